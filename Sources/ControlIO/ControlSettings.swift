@@ -1,12 +1,12 @@
 public import EditorialControl
 
-/// How a process follows editors' orders.
+/// Settings for following editors' orders.
 public struct ControlSettings: Sendable, Hashable {
     public var topics: ControlTopics
-    /// Silence of the control topic that raises an alarm.
+    /// Duration of silence on the control topic that raises an alarm.
     public var staleAfter = Duration.seconds(60)
     public var onStale = ControlDesk.OnStale.continue
-    /// The hub and what it serves; `nil` without an environment in the settings.
+    /// The hub and the environment it serves; `nil` if the settings have no environment.
     public var environment: HubEnvironment?
 
     public init(topics: ControlTopics = ControlTopics(), environment: HubEnvironment? = nil) {
@@ -14,7 +14,7 @@ public struct ControlSettings: Sendable, Hashable {
         self.environment = environment
     }
 
-    /// - Parameter replica: names the process; `nil` for one that only reads.
+    /// - Parameter replica: the name of the process; `nil` for a process that only reads.
     public func desk(replica: String?, shards: Int) -> ControlDesk.Settings {
         var desk = ControlDesk.Settings(replica: replica, shards: shards, environment: environment)
         desk.staleAfter = staleAfter

@@ -1,6 +1,6 @@
-/// Where editors' orders stand, who has applied them, and what waits for its time.
+/// The topics of editors' orders, of the audit lines about them, and of held events.
 public struct ControlTopics: Sendable, Hashable {
-    /// One partition, compacted.
+    /// Compacted, with one partition.
     public var control: String
     public var audit: String
     /// Compacted, with as many partitions as the results topic.

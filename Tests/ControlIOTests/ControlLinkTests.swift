@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A link with a clock that is moved by hand, and what it tells.
+/// A link with a clock that the test moves, and with its messages.
 private final class Followed: Sendable {
     let link: ControlLink
     let messages: AsyncStream<ControlLink.Message>
@@ -37,7 +37,7 @@ private final class Followed: Sendable {
 
     func pass(_ time: Duration) { ahead.time.withLock { $0 = $0 + time } }
 
-    /// Waits for a message that fits.
+    /// Waits for a matching message.
     func heard<Found>(_ fits: (ControlLink.Message) -> Found?) async throws -> Found {
         for await message in messages { if let found = fits(message) { return found } }
         throw Ended()
@@ -63,7 +63,7 @@ private final class Followed: Sendable {
     }
 }
 
-/// The control topic on a broker: what is on it, and when it is there.
+/// A link that follows the control topic on a broker.
 @Suite(.timeLimit(.minutes(2))) struct ControlLinkTests {
     private let topics: Topics
     private let broker: EmbeddedBroker
@@ -91,7 +91,7 @@ private final class Followed: Sendable {
     private static let stop = Order(
         id: "1", scope: .stop(.hub), at: Instant(milliseconds: 1_795_428_000_000), by: "editor")
 
-    @Test func `garbage on the topic is an alarm, and keeps no order from being obeyed`() async throws {
+    @Test func `invalid records on the topic raise an alarm, and orders are still obeyed`() async throws {
         try create()
         try write(nil, "no key")
         try write("hold/story/a", "{}")
@@ -107,7 +107,7 @@ private final class Followed: Sendable {
         try await followed.close()
     }
 
-    @Test func `without a topic work goes on, and one that appears later is followed`() async throws {
+    @Test func `without a topic sending continues, and a topic created later is followed`() async throws {
         let followed = try Followed(topics.kafka)
         try await followed.isKnown(true)
         #expect(try await followed.status { $0.link == .missing }.alarms == [])
@@ -117,7 +117,7 @@ private final class Followed: Sendable {
         try await followed.close()
     }
 
-    @Test func `where stale orders stop sending, it begins once a topic that was missing is there and read`()
+    @Test func `with onStale stop, sending starts once a missing topic was created and read`()
         async throws
     {
         let followed = try Followed(topics.kafka, onStale: .stop)
@@ -130,7 +130,7 @@ private final class Followed: Sendable {
         try await followed.close()
     }
 
-    @Test func `however many orders come, the rest of the process is told at most ten times a second how they stand`()
+    @Test func `a status is sent at most ten times a second whatever the number of orders`()
         async throws
     {
         try create()
@@ -154,19 +154,19 @@ private final class Followed: Sendable {
             if status.standing.count == count { break }
         }
         #expect(orders == count)
-        // However slow the machine is.
+        // The bound depends on the elapsed time, so a slow machine passes.
         #expect(Int64(statuses) <= start.duration(to: .now).nanoseconds / 100_000_000 + 2, "\(statuses)")
         try await followed.close()
     }
 
-    @Test func `an order is certainly not given when the brokers refuse it, and that is said`() throws {
+    @Test func `an order that the brokers refuse is reported as not given`() throws {
         try create()
         let desk = try OrderDesk(topics.kafka, ControlTopics()) {
             Moment(steady: Instant(milliseconds: 0), wall: Instant(milliseconds: 1_795_428_000_000))
         }
         let order = Instruction(
             id: "1", scope: .stop(.hub), at: Instant(milliseconds: 1_795_428_000_000), by: "editor", reason: "r")
-        // The audit topic takes its line, the control topic does not take the order.
+        // The audit topic accepts its line; the control topic refuses the order.
         broker.failNext(.produce, .topicAuthorizationFailed, after: 1)
         let refusal = #expect(throws: OrderDesk.Refusal.self) { try desk.give(order, patience: .zero) }
         let sentence = refusal?.sentence ?? ""
@@ -178,7 +178,7 @@ private final class Followed: Sendable {
         #expect(doubt.hasPrefix("it may have been ordered: "))
     }
 
-    @Test func `a topic that falls silent stops sending if that is wanted, until it is heard again`() async throws {
+    @Test func `with onStale stop, a silent topic stops sending until it is heard again`() async throws {
         try create()
         let followed = try Followed(topics.kafka, onStale: .stop)
         try await followed.isKnown(true)
@@ -192,7 +192,7 @@ private final class Followed: Sendable {
         try await followed.close()
     }
 
-    @Test func `a process is seen while it follows, and says goodbye at its end`() async throws {
+    @Test func `a process has a beat while it follows, and removes it at its end`() async throws {
         try create()
         let followed = try Followed(topics.kafka)
         try await followed.isKnown(true)

@@ -38,17 +38,17 @@ struct AuditTrailTests {
         return trail.lines(view, at: wall).map(\.cameToNothing)
     }
 
-    @Test func `an order whose author was cut off before it reached the control topic is marked`() {
+    @Test func `an order that never reached the control topic is marked`() {
         let stop = given("o1", hub)
         #expect(neverApplied([stop], view()) == [true])
         #expect(neverApplied([stop, applied(stop, by: "a")], view()) == [false, false])
-        // Nobody ran, but it stands.
+        // No process ran, but the order is in force.
         #expect(neverApplied([stop], view(Order(id: "o1", scope: hub, at: start, by: "m"))) == [false])
-        // It may be on its way.
+        // The order may be in flight.
         #expect(neverApplied([stop], view(), at: start + .seconds(1)) == [false])
     }
 
-    @Test func `an end that never came is marked while the order stands`() {
+    @Test func `an end that never reached the control topic is marked while the order is in force`() {
         let stop = given("o1", hub)
         let resume = given("o2", hub, lifts: true, after: 60)
         let answered = [stop, applied(stop, by: "a"), resume]
@@ -56,7 +56,7 @@ struct AuditTrailTests {
         #expect(neverApplied(answered, view()) == [false, false, false])
     }
 
-    @Test func `the last orders come newest first, each with what its processes met`() {
+    @Test func `the last orders are listed newest first, each with its effects in all processes`() {
         let recall = given("o1", .recall(story: "S"))
         let stop = given("o2", hub, after: 60)
         var trail = AuditTrail()
@@ -72,7 +72,7 @@ struct AuditTrailTests {
     }
 
     @Test(arguments: [Int64(40), -40, 3_600])
-    func `answers belong to an order whatever the clock says of the machine that gave it`(ahead: Int64) {
+    func `answers are matched to an order whatever the clock of its sender says`(ahead: Int64) {
         var trail = AuditTrail()
         let stop = given("o1", hub, after: ahead)
         var answer = applied(given("o1", hub), by: "a", waiting: 2)
@@ -86,7 +86,7 @@ struct AuditTrailTests {
         #expect(trail.lines(view(), at: later + .seconds(7_200)).allSatisfy { !$0.cameToNothing })
     }
 
-    @Test func `a notification that was sent by hand is a line of its own, and never an order that came to nothing`() {
+    @Test func `a notification sent by hand has its own line and is not marked as an order that was never applied`() {
         let event = NewsEvent(id: "send-1", headline: "All clear")
         let stop = Order(id: "o", scope: hub, at: start, by: "m")
         let line = AuditEntry.send(event, at: start, by: "m", reason: nil, despite: [stop])
@@ -96,7 +96,7 @@ struct AuditTrailTests {
         #expect((try? AuditEntry(decoding: line.encode())) == line)
     }
 
-    @Test func `of very many lines the oldest are let go, and counted`() {
+    @Test func `lines beyond the capacity are dropped, the oldest first, and counted`() {
         var trail = AuditTrail(capacity: 10)
         for number in 0..<25 { trail.take(given("o\(number)", hub, after: Int64(number))) }
         #expect(trail.dropped == 10)
@@ -105,7 +105,7 @@ struct AuditTrailTests {
 }
 
 struct ControlViewTests {
-    @Test func `orders against a notification are those of the hub, its categories and its story`() {
+    @Test func `the orders against a notification are those of the hub, its categories and its story`() {
         let orders = [
             ControlScope.stop(.hub), .stop(.category("World")), .stop(.category("Sports")), .stop(.lane("live")),
             .recall(story: "S"), .recall(story: "T"),
@@ -120,7 +120,7 @@ struct ControlViewTests {
                 == ["stop/hub", "stop/category/World", "recall/story/S"])
     }
 
-    @Test func `an order that has lapsed stands no more, though its record does`() {
+    @Test func `a lapsed order is not in force even if its record is on the topic`() {
         let order = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m", until: start + .seconds(60))
         #expect(view(order).standing(at: start) == [order])
         #expect(view(order).standing(at: start + .seconds(60)) == [])
@@ -129,7 +129,7 @@ struct ControlViewTests {
 }
 
 extension ControlViewTests {
-    @Test func `it knows which environment the hub serves, as the last record says`() {
+    @Test func `the view takes the hub's environment from the last record`() {
         var view = ControlView()
         let hub = HubEnvironment(name: "production", host: "h", hub: "n")
         for (record, expected) in [(ControlRecord.environment(hub), hub), (.noEnvironment, nil)] {
@@ -145,7 +145,7 @@ struct ControlSchemaTests {
         SourceRecord(offset: 0, key: Array(key.utf8), value: bytes)
     }
 
-    @Test func `examples of orders are read and written again without loss`() throws {
+    @Test func `examples of orders are decoded and encoded without loss`() throws {
         for (name, bytes) in try JSONSchema.examples("control-order.") {
             let key = name.contains("recall") ? "recall/story/quake-1" : "stop/hub"
             let reading = ControlRecord.read(record(bytes, key: key))
@@ -155,7 +155,7 @@ struct ControlSchemaTests {
         }
     }
 
-    @Test func `examples of audit lines are read and written again without loss`() throws {
+    @Test func `examples of audit lines are decoded and encoded without loss`() throws {
         for (name, bytes) in try JSONSchema.examples("control-audit.") {
             let entry = try AuditEntry(decoding: bytes)
             #expect(try AuditEntry(decoding: entry.encode()) == entry)
@@ -167,12 +167,12 @@ struct ControlSchemaTests {
         "[]", "{}", #"{"at":"2026-11-21T10:00:00Z","do":"stop"}"#, #"{"at":"now","scope":"stop/hub","do":"stop"}"#,
         #"{"at":"2026-11-21T10:00:00Z","scope":"stop/hub","do":"explode"}"#,
     ])
-    func `what is no audit line is refused, and never a crash`(text: String) {
+    func `an invalid audit line is rejected without a crash`(text: String) {
         #expect(throws: Undecodable.self) { try AuditEntry(decoding: Array(text.utf8)) }
     }
 
     @Test(.enabled(if: JSONSchema.isReadable, JSONSchema.need))
-    func `the schemas accept what is written, and refuse what is no order`() async throws {
+    func `the schemas accept everything written and reject invalid orders`() async throws {
         let recall = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m", reason: "r", until: later)
         let stop = Order(id: "o", scope: .stop(.hub), at: start, by: "m")
         let orders = [recall, stop].compactMap { ControlRecord.stands($0).value }
@@ -217,7 +217,7 @@ struct ReplacementTests {
 
     private let order = Order(id: "o1", scope: .recall(story: "S"), at: later, by: "m", replacement: "Withdrawn")
 
-    @Test func `it goes to all categories that the story went to, where the story goes in order, for a day`() throws {
+    @Test func `a replacement goes to the story's categories and partition, and expires after a day`() throws {
         var replacement = Replacement(story: "S")
         replacement.take(result("S", .accepted))
         replacement.take(result("b", .accepted, story: "S", categories: ["World", "Politics"], at: 5))
@@ -236,14 +236,14 @@ struct ReplacementTests {
     }
 
     @Test(arguments: [Outcome.rejected, .exhausted, .unknown, .canceled, .held, .duplicate])
-    func `nothing is put in the place of what the hub never took`(outcome: Outcome) {
+    func `a story that the hub never accepted gets no replacement`(outcome: Outcome) {
         var replacement = Replacement(story: "S")
         replacement.take(result("S", outcome))
         #expect(replacement.record("Withdrawn", for: order) == nil)
         #expect(replacement.reach == [])
     }
 
-    @Test func `what single readers got is not put before the readers of its categories`() throws {
+    @Test func `an event for single readers is not replaced for the readers of its categories`() throws {
         var replacement = Replacement(story: "S")
         replacement.take(result("S", .accepted, users: ["1f"], offset: 8))
         #expect(replacement.record("Withdrawn", for: order) == nil)
@@ -251,7 +251,7 @@ struct ReplacementTests {
         #expect(replacement.reach == [])
     }
 
-    @Test func `those readers get theirs, once, from the events that named them`() throws {
+    @Test func `single readers get one replacement each, built from the events that named them`() throws {
         var replacement = Replacement(story: "S")
         replacement.take(result("S", .accepted, categories: ["Sports"]))
         replacement.take(result("a", .accepted, story: "S", users: ["1f"], offset: 8))
@@ -275,7 +275,7 @@ struct ReplacementTests {
         #expect(replacement.reach == ["Sports", Replacement.singleReaders])
     }
 
-    @Test func `what was on no lane is replaced on the most urgent one`() throws {
+    @Test func `a story that was on no lane is replaced on the most urgent lane`() throws {
         var replacement = Replacement(story: "S", topics: ["news.live", "news.events"])
         replacement.take(result("S", .accepted))
         #expect(try #require(replacement.record("Withdrawn", for: order)).topic == "news.events")
@@ -285,7 +285,7 @@ struct ReplacementTests {
         #expect((record.topic, record.partition) == ("news.live", nil))
     }
 
-    @Test func `what was on its way when the story was recalled is told by its outcome`() {
+    @Test func `outcomes of requests that were in flight at the recall are counted as late`() {
         var replacement = Replacement(story: "S")
         replacement.take(result("S", .accepted))
         #expect(replacement.lateOutcomes == 0)

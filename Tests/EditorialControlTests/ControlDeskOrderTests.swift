@@ -3,11 +3,11 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// What becomes of orders: their answers, those of events, their lapses.
+/// Answers to orders, recalls by events, and lapses.
 @Suite struct ControlDeskOrderTests {
     // MARK: Answers
 
-    @Test func `an order is answered once, with what all shards have met`() {
+    @Test func `an order is answered once, with the sum of all shards' effects`() {
         var desk = TestDesk(shards: 2)
         desk.start()
         desk.write(.stands(Order(recall: "a", id: "7")))
@@ -21,7 +21,7 @@ import Testing
         #expect(desk.audited.count == 1)
     }
 
-    @Test func `every shard knows all that is held, so it counts once`() {
+    @Test func `a held event that every shard reports is counted once`() {
         var desk = TestDesk(shards: 2)
         desk.start()
         desk.write(.stands(Order(recall: "a", id: "7")))
@@ -30,7 +30,7 @@ import Testing
         #expect(desk.audited.map(\.applied) == [AppliedOrder(order: "7", held: 1)])
     }
 
-    @Test func `of two editors the later one counts, and both are answered`() {
+    @Test func `the later of two editors' orders is in force, and both are answered`() {
         var desk = TestDesk()
         desk.start()
         desk.write(.stands(Order(stop: .hub, id: "1")))
@@ -42,7 +42,7 @@ import Testing
         #expect(desk.status.standing.isEmpty)
     }
 
-    @Test func `who lifts what does not stand is answered at once`() {
+    @Test func `a lift of an order that is not in force is confirmed at once`() {
         var desk = TestDesk()
         desk.start()
         desk.write(.lifted(.recall(story: "a")))
@@ -51,7 +51,7 @@ import Testing
         #expect(desk.told == [])
     }
 
-    @Test func `without an audit topic nothing is written for it`() {
+    @Test func `no audit entries are written without an audit topic`() {
         var desk = TestDesk()
         desk.take(.audit(.missing))
         desk.start()
@@ -63,7 +63,7 @@ import Testing
 
     // MARK: Recalls by events
 
-    @Test func `a recall by an event becomes an order, unless one stands`() {
+    @Test func `a recall by an event becomes an order unless one is in force`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "b")))
         desk.start()
@@ -76,7 +76,7 @@ import Testing
         #expect(desk.told.count == 2)
     }
 
-    @Test func `what a recall by an event has met is told under the id that every process gives its order`() {
+    @Test func `the effect of a recall by an event is reported under the id that all processes share`() {
         var desk = TestDesk()
         desk.start()
         let recall = EventRecall.of("a")
@@ -86,7 +86,7 @@ import Testing
         #expect(desk.audited.map(\.applied) == [nil, AppliedOrder(order: recall.orderID, waiting: 3, inFlight: 1)])
     }
 
-    @Test func `a recall by an event is done with once the topic has it, or has no place for it`() {
+    @Test func `a recall by an event is settled once it is written or the topic is missing`() {
         var desk = TestDesk()
         desk.start()
         desk.answerWrites()
@@ -103,7 +103,7 @@ import Testing
         #expect(desk.settled == ["a", "a", "b"], "there is no topic any more")
     }
 
-    @Test func `a recall that was lifted since its event does not come back`() {
+    @Test func `a recall by an event that was lifted since is not restored`() {
         var desk = TestDesk()
         desk.start()
         desk.pass(.seconds(31))
@@ -114,13 +114,13 @@ import Testing
         #expect(desk.recalled.contains("a") == false)
     }
 
-    @Test func `a recall by an event outlives the end of an older order that knew nothing of it`() {
+    @Test func `a recall by an event survives the end of an older order`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.start()
         desk.answerWrites()
         desk.take(.recalled(.of("a")))
-        // It was on its way when the event was read.
+        // The lift was in flight when the event was read.
         desk.write(.lifted(.recall(story: "a")))
         desk.read()
         #expect(desk.recalled == ["a"])
@@ -131,7 +131,7 @@ import Testing
         #expect(desk.recalled == [])
     }
 
-    @Test func `a recall by an event ends with the order that covers it when that is lifted later`() {
+    @Test func `a recall by an event ends with the order that covers it if that is lifted later`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.start()
@@ -142,7 +142,7 @@ import Testing
         #expect(desk.recalled == [])
     }
 
-    @Test func `an event that is read again recalls nothing that was lifted, however soon`() {
+    @Test func `an event that is read again does not restore a lifted recall`() {
         var desk = TestDesk()
         desk.start()
         desk.take(.recalled(.of("a")))
@@ -152,7 +152,7 @@ import Testing
         #expect(desk.recalled == [])
     }
 
-    @Test func `a recall by an event counts although its clock is somewhat behind that of a lift`() {
+    @Test func `a recall by an event is obeyed although its clock is slightly behind that of a lift`() {
         var desk = TestDesk()
         desk.start()
         desk.pass(.seconds(20))
@@ -162,7 +162,7 @@ import Testing
         #expect(desk.recalled == ["a"])
     }
 
-    @Test func `a recall by an event before orders are known waits for them`() {
+    @Test func `a recall by an event waits until the orders are known`() {
         var desk = TestDesk()
         desk.take(.recalled(.of("a")))
         #expect(desk.told == [])
@@ -198,7 +198,7 @@ import Testing
 
     // MARK: Lapses
 
-    @Test func `an order lapses at its time, and its record is removed a while later`() {
+    @Test func `an order lapses at its time, and its record is removed later`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(100))))
         desk.start()
@@ -258,7 +258,7 @@ import Testing
         #expect(desk.recalled.contains("a") == true)
     }
 
-    @Test func `a clock that is set forward lifts nothing in the next minute`() {
+    @Test func `a clock that is set forward ends no order in the next minute`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(1_000))))
         desk.start()

@@ -3,11 +3,11 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// What a process knows of the control topic: when, and from what.
+/// The conditions under which a process knows the orders in force.
 @Suite struct ControlDeskTests {
-    // MARK: Knowing
+    // MARK: Known orders
 
-    @Test func `orders are known once the topic was read and our own beat came back`() {
+    @Test func `orders are known once the topic was read and our own beat was read back`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.take(.began(reading: desk.reading))
@@ -21,8 +21,7 @@ import Testing
         #expect(desk.told == [.stands(Order(recall: "a"))])
     }
 
-    @Test func `a beat that the broker did not take in time is written again, and nothing is sent before it came back`()
-    {
+    @Test func `a beat that timed out is written again, and nothing is sent before it is read back`() {
         var desk = TestDesk()
         desk.readAll()
         desk.answerWrites(KafkaFailure(code: "_MSG_TIMED_OUT", isRetriable: true, detail: "away"))
@@ -34,7 +33,7 @@ import Testing
         #expect(desk.isKnown)
     }
 
-    @Test func `a process that may not write goes on without its beat`() {
+    @Test func `a process without write permission continues without its beat`() {
         var desk = TestDesk()
         desk.readAll()
         desk.answerWrites(TestDesk.failure)
@@ -42,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: ControlDesk.OnStale.allCases)
-    func `a beat that never comes back is waited for as long as staleAfter`(policy: ControlDesk.OnStale) {
+    func `a beat that is never read back is waited for until staleAfter`(policy: ControlDesk.OnStale) {
         var desk = TestDesk(onStale: policy)
         desk.readAll()
         desk.pass(.seconds(59))
@@ -66,7 +65,7 @@ import Testing
         #expect(desk.told.contains(.stands(Order(stop: .hub))))
     }
 
-    @Test func `after a standstill without a topic the orders known are all there are`() {
+    @Test func `after a standstill without a topic no further orders are expected`() {
         var desk = TestDesk()
         desk.take(.missing)
         desk.take(.confirm(1, shard: ShardID(0)))
@@ -75,7 +74,7 @@ import Testing
 
     // MARK: Garbage
 
-    @Test func `a recall whose record is hidden by garbage is written again`() {
+    @Test func `a recall whose record was replaced by an invalid one is written again`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.start()
@@ -85,7 +84,7 @@ import Testing
         #expect(desk.recalled == ["a"])
     }
 
-    @Test func `garbage behind a recall is noticed at the start too`() {
+    @Test func `an invalid record behind a recall is noticed at the start too`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.write("recall/story/a", "{}")
@@ -93,7 +92,7 @@ import Testing
         #expect(desk.written.contains(.stands(Order(recall: "a"))))
     }
 
-    @Test func `an order that was given before our beat is in force before anything is sent`() {
+    @Test func `an order given before our beat is in force before anything is sent`() {
         var desk = TestDesk()
         desk.take(.began(reading: desk.reading))
         desk.take(.reachedEnd)
@@ -103,7 +102,7 @@ import Testing
         #expect(desk.log == ["tell", "known"])
     }
 
-    @Test func `what was lifted before the end is never told`() {
+    @Test func `an order lifted before the end of the topic is never reported`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.write(.lifted(.recall(story: "a")))
@@ -111,7 +110,7 @@ import Testing
         #expect(desk.told == [])
     }
 
-    @Test func `without a topic work goes on, and one that appears is followed`() {
+    @Test func `without a topic sending continues, and a topic created later is followed`() {
         var desk = TestDesk()
         desk.take(.missing)
         #expect(desk.isKnown)
@@ -122,14 +121,13 @@ import Testing
         #expect(desk.told == [.stands(Order(stop: .hub))])
     }
 
-    @Test func `where stale orders stop sending, nothing is sent before a topic that is missing at the start is read`()
-    {
+    @Test func `with onStale stop, nothing is sent until a topic that was missing at the start is read`() {
         var desk = TestDesk(onStale: .stop)
         desk.take(.missing)
         desk.pass(.seconds(600))
         #expect(!desk.isKnown)
         #expect(desk.status.alarms == [.neverThere])
-        // A recall by an event waits for the topic, rather than being reported as done.
+        // A recall by an event waits for the topic instead of being reported as done.
         #expect(desk.status.keepsRecalls)
         desk.take(.recalled(.of("a")))
         #expect(desk.settled == [])
@@ -142,8 +140,7 @@ import Testing
         #expect(desk.status.alarms == [])
     }
 
-    @Test func `where stale orders stop sending, a topic that is deleted later stops it as one that falls silent does`()
-    {
+    @Test func `with onStale stop, a deleted topic stops sending like a silent one`() {
         var desk = TestDesk(onStale: .stop)
         desk.start()
         desk.take(.missing)
@@ -153,7 +150,7 @@ import Testing
         #expect(desk.status.alarms == [.gone, .stale(.seconds(61), stops: true)])
     }
 
-    @Test func `an audit topic that we are not shown, or that was deleted, is an alarm; one that never was is none`() {
+    @Test func `an audit topic that is hidden or was deleted raises an alarm, one that never existed does not`() {
         var desk = TestDesk()
         desk.start()
         desk.take(.audit(.missing))
@@ -170,7 +167,7 @@ import Testing
         #expect(desk.audited == [] && desk.recalled == ["a"])
     }
 
-    @Test func `a topic that cannot be read at the start keeps everything back`() {
+    @Test func `a topic that cannot be read at the start blocks all sending`() {
         var desk = TestDesk()
         desk.take(.unreadable(TestDesk.failure))
         desk.pass(.seconds(600))
@@ -182,7 +179,7 @@ import Testing
         #expect(desk.status.alarms == [])
     }
 
-    @Test func `a process that may not write knows what stood at the start`() {
+    @Test func `a process without write permission knows the orders present at the start`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.take(.began(reading: desk.reading))
@@ -195,7 +192,7 @@ import Testing
 
     // MARK: Open transactions
 
-    @Test func `nothing is sent while an open transaction hides what stood on the topic at the start`() {
+    @Test func `nothing is sent while an open transaction hides records present at the start`() {
         var desk = TestDesk()
         desk.take(.began(reading: desk.reading))
         desk.take(.heldUp(true))
@@ -210,7 +207,7 @@ import Testing
         #expect(desk.isKnown && desk.recalled == ["a"] && desk.status.alarms == [])
     }
 
-    @Test func `a beat behind an open transaction is waited for, because orders may stand before it`() {
+    @Test func `a beat behind an open transaction is waited for because orders may precede it`() {
         var desk = TestDesk()
         desk.take(.began(reading: desk.reading))
         desk.take(.reachedEnd)
@@ -226,7 +223,7 @@ import Testing
         #expect(desk.isKnown)
     }
 
-    @Test func `a transaction that opens later is an alarm once it lasts, and orders known hold`() {
+    @Test func `a transaction that stays open later raises an alarm, and known orders stay in force`() {
         var desk = TestDesk()
         desk.start()
         desk.take(.heldUp(true))
@@ -242,7 +239,7 @@ import Testing
     // MARK: Staleness
 
     @Test(arguments: ControlDesk.OnStale.allCases)
-    func `a silent topic raises an alarm, and stops sending if that is wanted`(policy: ControlDesk.OnStale) {
+    func `a silent topic raises an alarm, and stops sending if configured`(policy: ControlDesk.OnStale) {
         var desk = TestDesk(onStale: policy)
         desk.start()
         desk.pass(.seconds(59))
@@ -257,14 +254,14 @@ import Testing
     }
 
     @Test
-    func `where stale orders stop sending, a topic that speaks again is no licence before a beat of now came back`() {
+    func `with onStale stop, nothing is sent after a silence until a recent beat is read back`() {
         var desk = TestDesk(onStale: .stop)
         desk.start()
         desk.answerWrites()
         desk.pass(.seconds(9), echoes: true)
         desk.pass(.seconds(61))
         #expect(!desk.isKnown)
-        // Written before it fell silent: an order behind it that was given since then did not wait for us.
+        // Written before the silence. Senders of orders given behind it since then did not wait for us.
         desk.writeBeat()
         desk.read()
         #expect(!desk.isKnown)
@@ -275,7 +272,7 @@ import Testing
         #expect(desk.log.suffix(2) == ["tell", "known"])
     }
 
-    @Test func `an order found when the topic is read again is answered, whatever its clock and our beats say`() {
+    @Test func `an order found when the topic is read again is answered whatever its clock says`() {
         var desk = TestDesk()
         desk.start()
         desk.answerWrites()
@@ -287,12 +284,12 @@ import Testing
         #expect(desk.audited.map(\.order) == ["1"])
     }
 
-    @Test func `a beat every ten seconds, one at a time`() {
+    @Test func `beats are written every ten seconds, one at a time`() {
         var desk = TestDesk()
         desk.start()
         desk.answerWrites()
         desk.pass(.seconds(9))
-        // The first one has no time of the log yet, so a second one follows at once.
+        // The first beat has no time of the log yet, so a second one follows at once.
         #expect(desk.beats == 2)
         desk.pass(.seconds(60))
         #expect(desk.beats == 2)
@@ -301,7 +298,7 @@ import Testing
         #expect(desk.beats == 3)
     }
 
-    @Test func `while the topic cannot be read, the last orders hold`() {
+    @Test func `the last orders stay in force while the topic cannot be read`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.start()
@@ -311,9 +308,9 @@ import Testing
         #expect(desk.isKnown && desk.status.alarms == [])
     }
 
-    // MARK: The topic's life
+    // MARK: Deletion and compaction
 
-    @Test func `orders of a deleted topic stay in force and are put back on the new one`() {
+    @Test func `orders of a deleted topic stay in force and are written to the new one`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.write(.stands(Order(stop: .hub)))
@@ -330,7 +327,7 @@ import Testing
         #expect(desk.status.standing[.stop(.hub)] == nil)
     }
 
-    @Test func `a compacted topic means what it meant before`() {
+    @Test func `a compacted topic means the same as before`() {
         var whole = TestDesk()
         let records: [ControlRecord] = [
             .stands(Order(recall: "a")), .stands(Order(stop: .hub)), .lifted(.recall(story: "a")),
@@ -345,7 +342,7 @@ import Testing
         #expect(whole.status.standing.count == 2)
     }
 
-    @Test func `what was lifted while nobody read is lifted after reading anew`() {
+    @Test func `an order lifted during an interruption is lifted after the topic is read again`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.start()
@@ -358,7 +355,7 @@ import Testing
 
     // MARK: Bounds
 
-    @Test func `beyond ten thousand recalls none is taken, but the hub can be stopped`() {
+    @Test func `recalls beyond the capacity are refused, but the hub can be stopped`() {
         var desk = TestDesk()
         for number in 0...StandingOrders.capacity { desk.write(.stands(Order(recall: "\(number)"))) }
         desk.write(.stands(Order(stop: .hub)))
@@ -368,7 +365,7 @@ import Testing
         #expect(desk.status.alarms == [.refused(1)])
     }
 
-    @Test func `recalls by events, of however many processes, leave room for editors`() {
+    @Test func `recalls by events from many processes leave room for editors`() {
         var desk = TestDesk()
         let all = StandingOrders.capacity + 500
         for number in 0..<all { desk.write(.stands(Order(recall: "\(number)", id: "event news/0/\(number)"))) }
@@ -382,7 +379,7 @@ import Testing
         #expect(desk.status.alarms == [])
     }
 
-    @Test func `when there is room again, what was refused comes into force`() {
+    @Test func `a refused order takes effect when there is room again`() {
         var desk = TestDesk()
         for number in 0...StandingOrders.capacity { desk.write(.stands(Order(recall: "\(number)"))) }
         desk.start()
@@ -392,14 +389,14 @@ import Testing
         #expect(desk.status.alarms == [])
     }
 
-    @Test func `however many stops stand, the hub can be stopped`() {
+    @Test func `the hub can be stopped whatever the number of other stops`() {
         var orders = StandingOrders()
         for number in 0...StandingOrders.stopCapacity { orders.apply(.stands(Order(stop: .feed("\(number)")))) }
         #expect(orders.count == StandingOrders.stopCapacity)
         #expect(orders.apply(.stands(Order(stop: .hub))) && orders.stopped.contains(.hub))
     }
 
-    @Test func `orders far beyond the bound are found again on the topic when there is room`() {
+    @Test func `orders far beyond the capacity are found again on the topic when there is room`() {
         var desk = TestDesk()
         let all = StandingOrders.capacity + 2_000
         for number in 0..<all { desk.write(.stands(Order(recall: "\(number)"))) }
@@ -416,7 +413,7 @@ import Testing
         #expect(desk.status.alarms == [])
     }
 
-    @Test func `what is not understood is an alarm as long as it stands on the topic`() {
+    @Test func `an invalid record raises an alarm as long as it is on the topic`() {
         var desk = TestDesk()
         desk.write("hold/story/a", "{}")
         desk.write("recall/story/b", "no order")
@@ -439,7 +436,7 @@ import Testing
         #expect(desk.status.counts.unreadable == 4, "the count goes on")
     }
 
-    @Test func `garbage is counted and changes nothing`() {
+    @Test func `invalid records are counted and change nothing`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
         desk.start()
@@ -456,7 +453,7 @@ import Testing
     // MARK: Processes and environment
 
     @Test(arguments: [Duration.zero, .seconds(7_200), .seconds(-7_200)])
-    func `the beat of a process that was killed is removed after an hour, whatever its clock said`(clock: Duration) {
+    func `the beat of a killed process is removed after an hour whatever its clock said`(clock: Duration) {
         var desk = TestDesk()
         desk.write(.beat(.init(replica: "dead", at: desk.now.wall + clock)))
         desk.start()
@@ -482,7 +479,7 @@ import Testing
         #expect(!desk.written.contains(.ended(replica: "behind")))
     }
 
-    @Test func `a process that stood still for hours removes nobody's beat before it has read what came meanwhile`() {
+    @Test func `a process that stood still for hours reads the topic before it removes others' beats`() {
         var desk = TestDesk()
         desk.start()
         desk.pass(.seconds(20), echoes: true)
@@ -499,7 +496,7 @@ import Testing
 
     // MARK: The time of the log
 
-    @Test func `a process counts the time of the log on from where the topic has it`() {
+    @Test func `a process continues the time of the log from the topic`() {
         var desk = TestDesk()
         desk.write(.beat(.init(replica: "other", at: desk.now.wall, logTime: .seconds(500))))
         desk.take(.began(reading: desk.reading))
@@ -512,7 +509,7 @@ import Testing
         desk.echo()
         desk.pass(.seconds(10))
         #expect(desk.lastBeat?.logTime == .seconds(511))
-        // A set clock changes nothing.
+        // Setting the clock changes nothing.
         desk.echo()
         desk.now.wall = desk.now.wall - .seconds(3_600)
         desk.write(.beat(.init(replica: "other", at: desk.now.wall, logTime: .seconds(505))))
@@ -520,7 +517,7 @@ import Testing
         #expect(desk.lastBeat?.logTime == .seconds(521))
     }
 
-    @Test func `the time of the log begins with zero on a topic that has none`() {
+    @Test func `the time of the log begins with zero on a topic without one`() {
         var desk = TestDesk()
         desk.start()
         desk.answerWrites()
@@ -528,9 +525,9 @@ import Testing
         #expect(desk.lastBeat?.logTime == .seconds(1))
     }
 
-    // MARK: How far orders are obeyed
+    // MARK: Applied offsets
 
-    @Test func `a beat says how far orders are obeyed by every shard`() {
+    @Test func `a beat reports the offset up to which every shard obeys the orders`() {
         var desk = TestDesk(shards: 2)
         desk.write(.stands(Order(stop: .hub, id: "early")))
         desk.take(.began(reading: desk.reading))
@@ -549,12 +546,12 @@ import Testing
         desk.take(.applied(AppliedOrder(order: "late"), shard: ShardID(1)))
         desk.pass(.seconds(10), echoes: true)
         let after = desk.lastBeat?.appliedTo
-        // The order stands at offset 3, behind the other one and two beats.
+        // The order has offset 3, behind the other order and two beats.
         #expect(before == 1 && waiting == 2)
         #expect(after ?? 0 >= 4)
     }
 
-    @Test func `an end of what does not stand here is confirmed, whatever the clocks say`() {
+    @Test func `a lift of an order that is not in force is confirmed whatever the clocks say`() {
         var desk = TestDesk()
         desk.start()
         desk.now.wall = desk.now.wall + .seconds(3_600)
@@ -575,7 +572,7 @@ import Testing
         #expect(desk.hasFinished)
     }
 
-    @Test func `the environment is written where there is none`() {
+    @Test func `the environment is written to a topic without one`() {
         var desk = TestDesk(environment: .init(name: "staging", host: "h", hub: "n"))
         desk.start()
         #expect(desk.written.contains(.environment(.init(name: "staging", host: "h", hub: "n"))))
@@ -586,7 +583,7 @@ import Testing
         HubEnvironment(name: "staging", host: "h", hub: "n"), .init(name: "production", host: "other", hub: "n"),
         .init(name: "production", host: "h", hub: "other"), nil,
     ])
-    func `a process that disagrees about the hub sends nothing`(ours: HubEnvironment?) {
+    func `a process whose settings disagree about the hub sends nothing`(ours: HubEnvironment?) {
         var desk = TestDesk(environment: ours)
         let theirs = HubEnvironment(name: "production", host: "h", hub: "n")
         desk.write(.environment(theirs))

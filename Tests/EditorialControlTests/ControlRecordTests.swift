@@ -16,7 +16,7 @@ import Testing
         .beat(.init(replica: "host-1", at: at, logTime: .milliseconds(1_234), appliedTo: 7)), .ended(replica: "host-1"),
         .environment(HubEnvironment(name: "production", host: "x.servicebus.windows.net", hub: "news")), .noEnvironment,
     ])
-    func `what is written is read as the same`(record: ControlRecord) {
+    func `a written record is decoded as the same record`(record: ControlRecord) {
         let produced = record.record(on: "news.control")
         let reading = ControlRecord.read(SourceRecord(offset: 7, key: produced.key, value: produced.value))
         #expect(reading.record == record)
@@ -32,30 +32,30 @@ import Testing
         ("recall/story/\(String(repeating: "a", count: 513))", "{\"do\":\"recall\"}", .key),
         ("recall/story/a", "{\"do\":\"recall\",\"reason\":\"\(String(repeating: "a", count: 1 << 16))\"}", .tooLarge),
     ])
-    func `garbage has a fault and no meaning`(key: String, value: String, fault: ControlRecord.Fault) {
+    func `an invalid record has a fault and no meaning`(key: String, value: String, fault: ControlRecord.Fault) {
         #expect(Self.read(key, value).record == nil)
         #expect(Self.read(key, value).fault == fault)
     }
 
     @Test(arguments: ["", "nonsense", "{}", "{\"do\":\"pause\"}", "[1]"])
-    func `a stop that is not understood stops`(value: String) {
+    func `an invalid stop order stops`(value: String) {
         let reading = Self.read("stop/hub", value)
         #expect(reading.fault != nil)
         #expect(reading.record == .stands(Order(id: "offset 7", scope: .stop(.hub), at: Self.at, by: "unknown")))
     }
 
-    @Test func `bytes that are no text are garbage`() {
+    @Test func `a record whose bytes are not text is invalid`() {
         let record = SourceRecord(offset: 0, key: [0xFF, 0xFE], value: [0xFF])
         #expect(ControlRecord.read(record).fault == .key)
         #expect(ControlRecord.read(SourceRecord(offset: 0, value: nil)).fault == .key)
     }
 
-    @Test func `a tombstone of what nobody understands says nothing, and is no fault`() {
+    @Test func `a tombstone of an unknown key has no meaning and no fault`() {
         let reading = ControlRecord.read(SourceRecord(offset: 0, key: Array("hold/story/a".utf8), value: nil))
         #expect(reading == ControlRecord.Reading())
     }
 
-    @Test func `a recall lapses after a week unless it says otherwise`() {
+    @Test func `a recall lapses after a week unless it has an end time`() {
         guard case .stands(let order) = Self.read("recall/story/a", #"{"do":"recall","id":"1"}"#).record else {
             Issue.record("no order")
             return
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["-1", "9223372036854775807", "1e3", "\"7\"", "null", "18446744073709551615"])
-    func `a beat with a time of the log that is none is a beat without one`(number: String) {
+    func `a beat with an invalid time of the log counts as one without it`(number: String) {
         let reading = Self.read("beat/a", #"{"at":"2026-11-21T10:00:00Z","logTime":\#(number)}"#)
         #expect(reading == .init(record: .beat(.init(replica: "a", at: Instant(milliseconds: 1_795_255_200_000)))))
     }

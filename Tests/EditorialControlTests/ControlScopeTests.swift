@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: ["", "recall/story/", "stop", "stop/", "stop/lane/", "stop/galaxy/x", "beat/a", "hub"])
-    func `what is no scope is none`(key: String) {
+    func `an unknown scope is rejected`(key: String) {
         #expect(ControlScope(key: key) == nil)
     }
 

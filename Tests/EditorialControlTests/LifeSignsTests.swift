@@ -8,7 +8,7 @@ private func beat(_ replica: String, _ seconds: Int64?, clock: Duration = .zero)
     ControlRecord.Beat(replica: replica, at: start + clock, logTime: seconds.map { .seconds($0) })
 }
 
-/// Which processes count as living, whatever the clocks of their machines say.
+/// The processes that count as living, whatever the clocks of their machines say.
 struct LifeSignsTests {
     private func signs(_ beats: ControlRecord.Beat...) -> LifeSigns {
         var signs = LifeSigns(capacity: 10)
@@ -21,7 +21,7 @@ struct LifeSignsTests {
         #expect(signs(beat("a", 100, clock: clock), beat("b", 110)).living.map(\.replica) == ["a", "b"])
     }
 
-    @Test func `a process is silent once the others have gone on without it for longer than three beats take`() {
+    @Test func `a process is silent when the others advanced the time of the log by more than three beats`() {
         var signs = signs(beat("a", 100), beat("b", 130))
         #expect(signs.living.map(\.replica) == ["a", "b"])
         signs.heard(beat("b", 140))
@@ -32,18 +32,18 @@ struct LifeSignsTests {
         #expect(signs.living.map(\.replica) == ["a", "b"])
     }
 
-    @Test func `while no process beats, the judgement stands still`() {
+    @Test func `no process falls silent while no process beats`() {
         #expect(signs(beat("a", 100), beat("b", 105)).living.count == 2)
     }
 
-    @Test func `a process that said that it ended is neither living nor silent`() {
+    @Test func `a process that reported its end is neither living nor silent`() {
         var signs = signs(beat("a", 100), beat("b", 200))
         signs.ended("a")
         signs.ended("b")
         #expect(signs.living.isEmpty && signs.silent.isEmpty)
     }
 
-    @Test func `a beat without log time counts from the next beat that has one`() {
+    @Test func `a beat without a log time counts from the next beat with one`() {
         var signs = signs(beat("b", 100), beat("new", nil))
         #expect(signs.living.map(\.replica) == ["b", "new"])
         signs.heard(beat("b", 170))
@@ -53,16 +53,16 @@ struct LifeSignsTests {
         #expect(signs.silent.map(\.beat.replica) == ["new"])
     }
 
-    @Test func `processes of a version without log time all count as living until they end`() {
+    @Test func `processes without log times count as living until they end`() {
         #expect(signs(beat("a", nil, clock: .seconds(-7_200)), beat("b", nil)).living.count == 2)
     }
 
-    @Test func `a beat with an old time counts by its place on the topic`() {
-        // The machine was suspended, and its monotonic clock with it.
+    @Test func `a beat with an old time counts by its position on the topic`() {
+        // The machine was suspended together with its monotonic clock.
         #expect(signs(beat("a", 100), beat("b", 4_000), beat("a", 101)).living.map(\.replica) == ["a", "b"])
     }
 
-    @Test func `beats of more processes than there is room for are not kept`() {
+    @Test func `beats of processes beyond the capacity are not kept`() {
         var signs = LifeSigns(capacity: 1)
         for name in ["a", "b", "a"] { signs.heard(beat(name, 100)) }
         #expect(signs.living.map(\.replica) == ["a"])

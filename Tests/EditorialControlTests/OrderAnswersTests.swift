@@ -35,7 +35,7 @@ struct OrderAnswersTests {
         return answers
     }
 
-    @Test func `an order is applied once every process that stood on the topic before it has said so`() {
+    @Test func `an order is applied once every process with an earlier beat has answered`() {
         let stop = instruction()
         var answers = given(stop, "a", "b")
         #expect(!answers.isComplete)
@@ -47,7 +47,7 @@ struct OrderAnswersTests {
         #expect(answers.met == AppliedOrder(order: "o1", waiting: 13, inFlight: 2))
     }
 
-    @Test func `every process knows all that is held, so the one who knows most counts`() {
+    @Test func `held events count by the highest number that any process reports`() {
         let recall = instruction(.recall(story: "S"))
         var answers = given(recall, "a", "b")
         for (replica, held) in [("a", 0), ("b", 1)] {
@@ -58,7 +58,7 @@ struct OrderAnswersTests {
         #expect(answers.met == AppliedOrder(order: "o1", held: 1))
     }
 
-    @Test func `an order says whose place it takes, and the end of one whose order it ends`() {
+    @Test func `an instruction names the former order that it replaces or ends`() {
         let former = Order(id: "o0", scope: .stop(.hub), at: start, by: "n", reason: "flood")
         let stop = instruction()
         #expect(OrderAnswers(to: stop, inPlaceOf: former).former == former)
@@ -68,7 +68,7 @@ struct OrderAnswersTests {
         #expect(resume.auditEntry(inPlaceOf: former).former == FormerOrder(former))
     }
 
-    @Test func `nothing is complete before the order itself was read back`() {
+    @Test func `an order is not complete before it was read back`() {
         let stop = instruction()
         var answers = OrderAnswers(to: stop)
         #expect(!answers.isComplete)
@@ -104,14 +104,14 @@ struct OrderAnswersTests {
         #expect(answers.isComplete)
     }
 
-    @Test func `the end of an order is answered by its scope, as it has no record that carries an id`() {
+    @Test func `a lift is answered by its scope because its record carries no id`() {
         let lift = instruction(.recall(story: "S"), lifts: true)
         var answers = given(lift, "a")
         answers.take(answer("a", to: lift, order: "recall/story/S"))
         #expect(answers.isComplete)
     }
 
-    @Test func `a process that ends is no longer waited for, and one that starts counts when it answers`() {
+    @Test func `a process that ends is not waited for, and a new one counts when it answers`() {
         let stop = instruction()
         var answers = given(stop, "a", "b")
         answers.take(answer("a", to: stop))
@@ -123,13 +123,13 @@ struct OrderAnswersTests {
 }
 
 extension Instruction {
-    /// What comes to stand on the control topic.
+    /// The record written to the control topic.
     fileprivate var written: ControlRecord { order.map { .stands($0) } ?? .lifted(scope) }
 }
 
-/// Processes that stand still, and clocks that disagree, at the machine that gives the order and at those that obey it.
+/// Frozen processes and wrong clocks, both on the sender's machine and on those that obey.
 struct OrderLivenessTests {
-    /// The control topic as whoever gives the order reads it.
+    /// The control topic as read by the sender of the order.
     private struct Reader {
         var view = ControlView()
         var answers: OrderAnswers
@@ -156,7 +156,7 @@ struct OrderLivenessTests {
     }
 
     @Test(arguments: errors, errors)
-    func `a frozen process is waited for and named, whatever the clocks say`(desk: Duration, process: Duration) {
+    func `a frozen process is waited for and named whatever the clocks say`(desk: Duration, process: Duration) {
         let stop = stop(desk: desk)
         var reader = Reader(stop)
         reader.read(beat("a", 100), beat("frozen", 95, clock: process), beat("a", 110), beat("a", 120))
@@ -167,7 +167,7 @@ struct OrderLivenessTests {
     }
 
     @Test(arguments: errors, errors)
-    func `a process that crashed long ago is not waited for, and is named`(desk: Duration, process: Duration) {
+    func `a process that crashed long ago is named but not waited for`(desk: Duration, process: Duration) {
         let stop = stop(desk: desk)
         var reader = Reader(stop)
         reader.read(beat("crashed", 100, clock: process), beat("a", 110), beat("a", 140), stop.written)
@@ -186,7 +186,7 @@ struct OrderLivenessTests {
         #expect(reader.answers.missing.map(\.replica) == ["frozen"] && !reader.answers.isComplete)
     }
 
-    @Test func `a silent process that comes back must answer`() {
+    @Test func `a silent process whose beat appears must answer`() {
         let stop = stop(desk: .zero)
         var reader = Reader(stop)
         reader.read(beat("back", 100), beat("a", 140), stop.written)
@@ -207,7 +207,7 @@ struct OrderLivenessTests {
     }
 }
 
-/// Who has confirmed which order, as the list and the dashboard show it.
+/// The processes that have confirmed an order, for the list and the dashboard.
 struct ConfirmationTests {
     private func view(_ records: ControlRecord...) -> ControlView {
         var view = ControlView()
@@ -224,21 +224,21 @@ struct ConfirmationTests {
 
     private let order = Order(id: "o1", scope: .stop(.hub), at: start, by: "m")
 
-    @Test func `a process confirms an order by its answer, or by a beat that says how far it obeys`() {
+    @Test func `a process confirms an order by its answer or by a beat with a later offset`() {
         let view = view(
             applied("answers", to: nil), applied("frozen", to: -1), .stands(order), applied("beats", to: 2),
             applied("later", to: 1))
         #expect(view.unconfirmed(order, ["o1": ["answers"], "o0": ["frozen"]]).map(\.replica) == ["frozen", "later"])
     }
 
-    @Test func `a newer order about the same has to be confirmed again`() {
+    @Test func `a newer order of the same scope must be confirmed again`() {
         var newer = order
         newer.id = "o2"
         let view = view(applied("a", to: 0), .stands(order), applied("a", to: 1), .stands(newer))
         #expect(view.unconfirmed(newer, ["o1": ["a"]]).map(\.replica) == ["a"])
     }
 
-    @Test func `the audit topic says which processes have applied an order`() {
+    @Test func `the audit topic shows which processes have applied an order`() {
         var trail = AuditTrail()
         let stop = instruction()
         for line in [stop.auditEntry(), answer("a", to: stop), answer("b", to: instruction(lifts: true))] {
@@ -253,7 +253,7 @@ struct InstructionTests {
         (ControlScope.recall(story: "S"), false, AuditEntry.Action.recall), (.recall(story: "S"), true, .lift),
         (.stop(.hub), false, .stop), (.stop(.feed("dpa")), true, .resume),
     ])
-    func `what is announced on the audit topic names the deed`(
+    func `the audit line of an instruction names its action`(
         scope: ControlScope, lifts: Bool, action: AuditEntry.Action
     ) {
         let line = instruction(scope, lifts: lifts).auditEntry()
@@ -262,7 +262,7 @@ struct InstructionTests {
         #expect(line.replica == nil)
     }
 
-    @Test func `a recall lapses after a week, a stop never`() {
+    @Test func `a recall lapses after a week, a stop never lapses`() {
         #expect(instruction(.recall(story: "S")).order?.until == start + .seconds(7 * 86_400))
         // The clock of whoever gives it is behind: the week begins with the time of the processes.
         var late = instruction(.recall(story: "S"))

@@ -19,7 +19,7 @@ struct OrderRulesTests {
         return nil
     }
 
-    @Test func `lanes and categories must exist to be stopped, and need not to be resumed`() throws {
+    @Test func `lanes and categories must exist to be stopped, but not to be resumed`() throws {
         #expect(try rules.checked(order(.stop(.category("sPORTS")))).scope == .stop(.category("Sports")))
         #expect(try rules.checked(order(.stop(.category("WORLD")), lifts: true)).scope == .stop(.category("World")))
         #expect(
@@ -32,11 +32,11 @@ struct OrderRulesTests {
     }
 
     @Test(arguments: [Gate.hub, .lane("live"), .feed("any"), .run("any")])
-    func `feeds and runs may be those of other processes`(gate: Gate) throws {
+    func `a stop of an unknown feed or run is accepted`(gate: Gate) throws {
         #expect(try rules.checked(order(.stop(gate))).scope == .stop(gate))
     }
 
-    @Test func `texts are neither blank nor longer than records keep them`() {
+    @Test func `blank texts and texts beyond the limits are refused`() {
         let long = String(repeating: "ß", count: 257)
         #expect(problem(of: order(.recall(story: " \n"))) == .blank(.story))
         #expect(problem(of: order(.recall(story: long))) == .tooLong(.story, bytesMax: 512))
@@ -49,7 +49,7 @@ struct OrderRulesTests {
         #expect(problem(of: order(.recall(story: String(long.dropLast())))) == nil)
     }
 
-    @Test func `a recall and the stop of everything need a reason, their ends do not`() {
+    @Test func `a recall and a stop of the hub need a reason, their ends do not`() {
         for scope in [ControlScope.recall(story: "s"), .stop(.hub)] {
             #expect(problem(of: order(scope, reason: nil)) == .needsReason)
             #expect(problem(of: order(scope, lifts: true, reason: nil)) == nil)

@@ -11,7 +11,7 @@ struct NameSearchTests {
         return search.meaning
     }
 
-    @Test func `a name is a story, an event of one, or was never seen`() {
+    @Test func `a name is a story, an event of a story, or unseen`() {
         #expect(meaning(of: "quake", ("e-1", "quake")) == .story)
         #expect(meaning(of: "e-1", ("e-1", nil)) == .story)
         #expect(meaning(of: "e-1", ("e-1", "quake")) == .event(of: ["quake"]))
@@ -20,11 +20,11 @@ struct NameSearchTests {
         #expect(meaning(of: "e-2", ("e-1", "quake"), (nil, nil)) == .unseen)
     }
 
-    @Test func `a name that orders events is a story, whatever else has it as its id`() {
+    @Test func `a name that orders events is a story even if it is also an event's id`() {
         #expect(meaning(of: "quake", ("quake", "disasters"), ("e-1", "quake")) == .story)
     }
 
-    @Test func `names that were seen are kept for a hint, up to a bound`() {
+    @Test func `names that were seen are kept for suggestions, up to a limit`() {
         var search = NameSearch("x")
         for number in 0..<20_000 { search.take(eventID: "e\(number)", story: "s\(number)") }
         #expect(search.seen.count == 10_000 && search.seen.contains("e0"))
@@ -48,7 +48,7 @@ struct StoryHistoryTests {
         return history
     }
 
-    @Test func `what readers have is each accepted event once, with its first time and all its categories`() {
+    @Test func `each accepted event is listed once, with its first time and all its categories`() {
         let accepted = history(
             result("b", .accepted, at: 9), result("a", .accepted, at: 5),
             result("a", .accepted, .apple, categories: ["Sports"], at: 3), result("c", .rejected),
@@ -60,7 +60,7 @@ struct StoryHistoryTests {
         #expect(accepted.map(\.hasSingleReaders) == [true, false, false])
     }
 
-    @Test func `what a recall has ended is what was not sent since, delivery by delivery`() {
+    @Test func `a recall's ended deliveries are those that were not sent since`() {
         let ended = history(
             result("a", .canceled, code: "recalled", offset: 2), result("a", .duplicate, offset: 3),
             result("b", .canceled, code: "recalled", offset: 1),

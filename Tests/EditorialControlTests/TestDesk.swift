@@ -2,7 +2,7 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// A desk with a control topic and clocks that are moved by hand.
+/// A desk with a control topic and with clocks that the test moves.
 struct TestDesk {
     private var desk: ControlDesk
     var now = Moment(steady: Instant(milliseconds: 0), wall: Instant(milliseconds: 1_795_428_000_000))
@@ -20,9 +20,9 @@ struct TestDesk {
     private(set) var confirmed: [UInt64] = []
     private(set) var notes = 0
     private(set) var hasFinished = false
-    /// Stories whose recalls by events are done with.
+    /// Stories whose recalls by events are settled.
     private(set) var settled: [String] = []
-    /// What the shards heard, by its kind.
+    /// Kinds of actions sent to the shards, in order.
     private(set) var log: [String] = []
 
     static let failure = KafkaFailure(code: "TOPIC_AUTHORIZATION_FAILED", detail: "No right to it")
@@ -38,7 +38,7 @@ struct TestDesk {
     }
 
     var status: ControlStatus { desk.status(at: now) }
-    /// The stories that are recalled.
+    /// The stories under recall.
     var recalled: [String] {
         status.standing.all.compactMap { if case .recall(let story) = $0.scope { story } else { nil } }
     }
@@ -82,7 +82,7 @@ struct TestDesk {
                 offset: Int64(topic.count), timestamp: now.wall, key: Array(record.key.utf8), value: record.value))
     }
 
-    /// By somebody else's program.
+    /// Writes a record as a foreign program would.
     mutating func write(_ key: String, _ value: String?) {
         topic.append(
             SourceRecord(
@@ -90,7 +90,7 @@ struct TestDesk {
                 value: value.map { Array($0.utf8) }))
     }
 
-    /// Our writes come to stand on the topic, and are read back.
+    /// Writes our beats to the topic and reads them back.
     mutating func echo() {
         let beats = written[echoed...].filter { $0.key == "beat/us" }
         echoed = written.count
@@ -99,10 +99,10 @@ struct TestDesk {
         read()
     }
 
-    /// Our last beat comes to stand on the topic.
+    /// Writes our last beat to the topic.
     mutating func writeBeat() { write(.beat(lastBeat ?? .init(replica: "us", at: now.wall))) }
 
-    /// Only the last record of each key stays, and no tombstone.
+    /// Keeps only the last record of each key, and no tombstones.
     mutating func compact() {
         var keys: Set<[UInt8]?> = []
         topic = topic.reversed().filter { keys.insert($0.key).inserted && $0.value != nil }.reversed()
@@ -111,16 +111,16 @@ struct TestDesk {
 
     mutating func deleteTopic() { (topic, readTo) = ([], 0) }
 
-    /// What was not read yet.
+    /// Reads the records that were not read yet.
     mutating func read() {
         let records = Array(topic[readTo...])
         readTo = topic.count
         if !records.isEmpty { take(.records(records)) }
     }
 
-    /// From the beginning to the end.
+    /// Reads the topic from its beginning to its end.
     ///
-    /// - Parameter reading: the last one asked for when it began; `nil` for that of now.
+    /// - Parameter reading: the last one requested when it began; `nil` for the last one until now.
     mutating func readAll(reading: UInt64? = nil) {
         readTo = 0
         take(.began(reading: reading ?? self.reading))
@@ -128,16 +128,16 @@ struct TestDesk {
         take(.reachedEnd)
     }
 
-    /// The same, with our first beat.
+    /// Reads the topic to its end, including our first beat.
     mutating func start() {
         readAll()
         writeBeat()
         read()
     }
 
-    /// In steps of a second.
+    /// Lets time pass in steps of a second.
     ///
-    /// - Parameter echoes: the topic takes our beats, and they are read back.
+    /// - Parameter echoes: true if the topic takes our beats and they are read back.
     mutating func pass(_ time: Duration, echoes: Bool = false) {
         for _ in 0..<time.components.seconds {
             now.steady = now.steady + .seconds(1)
@@ -147,7 +147,6 @@ struct TestDesk {
         }
     }
 
-    /// The last beat that we wrote.
     var lastBeat: ControlRecord.Beat? {
         written.reversed().lazy.compactMap { if case .beat(let beat) = $0 { beat } else { nil } }.first
     }

@@ -4,30 +4,29 @@ public import KafkaIO
 public import KafkaModel
 public import NewsModel
 
-/// Follows the control topic for one process: a `ControlDesk` on a thread of its own, another that reads, and a producer.
-///
-/// To end, call `close` and wait for `ended`. Releasing the last reference does not stop it.
+/// Follows the control topic for one process. It has a thread for its `ControlDesk`, a thread that reads, and a producer.
+/// To end it, call `close` and wait for `ended`. Releasing the last reference does not stop it.
 public final class ControlLink: Sendable {
-    /// What the rest of the process is told, on the link's thread: hand it on and return.
+    /// Messages to the rest of the process. Delivered on the link's thread, so the receiver must hand them on and return.
     public enum Message: Sendable {
-        /// To every shard, in this order; each answers each change by `applied`.
+        /// Changes for every shard, in this order. Each shard answers each change with `applied`.
         case orders([OrderChange])
-        /// To every shard: recalls by events of these stories stand on the topic, or never will.
+        /// For every shard: recalls by events of these stories are on the topic, or never will be.
         case settled([String])
-        /// Whether the orders in force are known; if not, nothing may be sent.
+        /// For every shard: true if the orders in force are known. If not, nothing may be sent.
         case known(Bool)
-        /// To that shard, behind every order that stood on the topic when it asked by `confirm`.
+        /// For this shard: it has received every order that was on the topic when it called `confirm`.
         case confirmed(UInt64, shard: ShardID)
-        /// Once a second, before `known`, and within a tenth of a second after orders.
+        /// Sent once a second, before `known`, and within a tenth of a second after orders.
         case status(ControlStatus)
         case note(ControlNote)
-        /// What was to be written is written, or given up.
+        /// All writes have succeeded or were given up.
         case ended
     }
 
     enum Command: Sendable {
         case take(ControlDesk.Input)
-        /// A batch of the reader, who may go on once it is dealt with.
+        /// A batch from the reader, which may send another one after this is handled.
         case read([SourceRecord])
         case close
     }
@@ -36,10 +35,10 @@ public final class ControlLink: Sendable {
     private let loop: ControlLoop
     private let reader: ControlReader
 
-    /// Creates the clients; nothing is connected yet.
+    /// Creates the clients without connecting them.
     ///
-    /// - Parameter now: both clocks of the process.
-    /// - Throws: a setting that librdkafka refuses.
+    /// - Parameter now: returns both clocks of the process.
+    /// - Throws: an error if librdkafka rejects a setting.
     public init(
         kafka: KafkaSettings, topics: ControlTopics, desk: ControlDesk.Settings, now: @escaping @Sendable () -> Moment,
         deliver: @escaping @Sendable (Message) -> Void
@@ -52,7 +51,7 @@ public final class ControlLink: Sendable {
             producer: try KeyedProducer(settings: kafka, wakeUp: commands.wakeUp), now: now, deliver: deliver)
     }
 
-    /// Once.
+    /// Starts the threads. Call once.
     public func start() {
         spawn("control") { [loop] in loop.run() }
         spawn("control-reader") { [reader] in reader.run() }
@@ -64,12 +63,12 @@ public final class ControlLink: Sendable {
         thread.start()
     }
 
-    /// A shard's answer. Any thread; never blocks.
+    /// Forwards a shard's answer. Any thread; never blocks.
     public func applied(_ applied: AppliedOrder, by shard: ShardID) {
         commands.post(.take(.applied(applied, shard: shard)))
     }
 
-    /// A shard asks which orders are in force now, after a standstill. Any thread; never blocks.
+    /// Asks which orders are in force now, for a shard after a standstill. Any thread; never blocks.
     public func confirm(_ number: UInt64, for shard: ShardID) {
         commands.post(.take(.confirm(number, shard: shard)))
     }
@@ -77,9 +76,9 @@ public final class ControlLink: Sendable {
     /// A reply of the hub at that monotonic time had this `Date`. Any thread; never blocks.
     public func hear(hub time: Moment) { commands.post(.take(.hubTime(time))) }
 
-    /// An event of the stream recalls its story. Any thread; never blocks.
+    /// Forwards an event's recall of its story. Any thread; never blocks.
     public func recall(_ recall: EventRecall) { commands.post(.take(.recalled(recall))) }
 
-    /// Says goodbye on the topic, and ends with the message `ended`, within seconds. Any thread; later calls do nothing.
+    /// Removes our beat from the topic and sends `ended` within seconds. Any thread; later calls do nothing.
     public func close() { commands.post(.close) }
 }

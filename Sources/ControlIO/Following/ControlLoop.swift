@@ -3,9 +3,9 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// The body of a `ControlLink`'s thread.
+/// The body of the thread of a `ControlLink`.
 final class ControlLoop: @unchecked Sendable {
-    // Built on one thread, then used by the link's thread alone.
+    // Created on one thread, then used only by the link's thread.
     private let topics: ControlTopics
     private var desk: ControlDesk
     private let commands: Mailbox<ControlLink.Command>
@@ -16,20 +16,20 @@ final class ControlLoop: @unchecked Sendable {
 
     private var taken: [ControlLink.Command] = []
     private var tickAt = Instant.distantPast
-    /// When the rest of the process is told how we are doing: once a second, and soon after a change.
+    /// Time of the next status message: once a second, and soon after a change.
     private var statusAt = Instant.distantPast
     private var statusLast = Instant.distantPast
     private var closing: Closing = .no
 
     private enum Closing {
         case no
-        /// Until the desk has finished.
+        /// Closes when the desk has finished, or at this time.
         case until(Instant)
         case done
     }
 
     private static let tick = Duration.seconds(1)
-    /// Between two of them: orders may come by the thousand.
+    /// Minimum time between status messages, because orders may arrive by the thousand.
     private static let statusPause = Duration.milliseconds(100)
     private static let closingMax = Duration.seconds(3)
 
@@ -107,7 +107,7 @@ final class ControlLoop: @unchecked Sendable {
                 statusAt = min(statusAt, max(now().steady, statusLast + Self.statusPause))
             case .settled(let stories): deliver(.settled(stories))
             case .known(let isKnown):
-                // Whoever asks why nothing is sent is to see the reason.
+                // The status comes first, so that the reason is visible when sending stops.
                 tellStatus()
                 deliver(.known(isKnown))
             case .write(let id, let record): write(record.record(on: topics.control), id)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A name for one process, from its start to its end: the host's, and something that tells two on it apart.
+/// A unique name for one process, from its start to its end. It combines the host's name with a random suffix.
 public enum ReplicaName {
     public static func make() -> String {
         var bytes = [CChar](repeating: 0, count: 256)

@@ -3,7 +3,7 @@ public import KafkaIO
 public import KafkaModel
 public import NewsModel
 
-/// Reads the control and the audit topic as far as they go now. Its calls block.
+/// Reads the control topic and the audit topic up to their present ends. Its calls block.
 public struct ControlReading {
     private let settings: KafkaSettings
     private let topics: ControlTopics
@@ -13,17 +13,17 @@ public struct ControlReading {
         self.topics = topics
     }
 
-    /// - Throws: that the topic is missing, or cannot be read.
+    /// - Throws: an error if the topic is missing or cannot be read.
     public func view(isStopped: () -> Bool = { false }) throws(KafkaFailure) -> ControlView {
         var view = ControlView()
         try read(topics.control, from: .beginning, end: .highWatermark, isStopped) { view.take($0) }
         return view
     }
 
-    /// - Parameter since: lines before it are left out.
+    /// - Parameter since: earlier lines are omitted.
     public func trail(since: Instant? = nil, isStopped: () -> Bool = { false }) throws(KafkaFailure) -> AuditTrail {
         var trail = AuditTrail()
-        // By the records' times, and some earlier: the clock of whoever wrote a line may differ from the broker's.
+        // Starts an hour earlier by the records' times, because a writer's clock may differ from the broker's.
         let start = since.map { TopicReader.Start.time($0 - .seconds(3600)) } ?? .beginning
         try read(topics.audit, from: start, isStopped) { record in
             guard let entry = AuditEntry(record), since.map({ entry.at >= $0 }) ?? true else { return }
@@ -32,7 +32,7 @@ public struct ControlReading {
         return trail
     }
 
-    /// The last lines of the audit topic: the answers to the orders of the last minutes.
+    /// Returns the last lines of the audit topic, which contain the answers to recent orders.
     public func recentTrail() throws(KafkaFailure) -> AuditTrail {
         var trail = AuditTrail()
         try read(topics.audit, from: .last(Self.recentLines), { false }) { record in
@@ -43,7 +43,7 @@ public struct ControlReading {
 
     private static let recentLines: Int64 = 2_000
 
-    /// An open transaction is waited for as long as this.
+    /// Time to wait for an open transaction to end.
     private static let patience = Duration.seconds(5)
 
     private func read(

@@ -5,22 +5,22 @@ public import KafkaModel
 public import NewsModel
 import Synchronization
 
-/// What a dashboard shows of editors' orders, and how it gives them. The topics are read while somebody looks.
+/// Shows editors' orders on a dashboard and gives new ones. The topics are read only while somebody looks.
 public final class ControlRoom: Sendable {
-    /// What is known at the moment of a look.
+    /// A snapshot of the control and audit topics.
     public struct Scene: Sendable {
         public var view = ControlView()
         public var trail = AuditTrail(capacity: ControlRoom.linesMax)
-        /// The topics cannot be read; what stands here may be old.
+        /// The error that prevents reading the topics. The snapshot may then be old.
         public var failure: KafkaFailure?
-        /// Both topics were read to their ends.
+        /// True if both topics were read to their ends.
         public var isKnown = false
     }
 
     private struct State {
         var scene = Scene()
         var isReading = false
-        /// After a failure it is not read again before.
+        /// Time before which reading is not retried after a failure.
         var notBefore = ContinuousClock.now
         var lastLook = ContinuousClock.now
         var giving = 0
@@ -31,13 +31,13 @@ public final class ControlRoom: Sendable {
     private let clock: @Sendable () -> Moment
     private let state = Mutex(State())
 
-    /// Lines of the audit topic that are kept: enough for the last orders of a large group of processes.
+    /// Number of audit lines kept: enough for the last orders of a large group of processes.
     private static let linesMax = 2_000
-    /// Without a look for so long, reading ends.
+    /// Time without interest after which reading ends.
     private static let interest = Duration.seconds(60)
-    /// After a failure.
+    /// Delay before reading is retried after a failure.
     private static let pause = Duration.seconds(5)
-    /// Orders that are given at the same time, each on a thread of its own.
+    /// Number of orders given at the same time, each on its own thread.
     private static let givingMax = 4
 
     public init(_ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping @Sendable () -> Moment) {
@@ -48,11 +48,11 @@ public final class ControlRoom: Sendable {
 
     public var now: Moment { clock() }
 
-    /// What is known now. Any thread; never waits.
+    /// Returns the current snapshot and starts reading if necessary. Any thread; never waits.
     public func look() -> Scene {
         let (scene, begins) = state.withLock { state in
             let now = ContinuousClock.now
-            // What was left of a former look says nothing about now.
+            // A snapshot left from an earlier look may be outdated.
             if !state.isReading, now - state.lastLook >= Self.interest { state.scene = Scene() }
             state.lastLook = now
             let begins = !state.isReading && state.notBefore <= now
@@ -67,12 +67,12 @@ public final class ControlRoom: Sendable {
         return scene
     }
 
-    /// The same, but waits until something is known, or why not, at most for so long: nobody may have looked before.
+    /// Returns the snapshot as soon as it is complete or has an error, at the latest after `limit`.
     public func look(within limit: Duration) async -> Scene {
         let deadline = ContinuousClock.now + limit
         var scene = look()
         while !scene.isKnown, scene.failure == nil, .now < deadline {
-            // A caller who has gone needs no answer.
+            // The caller was canceled and needs no answer.
             guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { break }
             scene = look()
         }
@@ -81,7 +81,7 @@ public final class ControlRoom: Sendable {
 
     private var isWatched: Bool { state.withLock { .now - $0.lastLook < Self.interest } }
 
-    /// Ends with a failure too: a later look begins again.
+    /// Reads until nobody looks or an error occurs. A later look starts it again.
     private func run() {
         var failure: KafkaFailure?
         do throws(KafkaFailure) { try follow() } catch { failure = error }
@@ -114,7 +114,7 @@ public final class ControlRoom: Sendable {
         }
     }
 
-    /// Gives an order as `OrderDesk` does, without blocking the caller.
+    /// Gives an order like `OrderDesk`, without blocking the caller.
     public func give(_ instruction: Instruction) async -> Result<OrderOutcome, OrderDesk.Refusal> {
         let isFree = state.withLock { state in
             guard state.giving < Self.givingMax else { return false }

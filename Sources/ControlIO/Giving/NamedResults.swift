@@ -2,7 +2,7 @@ import ByteText
 import Foundation
 package import NewsModel
 
-/// Finds the results that have a name in them. The others are told apart without being read as JSON.
+/// Finds results that contain a name. Other results are skipped without decoding their JSON.
 package struct NamedResults: Sendable {
     private let needle: [UInt8]
 
@@ -12,7 +12,7 @@ package struct NamedResults: Sendable {
         self.needle = needle
     }
 
-    /// - Returns: `nil` for a record without the name, or one that is no result.
+    /// - Returns: `nil` for a record without the name or without a result.
     package func result(in record: SourceRecord) -> ResultRecord? {
         guard let value = record.value, value.contains(needle) else { return nil }
         return try? ResultRecord(decoding: value)
@@ -20,7 +20,7 @@ package struct NamedResults: Sendable {
 }
 
 extension [UInt8] {
-    /// The bytes stand somewhere in it, one after the other.
+    /// Returns true if the bytes contain the needle as a contiguous sequence.
     fileprivate func contains(_ needle: [UInt8]) -> Bool {
         guard count >= needle.count else { return false }
         return withUnsafeBytes { hay in

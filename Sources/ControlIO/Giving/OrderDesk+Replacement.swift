@@ -3,17 +3,17 @@ import KafkaIO
 public import KafkaModel
 import NewsModel
 
-/// Taking a recalled story's place on the phones.
+/// Replacement of a recalled story on phones.
 extension OrderDesk {
-    /// Reads what became of the story, and writes one quiet event in its place if the hub has taken any of it.
+    /// Reads the story's results, and writes one quiet event in its place if the hub accepted any of it.
     ///
     /// - Parameters:
-    ///   - text: what readers then see.
-    ///   - order: the recall, which stands.
+    ///   - text: the text that readers see instead.
+    ///   - order: the recall, which is in force.
     ///   - lanes: the topics of all lanes, the most urgent first.
-    ///   - inFlight: requests that were under way when it came: their outcomes are waited for.
-    ///   - patience: for these.
-    /// - Returns: its readers and its topics; none if the hub took nothing of the story, so that nothing is written.
+    ///   - inFlight: number of requests in flight when the recall arrived. Their outcomes are waited for.
+    ///   - patience: the longest wait for these outcomes.
+    /// - Returns: the readers and the topics of the replacement; both are empty if nothing was written.
     public func replace(
         _ text: String, for order: Order, results topic: String, lanes: [String], inFlight: Int, environment: String?,
         patience: Duration = .seconds(10)
@@ -39,7 +39,7 @@ extension OrderDesk {
         return written
     }
 
-    /// Only the originals say who they are.
+    /// Writes replacements for single readers, who are named only in the originals.
     private func replaceForSingleReaders(
         _ text: String, _ order: Order, _ replacement: inout Replacement, _ environment: String?,
         _ written: inout WrittenReplacement, until deadline: Instant
@@ -66,10 +66,10 @@ extension OrderDesk {
     }
 }
 
-/// Where a replacement was written to.
+/// The destinations of a written replacement.
 public struct WrittenReplacement: Sendable, Hashable {
-    /// The categories whose readers get it, and `Replacement.singleReaders` if such get it.
+    /// The categories whose readers get it, and `Replacement.singleReaders` if single readers get it.
     public var reach: [String] = []
-    /// The topics of its lanes.
+    /// The topics that it was written to.
     public var topics: Set<String> = []
 }

@@ -4,29 +4,29 @@ public import KafkaIO
 public import KafkaModel
 public import NewsModel
 
-/// Gives orders, for a command or a page: the audit topic first, then the control topic, then it waits until every live process
-/// has said that it obeys.
+/// Gives orders for a command or a page. It writes to the audit topic, then to the control topic, then waits until every living
+/// process has confirmed.
 ///
-/// Its calls block; use it from one thread at a time.
+/// Its calls block. Use it from one thread at a time.
 public final class OrderDesk {
     private let topics: ControlTopics
     let settings: KafkaSettings
     private let control: TopicReader
     private let publisher: RecordPublisher
     let now: () -> Moment
-    /// What stands, and which processes live.
+    /// The orders in force and the living processes.
     public private(set) var view = ControlView()
 
-    /// How long the control topic may take to be read.
+    /// Time limit for reading the control topic.
     private static let readingMax = Duration.seconds(20)
-    /// How long an answer is awaited where no process is known that could answer.
+    /// Time to wait for an answer if no known process could answer.
     private static let unheardPatience = Duration.seconds(1)
-    /// How long the brokers may take to store a record.
+    /// Time limit for the brokers to store a record.
     private static let storingMax = Duration.seconds(10)
 
     /// Reads the control topic to its end.
     ///
-    /// - Throws: that one of the topics is missing, or cannot be read.
+    /// - Throws: an error if one of the topics is missing or cannot be read.
     public init(
         _ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping () -> Moment
     ) throws(KafkaFailure) {
@@ -62,16 +62,16 @@ public final class OrderDesk {
     public enum Refusal: Error, Sendable, Hashable {
         /// There is nothing to lift.
         case standsNot
-        /// As many orders stand as a process keeps.
+        /// The number of orders in force has reached its limit.
         case tooMany
-        /// Nothing was ordered, which is certain.
+        /// Nothing was ordered; this is certain.
         case failed(KafkaFailure)
-        /// The audit topic says that it was ordered; whether the control topic does is not known.
+        /// The audit topic has the order. It is unknown whether the control topic has it.
         case halfway(KafkaFailure)
-        /// It was ordered, but what came of it could not be read.
+        /// The order was given, but the answers could not be read.
         case unheard(KafkaFailure)
 
-        /// For whoever gave the order.
+        /// A description for the sender of the order.
         public var sentence: String {
             switch self {
             case .standsNot: "there is nothing to lift"
@@ -88,9 +88,9 @@ public final class OrderDesk {
         }
     }
 
-    /// Writes the order, and waits for the answers.
+    /// Writes the order and waits for the answers.
     ///
-    /// - Parameter patience: for the answers; those that come later are missing.
+    /// - Parameter patience: the longest wait. Later answers count as missing.
     public func give(_ instruction: Instruction, patience: Duration = .seconds(5)) throws(Refusal) -> OrderOutcome {
         let begin = now()
         if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall) { throw .standsNot }
@@ -107,7 +107,7 @@ public final class OrderDesk {
         do {
             try store(instruction.record.record(on: topics.control))
         } catch {
-            // What is not sent yet never will be; what the broker has refused it does not have.
+            // Unsent records are discarded, and a refused record is not on the broker.
             throw publisher.abandon() > 0 ? .halfway(error) : .failed(error)
         }
         var answers = OrderAnswers(to: instruction, inPlaceOf: former)
@@ -115,7 +115,7 @@ public final class OrderDesk {
         return OrderOutcome(answers: answers, took: now().steady - begin.steady)
     }
 
-    /// What readers already have of the story, as the results of the time of a recall say.
+    /// Returns what readers have received of the story, from the results of the lifetime of a recall.
     public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
         var history = StoryHistory(story: story)
         let results = NamedResults(story)
@@ -129,14 +129,14 @@ public final class OrderDesk {
         return history
     }
 
-    /// Stores a record, and returns when the brokers have it.
+    /// Stores a record. Returns when the brokers have stored it.
     public func store(_ record: ProducedRecord) throws(KafkaFailure) {
         do {
             try publisher.publish(record, timeout: Self.storingMax)
             try publisher.flush(timeout: Self.storingMax)
         } catch {
             var failure = error
-            // The broker refuses the producer as a whole, and names no topic.
+            // The broker refuses the whole producer without naming a topic.
             if failure.code == "CLUSTER_AUTHORIZATION_FAILED" {
                 failure.remedy =
                     "Grant this user WRITE on \(topics.control) and \(topics.audit), and before Kafka 2.8 IDEMPOTENT_WRITE on "
@@ -164,10 +164,10 @@ public final class OrderDesk {
     }
 }
 
-/// What came of an order.
+/// The outcome of an order.
 public struct OrderOutcome: Sendable, Hashable {
     public var answers: OrderAnswers
-    /// From the moment before it was written to the last answer, or to the end of patience.
+    /// Time from just before the first write to the last answer or to the end of the wait.
     public var took: Duration
 
     public init(answers: OrderAnswers, took: Duration) {
@@ -177,7 +177,7 @@ public struct OrderOutcome: Sendable, Hashable {
 }
 
 extension Instruction {
-    /// What is written to the control topic.
+    /// The record for the control topic.
     public var record: ControlRecord { order.map { .stands($0) } ?? .lifted(scope) }
 }
 
@@ -186,7 +186,7 @@ extension AuditEntry {
         ProducedRecord(topic: topic, key: Array(scope.utf8), value: encode())
     }
 
-    /// - Returns: `nil` if the record is no line of ours.
+    /// - Returns: `nil` if the record is not a valid audit line.
     public init?(_ record: SourceRecord) {
         guard let entry = record.value.flatMap({ try? AuditEntry(decoding: $0) }) else { return nil }
         self = entry

@@ -2,8 +2,8 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// What a held link was told and has not looked at yet. Of what is only a state, the last word counts: it takes no more memory
-/// however long the link is busy. What remains are orders and engines' wishes, each one for a story that is held.
+/// Inputs that a held link has not handled yet. Only the latest value of each state is kept, so memory does not grow while the
+/// link is busy. Orders and recall requests are all kept.
 struct HeldInbox: Sendable {
     private var counts: [String: Int]?
     private var owned: [Owner: [TopicPartition]] = [:]
@@ -33,7 +33,7 @@ struct HeldInbox: Sendable {
         }
     }
 
-    /// Everything, in an order that makes no difference to it; orders and wishes in theirs.
+    /// Removes and returns all inputs. Orders and recall requests keep their order; the order of the others does not matter.
     mutating func takeAll() -> [HeldDesk.Input] {
         guard count > 0 else { return [] }
         var inputs: [HeldDesk.Input] = counts.map { [.counts($0)] } ?? []

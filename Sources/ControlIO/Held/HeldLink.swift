@@ -5,42 +5,42 @@ public import KafkaModel
 public import NewsModel
 import Synchronization
 
-/// One process's connection to the held topic: follows it on a thread of its own, puts back what the desk says, and writes
-/// tombstones.
+/// One process's connection to the held topic. It follows the topic on its own thread, returns the events that the desk selects,
+/// and writes tombstones.
 ///
-/// The topic may be missing, appear later, or go: until it is there, nothing can be held.
+/// The topic may be missing, appear later or disappear. Without it, nothing can be held.
 public final class HeldLink: Sendable {
-    /// What happens on the held topic, for those who want to know. Called on the link's thread: hand it on and return.
+    /// Events on the held topic. Delivered on the link's thread, so the receiver must hand them on and return.
     public enum Notice: Sendable {
-        /// For every engine of the process.
+        /// Changes for every engine of the process.
         case held([HeldStory])
-        /// The topic is there, and is read from its beginning.
+        /// The topic exists and is read from its beginning.
         case isThere
-        /// It is missing, or cannot be read: nothing comes back from it. It is looked for again.
+        /// The topic is missing or cannot be read, so nothing returns from it. The link polls for it.
         case isAway(KafkaFailure)
-        /// It is tried again.
+        /// A step failed and is retried.
         case failed(KafkaFailure)
         case status(Status)
-        /// Events had vanished from the topic: so many were written to their lanes again, and the originals of the others are gone.
+        /// Events vanished from the topic: `restored` were written to their lanes again; the originals of `lost` are gone.
         case vanished(restored: Int, lost: Int)
     }
 
     public struct Status: Sendable, Hashable {
-        /// Events on the held topic.
+        /// Number of events on the held topic.
         public var held = 0
-        /// Of those, the ones that this process is to put back.
+        /// Number of those events that this process must return.
         public var ours = 0
-        /// When the next of them is due, by the clock on the wall.
+        /// Time at which the next of these is due, by the wall clock.
         public var nextDue: Instant?
-        /// Since when nothing could be put back or erased, by the monotonic clock; `nil` while it can.
+        /// Time since which returns and tombstones fail, by the monotonic clock; `nil` if they succeed.
         public var failingSince: Instant?
-        /// Since when partitions of the held topic are to be read before anything of them can be put back, by the monotonic clock.
+        /// Time since which returns wait for unread partitions of the held topic, by the monotonic clock.
         public var behindSince: Instant?
-        /// Those partitions.
+        /// Unread partitions of the held topic.
         public var behind: [Int32] = []
-        /// Records that could not be understood, since the start.
+        /// Number of invalid records since the start.
         public var unreadable = 0
-        /// Events that vanished from the topic and could not be restored, since the start.
+        /// Number of events that vanished and could not be restored, since the start.
         public var lost = 0
 
         public init() {}
@@ -62,9 +62,9 @@ public final class HeldLink: Sendable {
     private let closing = DispatchSemaphore(value: 0)
     private let closed = DispatchSemaphore(value: 0)
 
-    /// Connects to nothing yet.
+    /// Creates a link without connecting it.
     ///
-    /// - Parameter lookInterval: How long a missing topic, or one that cannot be read, is left alone.
+    /// - Parameter lookInterval: time until a missing or unreadable topic is polled again.
     public init(
         settings: KafkaSettings, topic: String, lookInterval: Duration = .seconds(10),
         clock: @escaping @Sendable () -> Moment, notify: @escaping @Sendable (Notice) -> Void
@@ -76,7 +76,7 @@ public final class HeldLink: Sendable {
         self.notify = notify
     }
 
-    /// Once; later calls do nothing.
+    /// Starts the thread. Call once; later calls do nothing.
     public func start() {
         let isFirst = state.withLock { state in
             defer { if state.phase == .made { state.phase = .running } }
@@ -91,12 +91,12 @@ public final class HeldLink: Sendable {
         thread.start()
     }
 
-    /// Tells the desk something. Any thread; never blocks.
+    /// Adds an input for the desk. Any thread; never blocks.
     public func take(_ input: HeldDesk.Input) {
         state.withLock { if $0.phase != .closing { $0.inbox.add(input) } }
     }
 
-    /// Ends the thread, after the tombstones of what was put back, and waits for that; for some seconds at most.
+    /// Ends the thread and waits for the tombstones of returned events, for at most 5 seconds.
     public func close() {
         let wasRunning = state.withLock { state in
             defer { state.phase = .closing }
@@ -108,7 +108,7 @@ public final class HeldLink: Sendable {
 
     private var isClosing: Bool { state.withLock { $0.phase == .closing } }
 
-    /// A desk that has no topic is told everything all the same: what waits here would grow.
+    /// Longest time between inputs for a desk without a topic, so that the inbox does not grow.
     private static let step = Duration.milliseconds(100)
 
     private func run() {

@@ -3,7 +3,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// The body of a held link's thread: reads, tells the desk, and carries out what it says. Confined to that thread.
+/// The body of a held link's thread: reads the topic, informs the desk and carries out its actions. Confined to that thread.
 final class HeldLoop {
     private let settings: KafkaSettings
     private let topic: String
@@ -18,16 +18,16 @@ final class HeldLoop {
     private var returns: [HeldDesk.Return] = []
     private var rewrites: [HeldPlace] = []
     private var restores: [HeldDesk.Restore] = []
-    /// The ends are to be looked up.
+    /// The pending request for the topic's ends.
     private var look: Int?
     private var pass: Pass?
     private var hasMore = false
 
-    /// Records that are being read.
+    /// Records that are being read from the held topic.
     private struct Pass {
-        /// By their places; empty if they are to be written again.
+        /// Returns by their places; empty if the records are to be written again.
         var returns: [HeldPlace: HeldDesk.Return] = [:]
-        /// When it last read something.
+        /// Time of the last progress.
         var movedAt: Instant
     }
 
@@ -42,7 +42,7 @@ final class HeldLoop {
         writer = HeldWriter(settings: settings)
     }
 
-    /// Begins to read the topic anew.
+    /// Begins to read the topic at its beginning.
     func connect() throws(KafkaFailure) {
         (reader, originals, pass) = (nil, nil, nil)
         (returns, rewrites, look) = ([], [], nil)
@@ -54,13 +54,13 @@ final class HeldLoop {
         notify(.isThere)
     }
 
-    /// The topic is missing, or cannot be read.
+    /// Handles a topic that is missing or cannot be read.
     func lose() {
         (reader, originals, pass) = (nil, nil, nil)
         handle(.lost)
     }
 
-    /// One client for all tries: a missing topic is asked for again and again.
+    /// Returns one client for all attempts, because a missing topic is polled repeatedly.
     private func ask() throws(KafkaFailure) -> KafkaAdmin {
         if let admin { return admin }
         let made = try KafkaAdmin(settings: settings, timeout: .seconds(5))
@@ -90,8 +90,7 @@ final class HeldLoop {
         }
     }
 
-    /// One turn: some records of the topic, and a part of a pass. Blocks for a tenth of a second at most while nothing is to be
-    /// done.
+    /// Reads some records of the topic and advances the pass. Blocks for at most a tenth of a second if there is nothing to do.
     func turn() throws(KafkaFailure) {
         guard let reader else { return }
         let isBusy = hasMore || pass != nil || writer.isWriting
@@ -119,13 +118,13 @@ final class HeldLoop {
         report()
     }
 
-    /// Until the next event is due, at most a tenth of a second: engines' wishes wait as long.
+    /// Time until the next event is due, at most a tenth of a second, because recall requests wait as long.
     private var pause: Duration {
         guard let wakeAt = desk.wakeAt else { return .milliseconds(100) }
         return min(max(wakeAt - clock().steady, .milliseconds(1)), .milliseconds(100))
     }
 
-    /// Blocks for a second for each broker that does not answer; the desk asks again.
+    /// Requests the topic's ends. Blocks for a second for each broker that does not answer; the desk repeats the request.
     private func findEnds(_ look: Int, _ reader: TableReader) {
         self.look = nil
         let ends = (try? ask().ends(of: topic)) ?? [:]
@@ -155,7 +154,7 @@ final class HeldLoop {
         if originals.isDone {
             self.pass = nil
         } else if now - pass.movedAt > Self.patience {
-            // A partition that cannot be read must not hold up the others for ever.
+            // An unreadable partition must not delay the others forever.
             let left = originals.left.flatMap { partition, offsets in offsets.map { HeldPlace(partition, $0) } }
             try originals.begin([:])
             self.pass = nil
@@ -164,7 +163,7 @@ final class HeldLoop {
     }
 
     private func beginPass(_ originals: PlaceReader, _ now: Instant) throws(KafkaFailure) {
-        // What compaction could drop comes before what is only due.
+        // Records that compaction could drop precede those that are only due.
         let places = rewrites.isEmpty ? returns.map(\.place) : rewrites
         guard !places.isEmpty else { return }
         var next = Pass(movedAt: now)
@@ -193,7 +192,7 @@ final class HeldLoop {
         if !endings.isEmpty { handle(.ended(endings)) }
     }
 
-    /// Writes originals of vanished events to their lanes again. Rare: blocks for some seconds if it must.
+    /// Writes originals of vanished events to their lanes again. Rare; may block for seconds.
     private func restore() {
         guard !restores.isEmpty else { return }
         let asked = restores
@@ -214,7 +213,7 @@ final class HeldLoop {
         status = now
     }
 
-    /// Writes the tombstones of what was put back.
+    /// Writes the tombstones of returned events.
     func close() {
         finish(writer.flush(notify))
         finish(writer.flush(notify))

@@ -3,10 +3,10 @@ public import KafkaIO
 public import KafkaModel
 import NewsModel
 
-/// Reads the held topic as far as it goes now. Its call blocks.
+/// Reads the held topic to its present end. Its call blocks.
 public enum HeldReading {
-    /// - Returns: what waits on it; of what was read, if it is stopped before.
-    /// - Throws: the topic is missing, or cannot be read.
+    /// - Returns: the events on the topic; if stopped early, those read by then.
+    /// - Throws: an error if the topic is missing or cannot be read.
     public static func all(
         _ settings: KafkaSettings, topic: String, isStopped: () -> Bool = { false }
     ) throws(KafkaFailure) -> HeldTable {

@@ -3,7 +3,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// Writes the originals of events that vanished from the held topic to their lanes once more, where they are held again. Its call
+/// Writes the originals of events that vanished from the held topic to their lanes again, where they are held again. Its call
 /// blocks.
 struct HeldRestorer {
     let settings: KafkaSettings
@@ -39,7 +39,7 @@ struct HeldRestorer {
         }
         _ = publisher.settle(within: Self.timeout)
         let refused = Set(publisher.takeRefused().map(\.index))
-        // What was not sent yet must not be sent beside the next try.
+        // Unsent records are discarded, because they must not be sent in addition to the next attempt.
         if publisher.waiting > 0 { _ = publisher.abandon() }
         for (index, id) in written {
             let isStored = publisher.isAcknowledged(index) && !refused.contains(index)
@@ -56,7 +56,7 @@ struct HeldRestorer {
         init(_ restore: HeldDesk.Restore) { self.init(restore.partition.partition, restore.original.offset) }
     }
 
-    /// - Returns: the records that stand at the places; `nil` where nothing does. Places that could not be read are absent.
+    /// - Returns: the records at the places; `nil` if a place has no record. Unreadable places are absent.
     private func read(
         _ restores: [HeldDesk.Restore], _ topic: String
     ) throws(KafkaFailure) -> [Place: SourceRecord?] {

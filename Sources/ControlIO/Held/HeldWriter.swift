@@ -3,12 +3,12 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// Writes records and says how each ended. Bounded by the parts of a pass that are read at a time. Confined to one thread.
+/// Writes records and reports the outcome of each. Bounded by the part of a pass read at a time. Confined to one thread.
 struct HeldWriter {
     private let settings: KafkaSettings
-    /// `nil` after a failure: the next write makes another.
+    /// `nil` after a failure; the next write creates a new publisher.
     private var publisher: RecordPublisher?
-    /// By their index at the publisher.
+    /// Pending writes with the publisher's index of each.
     private var endings: [(index: Int, ending: HeldDesk.Ending)] = []
     private var failed: [HeldDesk.Ending] = []
 
@@ -16,7 +16,7 @@ struct HeldWriter {
 
     init(settings: KafkaSettings) {
         var settings = settings
-        // What was not written by then is read and written again.
+        // Records that are not stored in this time are read and written again.
         settings.properties["message.timeout.ms"] = "10000"
         self.settings = settings
     }
@@ -40,7 +40,7 @@ struct HeldWriter {
         return made
     }
 
-    /// Waits until the brokers have answered for everything, for some seconds at most.
+    /// Waits until the brokers have answered all writes, for 10 seconds at most.
     mutating func flush(_ notify: (HeldLink.Notice) -> Void) -> [HeldDesk.Ending] {
         var ended = failed
         failed = []

@@ -1,10 +1,10 @@
 import ByteText
 public import NewsModel
 
-// The line of the audit topic: `schemas/control-audit.schema.json`. The record's key is the scope's.
+// JSON of one audit line, as in `schemas/control-audit.schema.json`. The record's key is the key of the order's scope.
 
 extension AuditEntry {
-    /// The line as it stands on the topic. Absent values are left out; long texts are cut.
+    /// Encodes the line as it is written to the topic. Absent values are omitted; long texts are cut.
     public func encode() -> [UInt8] {
         JSONWriter.object { json in
             json.field("at", at)
@@ -50,7 +50,7 @@ extension AuditEntry {
         }
     }
 
-    /// Of a line that is read, in bytes.
+    /// Largest line that is decoded, in bytes.
     static let sizeMax = 64 << 10
 }
 

@@ -3,37 +3,37 @@ public import NewsModel
 /// One line of the audit topic: an order was given or lifted, a process has applied it, or a person has sent a notification.
 public struct AuditEntry: Sendable, Hashable {
     public var at: Instant
-    /// The key of the order's scope; for a notification `send/` and its event's id.
+    /// The key of the order's scope, or `send/` and the event's id for a notification.
     public var scope: String
     public var action: Action
-    /// The order's id; for a notification its event's.
+    /// The order's id, or the event's id for a notification.
     public var order: String?
     public var by: String?
     public var reason: String?
-    /// The order about the same that stood when this line was written: it loses its place, or ends.
+    /// The order of the same scope that was in force when this line was written. This line replaces or ends it.
     public var former: FormerOrder?
-    /// What readers were to see: a notification, or what takes a recalled story's place on the phones.
+    /// Text for readers: the notification, or the text that replaces a recalled story on phones.
     public var text: String?
-    /// The keys of the orders that were in force against a notification, and that the person who sent it overrode.
+    /// Keys of the orders that were in force against a notification and that its sender overrode.
     public var despite: [String] = []
-    /// The process that applied it; `nil` for the giving of an order.
+    /// The process that applied the order; `nil` on the line that announces an order.
     public var replica: String?
     public var applied: AppliedOrder?
 
-    /// What was done; the value of `do`.
+    /// The action, as the value of `do`.
     public enum Action: String, Sendable, Hashable, CaseIterable {
         case recall, stop
         /// A recall was lifted, or a stop ended.
         case lift, resume
-        /// An order lapsed by itself.
+        /// An order reached its end time.
         case lapse
-        /// A notification was sent past Kafka, by `newswire send`.
+        /// `newswire send` sent a notification without Kafka.
         case send
     }
 
-    /// The line about a notification, which is written before it is sent.
+    /// Makes the line about a notification. It is written before the notification is sent.
     ///
-    /// - Parameter despite: the orders against it.
+    /// - Parameter despite: the orders that are in force against the notification.
     public static func send(
         _ event: NewsEvent, at time: Instant, by: String, reason: String?, despite: [Order]
     ) -> AuditEntry {
@@ -62,7 +62,7 @@ public struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// An order that has lost its place to a newer one about the same, or was ended.
+/// An order that was ended, or replaced by a newer one of the same scope.
 public struct FormerOrder: Sendable, Hashable {
     public var id: String
     public var at: Instant

@@ -1,20 +1,20 @@
 public import NewsModel
 
-/// The audit topic, read to its end: who did what, applied where and when. Bounded: of more lines, the oldest are let go.
+/// The audit topic, read to its end: who did what, which processes applied it, and when. Bounded: drops the oldest lines.
 public struct AuditTrail: Sendable, Hashable {
     public struct Line: Sendable, Hashable {
         public var entry: AuditEntry
-        /// The order was announced here, but no process has applied it and it does not stand: whoever gave it was cut off
-        /// before it reached the control topic, or it was taken back before any process ran.
+        /// True if no process has applied the announced order and it is not in force. Its sender was cut off before writing to
+        /// the control topic, or the order was lifted before any process ran.
         public var cameToNothing: Bool
     }
 
     private let capacity: Int
     private var entries: [AuditEntry] = []
-    /// Lines that were let go.
+    /// Number of lines dropped to stay within the capacity.
     public private(set) var dropped = 0
 
-    /// - Parameter capacity: the most lines that are kept; in between, twice as many.
+    /// - Parameter capacity: the number of lines kept. Up to twice as many are buffered before the oldest are dropped.
     public init(capacity: Int = 100_000) { self.capacity = max(capacity, 1) }
 
     public mutating func take(_ entry: AuditEntry) {
@@ -24,13 +24,13 @@ public struct AuditTrail: Sendable, Hashable {
         entries.removeFirst(entries.count - capacity)
     }
 
-    /// The lines by their times, each with its number on the topic. What happened first is decided by these numbers: the times
-    /// are those of several clocks.
+    /// The lines sorted by time, each with its number on the topic. The numbers decide which line came first, because the times
+    /// come from several clocks.
     private var inOrder: [(offset: Int, element: AuditEntry)] {
         entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
     }
 
-    /// The processes that have applied each order, by the order's id.
+    /// Names of the processes that have applied each order, by the order's id.
     public var confirmations: [String: Set<String>] {
         entries.reduce(into: [:]) { confirmations, entry in
             guard !entry.action.isEnd, let order = entry.order, let replica = entry.replica else { return }
@@ -43,7 +43,7 @@ public struct AuditTrail: Sendable, Hashable {
     /// - Parameter view: the control topic, read after the audit topic.
     public func lines(_ view: ControlView, at wall: Instant) -> [Line] {
         let applied = Set(entries.compactMap { $0.replica == nil ? nil : $0.order })
-        // The last end that was applied, by scope: it says nothing about those after it.
+        // The last applied end of each scope. It proves nothing about later ends.
         var ends: [String: Int] = [:]
         var announced: [String: Int] = [:]
         for (number, entry) in entries.enumerated() {
@@ -66,7 +66,7 @@ public struct AuditTrail: Sendable, Hashable {
         }
     }
 
-    /// The last orders, the newest first, each with what its processes have answered.
+    /// Returns the last `count` orders, the newest first, each with the answers of its processes.
     public func recent(_ count: Int, _ view: ControlView, at wall: Instant) -> [Recent] {
         let numbers = inOrder.map(\.offset)
         let orders = zip(numbers, lines(view, at: wall)).filter { $1.entry.replica == nil }.suffix(count)
@@ -87,17 +87,17 @@ public struct AuditTrail: Sendable, Hashable {
 
     public struct Recent: Sendable, Hashable {
         public var line: Line
-        /// That have applied it.
+        /// Number of processes that have applied the order.
         public var processes: Int
         public var met: AppliedOrder
     }
 
-    /// From the announcement of an order to its place on the control topic.
+    /// Longest time from an order's announcement to its record on the control topic.
     private static let settlingTime = Duration.seconds(15)
 }
 
 extension AuditEntry.Action {
-    /// An order no longer stands because of it.
+    /// True if the action ends an order.
     public var isEnd: Bool {
         switch self {
         case .recall, .stop, .send: false

@@ -1,11 +1,11 @@
 import KafkaModel
 import NewsModel
 
-/// Orders that come into force or end while the topic is followed, and the shards' answers.
+/// Orders that take effect or end while the topic is followed, and the shards' answers to them.
 extension ControlDesk {
     mutating func stand(_ order: Order, _ now: Moment) {
         if standing[order.scope] == order {
-            // Another process has written it again.
+            // Another process has written the order again.
             if owed[order.scope]?.write == nil { noLongerOwed(order.scope) }
             return
         }
@@ -16,12 +16,12 @@ extension ControlDesk {
             return
         }
         waiting.remove(order.scope)
-        // Another's order of the same scope counts as ours.
+        // Another process's order of the same scope counts as ours.
         if owed[order.scope]?.write == nil { noLongerOwed(order.scope) }
         tell(.stands(order), isAnswered: true, now)
     }
 
-    /// - Parameter time: when it was lifted; `nil` if it has lapsed.
+    /// - Parameter time: the time of the lift; `nil` if the order has lapsed.
     mutating func lift(_ scope: ControlScope, _ now: Moment, audited time: Instant?) {
         waiting.remove(scope)
         if standing.apply(.lifted(scope)) {
@@ -40,7 +40,7 @@ extension ControlDesk {
 
     // MARK: Events that recall
 
-    /// An event may come again at any time, so it recalls nothing that was lifted since it was written.
+    /// Applies an event's recall unless it was lifted after it was written, because events may be read repeatedly.
     mutating func take(_ recall: EventRecall, _ now: Moment) {
         guard hasKnown else {
             if early.count < OwedOrder.eventsMax {
@@ -59,14 +59,14 @@ extension ControlDesk {
             return
         }
         if lifts.hasLifted(order) {
-            // The shard that read it obeys it: take that back.
+            // The shard that read the event already obeys it, so this revokes its recall.
             actions.append(.tell([.lifted(scope)]))
             return
         }
         give(order, now)
     }
 
-    /// The order about the same has ended. A recall by an event that its end did not know of takes its place.
+    /// Puts a covered recall in force after the order of its scope has ended, unless that end also lifted the recall.
     mutating func uncover(_ scope: ControlScope, _ now: Moment) {
         guard !covered.isEmpty, let order = covered.removeValue(forKey: scope), !lifts.hasLifted(order),
             !order.hasLapsed(at: lapseClock(now))
@@ -74,7 +74,7 @@ extension ControlDesk {
         give(order, now)
     }
 
-    /// Puts an event's order in force, here and on the topic.
+    /// Puts an event's order in force in this process, and writes it to the topic.
     private mutating func give(_ order: Order, _ now: Moment) {
         let scope = order.scope
         guard settings.replica == nil || owed.count < OwedOrder.eventsMax, standing.apply(.stands(order)) else {
@@ -88,19 +88,19 @@ extension ControlDesk {
         if mayWrite { pay(scope) }
     }
 
-    /// A recall by an event reaches the shard alone that has read it.
+    /// Counts a recall by an event that only the shard that read the event obeys.
     private mutating func noteUnordered() {
         counts.unordered += 1
         if counts.unordered & (counts.unordered - 1) == 0 { note(.unordered(counts.unordered)) }
     }
 
-    /// The topic has an order, or need not have it any more.
+    /// Forgets an order that the topic has by now, or no longer needs.
     mutating func noLongerOwed(_ scope: ControlScope) {
         guard owed.removeValue(forKey: scope) != nil, case .recall(let story) = scope else { return }
         settledRecalls.append(story)
     }
 
-    /// Writes what the topic should have.
+    /// Writes owed orders to the topic if their writes are due.
     mutating func payOwed(_ now: Moment) {
         guard mayWrite else { return }
         let due = owed.filter { $0.value.isDue(at: now.steady) }.keys
@@ -120,10 +120,10 @@ extension ControlDesk {
         return abs((now.wall - order.at).nanoseconds) <= Self.recent.nanoseconds
     }
 
-    /// Whoever gave an order in so short a time may be waiting for us.
+    /// Age up to which an order's sender may still be waiting for our answer.
     private static let recent = Duration.seconds(60)
 
-    /// - Parameter isAwaited: whoever gave the order waits for our answer.
+    /// - Parameter isAwaited: true if the sender of the order waits for our answer.
     mutating func expectAnswers(to change: OrderChange, if isAwaited: Bool, _ now: Moment) {
         guard settings.replica != nil else { return }
         answers.expect(
@@ -135,12 +135,12 @@ extension ControlDesk {
         if let entry = answers.take(applied, from: shard, at: now.wall) { audit(entry) }
     }
 
-    /// A lift that is read again is old, as far as can be known.
+    /// Confirms a lift only if it is recent: a lift that is read again is assumed to be old.
     mutating func confirmIfRecent(_ scope: ControlScope, at time: Instant, _ now: Moment) {
         if abs((now.wall - time).nanoseconds) <= Self.recent.nanoseconds { confirm(scope, now) }
     }
 
-    /// A lift of what does not stand here is applied at once.
+    /// Confirms the lift of an order that is not in force here. No shard has to apply it.
     private mutating func confirm(_ scope: ControlScope, _ now: Moment) {
         guard settings.replica != nil else { return }
         var entry = AuditEntry(.lifted(scope), at: now.wall, replica: settings.replica)
@@ -150,7 +150,7 @@ extension ControlDesk {
 }
 
 extension AuditEntry {
-    /// The answer to a change, without its counts.
+    /// Makes the answer to a change, without its counts.
     fileprivate init(_ change: OrderChange, at time: Instant, replica: String?) {
         switch change {
         case .stands(let order):
@@ -164,7 +164,7 @@ extension AuditEntry {
 }
 
 extension ControlScope {
-    /// The giving and the end of such an order, in the audit.
+    /// The audit action that gives an order of this scope.
     package var given: AuditEntry.Action {
         switch self {
         case .recall: .recall

@@ -1,8 +1,8 @@
 import KafkaModel
 import NewsModel
 
-/// What comes from the topic. While it is read from its beginning, orders that were known before hold: only its end tells what
-/// stands, since a log that is not compacted yet repeats orders that were lifted long ago.
+/// Records of the topic. While it is read from its beginning, earlier orders stay in force. Only the end of the topic shows
+/// which orders are in force, because an uncompacted log repeats orders that were lifted long ago.
 extension ControlDesk {
     mutating func begin(_ reading: UInt64, _ now: Moment) {
         phase = .reading(FreshReading(number: reading, isAwaited: beats.isWritten))
@@ -16,11 +16,11 @@ extension ControlDesk {
         phase = .waiting(obstacle)
         beats.cannotBeHeard()
         heldUpSince = nil
-        // Without a topic a recall lasts as long as the process; should there be one later, it is written then.
+        // Without a topic, a recall lasts as long as the process. If the topic appears later, the recall is written then.
         if obstacle == .missing { settledRecalls += owed.keys.compactMap(\.recalledStory).sorted() }
-        // Without a topic, the orders known are all there are.
+        // Without a topic, there are no orders besides the known ones.
         if obstacle == .missing { answerConfirmations(upTo: .max) }
-        // Nothing can be told by a topic that never was there.
+        // A topic that never existed cannot be silent.
         if obstacle == .missing, !hasRead { hear(now) }
     }
 
@@ -48,7 +48,7 @@ extension ControlDesk {
         }
     }
 
-    /// A record that is no order has taken the place of one on the topic. The order is in force still, and is written again.
+    /// Writes an order again after an invalid record has replaced it on the topic. The order stays in force.
     private mutating func restore(_ scope: ControlScope, _ now: Moment) {
         if case .reading(var fresh) = phase {
             phase = .waiting(nil)
@@ -73,12 +73,12 @@ extension ControlDesk {
             unreadable.take(record, fault)
             guard let fault else { return }
             counts.unreadable += 1
-            // One line for each doubling: garbage may come in any amount.
+            // Logs one line per doubling, because any number of invalid records may arrive.
             if counts.unreadable & (counts.unreadable - 1) == 0 { note(.garbage(fault, offset: record.offset)) }
         }
     }
 
-    /// What a reading has shown holds from its end on.
+    /// Records that our beat was read. During a reading, this takes effect at the end of the reading.
     private mutating func see() {
         guard case .reading(var fresh) = phase else {
             beats.isSeen = true
@@ -109,7 +109,7 @@ extension ControlDesk {
             stand(order, now)
             return
         }
-        // Not copied while it is changed.
+        // `phase` is cleared first so that changing `fresh` does not copy it.
         phase = .waiting(nil)
         fresh.take(order, isLate: beats.isOnTopic)
         phase = .reading(fresh)
@@ -121,7 +121,7 @@ extension ControlDesk {
             if lifts.hasLifted(order) {
                 noLongerOwed(scope)
             } else if case .following = phase {
-                // Ours came later, and will stand on the topic behind it.
+                // Our order is newer, and its record will follow the lift on the topic.
                 return
             }
         }
@@ -129,7 +129,7 @@ extension ControlDesk {
         withdraw(scope, now, audited: isCleaning ? nil : time)
     }
 
-    /// - Parameter time: when it was lifted; `nil` if nobody lifted it.
+    /// - Parameter time: the time of the lift; `nil` if nobody lifted the order.
     private mutating func withdraw(_ scope: ControlScope, _ now: Moment, audited time: Instant?) {
         guard case .reading(var fresh) = phase else {
             lift(scope, now, audited: time)
@@ -138,7 +138,7 @@ extension ControlDesk {
         phase = .waiting(nil)
         fresh.lift(scope, wasKnown: standing[scope] != nil)
         phase = .reading(fresh)
-        // Whoever lifted it waits for our answer, although it never stood here.
+        // The sender of the lift waits for our answer, although the order was never in force here.
         if standing[scope] == nil, let time, beats.isOnTopic { confirmIfRecent(scope, at: time, now) }
     }
 
@@ -167,7 +167,7 @@ extension ControlDesk {
         payOwed(now)
     }
 
-    /// The difference between the orders known and those on the topic, lifts first.
+    /// Applies the difference between the known orders and those on the topic, lifts first.
     private mutating func settle(with fresh: FreshReading, _ now: Moment) {
         var changes: [OrderChange] = []
         for order in standing.all where fresh.orders[order.scope] == nil {
@@ -176,7 +176,7 @@ extension ControlDesk {
             if fresh.lifted.contains(scope), !isOwed {
                 changes.append(.lifted(scope))
             } else if settings.replica != nil, owed[scope] == nil {
-                // The topic was deleted, and orders went with it: nobody has lifted them.
+                // The topic was deleted together with its orders, so nobody has lifted this one.
                 owed[scope] = OwedOrder(order)
                 note(.writtenAgain(scope))
             }
@@ -197,22 +197,22 @@ extension ControlDesk {
     }
 }
 
-/// What the topic has shown since reading began. Bounded, as the orders are.
+/// The state of the topic since reading began. Bounded, as the orders are.
 struct FreshReading: Sendable {
-    /// The last reading asked for when it began.
+    /// Number of the last reading requested before this one began.
     let number: UInt64
-    /// A beat of ours was written before: whoever has given an order since then waits for us, whatever is left of that beat.
+    /// True if one of our beats was written earlier. Senders of later orders wait for us, even if that beat is gone.
     let isAwaited: Bool
-    /// A beat of ours that counts stands on the topic.
+    /// True if one of our beats was read and is recent enough to count.
     var hasSeenBeat = false
-    /// The offset of the last record; that before the first one of an empty topic.
+    /// Offset of the last record. For an empty topic, the offset before the first record.
     var readTo: Int64 = -1
     var orders = StandingOrders()
-    /// Orders known before that were lifted, or have lapsed.
+    /// Orders known from before that were lifted or have lapsed.
     var lifted: Set<ControlScope> = []
-    /// Recalls behind whose records there is one that is no order.
+    /// Recalls whose records were followed by an invalid record with the same key.
     var hidden: Set<ControlScope> = []
-    /// Given after our own first beat: whoever gave them waits for us.
+    /// Scopes of orders given after our first beat. Their senders wait for us.
     var late: Set<ControlScope> = []
     var waiting = WaitingOrders()
     var unreadable = UnreadableRecords()
@@ -238,7 +238,7 @@ struct FreshReading: Sendable {
         if wasKnown { lifted.insert(scope) }
     }
 
-    /// What ended later has left room.
+    /// Moves waiting orders into the room left by orders that ended later on the topic.
     mutating func fill() {
         while let order = waiting.next(for: orders) { orders.apply(.stands(order)) }
     }

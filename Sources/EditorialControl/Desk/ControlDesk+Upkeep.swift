@@ -1,7 +1,7 @@
 import KafkaModel
 import NewsModel
 
-/// What passes with time, and what becomes of our own writes.
+/// Periodic work, and the outcomes of our own writes.
 extension ControlDesk {
     mutating func keepUp(_ now: Moment) {
         listen(now)
@@ -9,7 +9,7 @@ extension ControlDesk {
         lapse(now)
         guard mayWrite else { return }
         if beats.isDue(now) { beat(now) }
-        // A beat behind an open transaction comes back when that has ended, and so do orders that were given before it.
+        // A beat behind an open transaction is read when the transaction ends. Orders given before the beat are read then too.
         if hasRead, !beats.isSeen, heldUpSince == nil, settings.onStale == .continue,
             beats.silence(now) >= settings.staleAfter
         {
@@ -21,19 +21,19 @@ extension ControlDesk {
         for order in lapsed.due(at: lapseClock(now), by: settings.replica ?? "") { remove(order, now) }
     }
 
-    /// Goes on although our beat is not on the topic. An order that is given before the beat could be read does not wait for this
-    /// process: it obeys the order a moment after it was acknowledged.
+    /// Continues although our beat was not read. Until it can be read, senders of orders do not wait for this process. It obeys
+    /// such an order a moment after its acknowledgement.
     private mutating func goOnUnheard() {
         beats.isSeen = true
         note(.beatNotSeen)
     }
 
-    /// Whether the topic still speaks. Each process hears at least its own beat.
+    /// Checks that records still arrive from the topic. Each process receives at least its own beat.
     private mutating func listen(_ now: Moment) {
         let silent = silence.duration(now)
         if hasKnown, !silence.isStale, silent >= settings.staleAfter {
             silence.isStale = true
-            // Orders may have been given meanwhile, and not have waited for us: they stand before our next beat.
+            // Orders given meanwhile may not have waited for us. They precede our next beat on the topic.
             if settings.onStale == .stop, settings.replica != nil { beats.isSeen = false }
             note(.stale(silent))
         }
@@ -54,7 +54,7 @@ extension ControlDesk {
 
     // MARK: Standstills
 
-    /// A reading that has begun before says too little: the end that it goes to may be old.
+    /// Requests a new reading, because an earlier one may end before the newest orders.
     mutating func confirm(_ number: UInt64, _ shard: ShardID, _ now: Moment) {
         confirmations.removeAll { $0.shard == shard }
         guard !isMissing else {
@@ -72,7 +72,7 @@ extension ControlDesk {
         confirmations.removeAll { $0.reading <= reading }
     }
 
-    /// Orders that were refused may be on the topic still. Until it is compacted, most of what it holds has ended: so not often.
+    /// Allows a search for orders dropped for lack of room. Rare, because most records of an uncompacted topic have ended.
     private mutating func mayFindOrders(_ now: Moment) -> Bool {
         guard waiting.dropped > 0, waiting.isEmpty, standing.hasRoom,
             searchedAt.map({ now.steady - $0 >= .seconds(600) }) ?? true
@@ -81,7 +81,7 @@ extension ControlDesk {
         return true
     }
 
-    /// Shorter than the time until an alarm: reading anew may end the silence.
+    /// Shorter than the time until an alarm, because reading the topic again may end the silence.
     private var pollsAfter: Duration { min(.seconds(30), settings.staleAfter / 2) }
 
     // MARK: Lapses
@@ -110,7 +110,7 @@ extension ControlDesk {
         }
     }
 
-    /// Every process would: the first one spares the others the work.
+    /// Deletes a lapsed order's record. Every process would do so; the first one spares the others the work.
     private mutating func remove(_ order: Order, _ now: Moment) {
         write(.lifted(order.scope), for: .lapse)
         audit(
@@ -124,7 +124,7 @@ extension ControlDesk {
         guard settings.replica != nil, !isDraining else { return false }
         switch phase {
         case .reading, .following, .waiting(.unreadable): return true
-        // Writing to a topic that is not there would make one, with settings of the broker's own.
+        // A write to a missing topic would create it with the broker's default settings.
         case .waiting: return false
         }
     }
@@ -137,7 +137,7 @@ extension ControlDesk {
         write(.beat(beat), for: .beat)
     }
 
-    /// All orders up to this offset are obeyed by every shard.
+    /// Offset up to which every shard obeys all orders.
     private var appliedTo: Int64? {
         guard let readTo else { return nil }
         return answers.firstOffset.map { min($0.saturating(adding: -1), readTo) } ?? readTo
@@ -170,7 +170,7 @@ extension ControlDesk {
             if !failure.isRefusal {
                 beats.retry(now)
             } else if !beats.isSeen {
-                // Without the right to write, what stood at the start is all that can be known.
+                // Without write permission, only the orders read at the start can be known.
                 goOnUnheard()
             }
         case .owed(let scope):

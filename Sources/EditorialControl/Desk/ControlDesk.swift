@@ -1,22 +1,22 @@
 public import KafkaModel
 public import NewsModel
 
-/// One process's decisions about the control topic: which orders are in force, whether they are known, what is written back.
+/// One process's decisions about the control topic: which orders are in force, whether they are known, and what to write.
 ///
-/// The topic is read from its beginning, then followed. A process writes its first beat and reads until it has seen it: then it
-/// knows every order that was acknowledged before anyone could know of the process. Whoever gives an order and then reads the
-/// topic to its end therefore knows all processes that must apply it.
+/// The topic is read from its beginning, then followed. A process writes its first beat and reads until it sees that beat. Then
+/// it has read every order acknowledged before its beat was visible. Therefore, anyone who gives an order and then reads the
+/// topic to its end knows all processes that must apply the order.
 ///
-/// A plain value: inputs in, actions out. Bounded, whatever the topic holds.
+/// A plain value: inputs in, actions out. Its memory is bounded, whatever the topic holds.
 public struct ControlDesk: Sendable {
     public struct Settings: Sendable, Hashable {
-        /// Names this process on beats and in the audit; `nil` for one that only reads.
+        /// Names this process on beats and in the audit; `nil` for a process that only reads.
         public var replica: String?
-        /// How many answers an order gets in this process.
+        /// Number of answers that an order gets in this process: one from each shard.
         public var shards: Int
-        /// The hub of this process and what it serves; `nil` without an environment in the settings.
+        /// The process's hub and the environment it serves; `nil` if the settings have no environment.
         public var environment: HubEnvironment?
-        /// Silence of the topic that raises an alarm.
+        /// Duration of silence on the topic that raises an alarm.
         public var staleAfter = Duration.seconds(60)
         public var onStale = OnStale.continue
         /// No order lapses before `Input.hubTime`, or before the hub had `timeInquiryLasts` to tell the time.
@@ -29,77 +29,77 @@ public struct ControlDesk: Sendable {
         }
     }
 
-    /// The policy for a control topic that has been silent for too long, or that was never there.
+    /// The policy for a control topic that has been silent for too long or never existed.
     public enum OnStale: String, Sendable, Hashable, CaseIterable {
-        /// Send on by the last orders known; by none, if there is no topic.
+        /// Continues to send by the last known orders, or without orders if the topic does not exist.
         case `continue`
-        /// Send nothing until it can be read again.
+        /// Sends nothing until the topic can be read again.
         case stop
     }
 
     public enum AuditTopic: Sendable, Hashable {
         case there, missing
-        /// It may well be there, but this user is not shown it.
+        /// This user may not see the topic, which may exist.
         case refused(KafkaFailure)
     }
 
     public enum Input: Sendable {
-        /// The topic is read from its beginning: for the first time, or again.
+        /// Reading has begun at the start of the topic, for the first time or again.
         ///
-        /// - Parameter reading: that of the last `readAnew` which came before the end of the topic was asked for; 0 for none.
+        /// - Parameter reading: number of the last `readAnew` that preceded the request for the topic's end; 0 without one.
         case began(reading: UInt64)
-        /// In order. Our own writes come back this way too.
+        /// Records in topic order, including our own writes.
         case records([SourceRecord])
-        /// All that stood on the topic when reading began has been handed over.
+        /// Every record present on the topic when reading began has been delivered.
         case reachedEnd
-        /// An open transaction hides records of the topic, orders perhaps, or no longer does. Whoever reads says so after a moment
-        /// without records.
+        /// An open transaction hides records of the topic, possibly orders, or has stopped doing so. The reader reports it after
+        /// a moment without records.
         case heldUp(Bool)
-        /// It cannot be read at present. Whoever reads tries again by itself.
+        /// The topic cannot be read at present. The reader retries.
         case unreadable(KafkaFailure)
-        /// It does not exist.
+        /// The topic does not exist.
         case missing
         case audit(AuditTopic)
         case written(WriteID)
         case notWritten(WriteID, KafkaFailure)
         /// A shard's answer to one change of `Action.tell`.
         case applied(AppliedOrder, shard: ShardID)
-        /// The process stood still: a shard sends nothing until `Action.confirmed` with this number, behind every order that
-        /// stands on the topic now.
+        /// The process stood still. The shard sends nothing until `Action.confirmed` returns this number, which follows every
+        /// order that is on the topic now.
         case confirm(UInt64, shard: ShardID)
-        /// An event of the stream recalls its story. The shard that read it obeys already.
+        /// An event recalls its story. The shard that read the event obeys already.
         case recalled(EventRecall)
         /// A reply of the hub at that monotonic time had this `Date`.
         case hubTime(Moment)
-        /// Comes at least once a second.
+        /// Arrives at least once a second.
         case tick
-        /// The process ends.
+        /// The process is shutting down.
         case drain
     }
 
     public enum Action: Sendable, Hashable {
-        /// To every shard, in order; each answers each change with `applied`.
+        /// Tells every shard these changes, in order. Each shard answers each change with `applied`.
         case tell([OrderChange])
-        /// To every shard: the recalls that events have given of these stories stand on the topic, or never will. Every
-        /// `Input.recalled` is answered so.
+        /// Tells every shard that events' recalls of these stories are on the topic, or never will be. Every `Input.recalled` is
+        /// answered this way.
         case settled([String])
-        /// Whether the orders in force are known; if not, nothing may be sent.
+        /// Tells the shards whether the orders in force are known. If not, they may send nothing.
         case known(Bool)
-        /// To the control topic; answer with `written` or `notWritten`. An answer may take as long as brokers are away.
+        /// Writes to the control topic. Answered with `written` or `notWritten`, possibly only when the brokers are back.
         case write(WriteID, ControlRecord)
-        /// The same to the audit topic.
+        /// Writes to the audit topic. Answered in the same way as `write`.
         case audit(WriteID, AuditEntry)
-        /// Read the topic from its beginning: answer with `began`, `missing` or `unreadable`.
+        /// Reads the topic from its beginning. Answered with `began`, `missing` or `unreadable`.
         case readAnew(reading: UInt64)
-        /// To that shard: all orders that stood on the topic when it asked were told before.
+        /// Tells the shard that it has received all orders that were on the topic when it asked.
         case confirmed(UInt64, shard: ShardID)
-        /// For the log.
+        /// Writes a line to the log.
         case note(ControlNote)
-        /// Nothing more is to be written after `drain`.
+        /// After `drain`, reports that all writes were answered.
         case finished
     }
 
-    /// Names a write until it is answered.
+    /// Identifies a write until it is answered.
     public struct WriteID: Sendable, Hashable {
         public var number: UInt64
         public init(_ number: UInt64) { self.number = number }
@@ -107,55 +107,56 @@ public struct ControlDesk: Sendable {
 
     let settings: Settings
     var phase = Phase.waiting(nil)
-    /// In force here, as the shards were told.
+    /// Orders in force in this process, as told to the shards.
     var standing = StandingOrders()
-    /// All that stood on the topic was read once.
+    /// True after the topic was read to its end once.
     var hasRead = false
-    /// The offset of the last record whose meaning holds here; `nil` before the topic was read to its end.
+    /// Offset of the last record that takes effect here; `nil` before the topic was read to its end.
     var readTo: Int64?
-    /// Orders were known once, if only because there is no topic that could hold any and that is to hold up nothing. From then
-    /// on what was read last holds while the topic cannot be read.
+    /// True once the orders were known, or once the topic was missing and `onStale` lets sending continue. From then on, the
+    /// last orders read stay in force while the topic cannot be read.
     var hasKnown = false
-    /// Counts the times that the topic was asked to be read again.
+    /// Number of requests to read the topic again.
     var readings: UInt64 = 0
-    /// Shards that wait to hear which orders are in force.
+    /// Shards that wait for confirmation that they have every order.
     var confirmations: [Confirmation] = []
-    /// The last word to the shards.
+    /// The last `known` action sent to the shards.
     var isKnown = false
-    /// It was true once.
+    /// True once `isKnown` was true.
     var hasSent = false
     var environment: HubEnvironment?
-    /// `nil` before anybody has looked.
+    /// `nil` until the audit topic was looked up.
     var auditTopic: AuditTopic?
-    /// The audit topic was there once.
+    /// True once the audit topic existed.
     var hadAudit = false
     var isDraining = false
     var hasFinished = false
 
-    /// The time since which an open transaction hides records of the topic.
+    /// Start of the open transaction that hides records of the topic.
     var heldUpSince: Instant?
     var silence = Silence()
-    /// Orders lapse by the embargo's clock: see `lapseClock`.
+    /// Clock for lapses: see `lapseClock`.
     var clock = WallClock()
     var startedAt: Instant?
     var beats = Beats()
-    /// Recalls that events have given before orders were known.
+    /// Recalls given by events before the orders were known.
     var early: [EventRecall] = []
-    /// Orders in force that the topic does not have: of events, and those that went with a topic that was deleted.
+    /// Orders in force that are missing on the topic: recalls by events, and orders lost when the topic was deleted.
     var owed: [ControlScope: OwedOrder] = [:]
-    /// Recalls by events of what others had recalled before: they hold should those be lifted that they did not know of.
+    /// Events' recalls of stories that others had recalled before. Each takes effect when that order ends, unless both were
+    /// lifted.
     var covered: [ControlScope: Order] = [:]
-    /// The stories of `Action.settled`, while an input is handled.
+    /// The stories for `Action.settled`, collected while an input is handled.
     var settledRecalls: [String] = []
     var lifts = RecentLifts()
     var waiting = WaitingOrders()
-    /// When the topic was read for those last.
+    /// Time of the last reading that searched for dropped orders.
     var searchedAt: Instant?
-    /// Orders that have lapsed and still stand on the topic.
+    /// Lapsed orders whose records are still on the topic.
     var lapsed = LapsedOrders()
     var answers = PendingAnswers()
     var writes = OpenWrites()
-    /// As far as was read.
+    /// Invalid records among those read.
     var unreadable = UnreadableRecords()
     var counts = ControlStatus.Counts()
     var actions: [Action] = []
@@ -163,19 +164,19 @@ public struct ControlDesk: Sendable {
     struct Confirmation: Sendable {
         var number: UInt64
         var shard: ShardID
-        /// The first reading that tells.
+        /// The first reading that includes every order the shard must know.
         var reading: UInt64
     }
 
     enum Phase: Sendable {
-        /// Not read at present.
+        /// The topic is not being read.
         case waiting(Obstacle?)
-        /// From the beginning, until all that stood there is handed over.
+        /// The topic is being read from its beginning to the end it had then.
         case reading(FreshReading)
         case following
     }
 
-    /// Why it is not read.
+    /// The reason why the topic is not being read.
     public enum Obstacle: Sendable, Hashable {
         case missing
         case unreadable(KafkaFailure)
@@ -185,7 +186,7 @@ public struct ControlDesk: Sendable {
         self.settings = settings
     }
 
-    /// - Returns: in the order in which they are to be carried out.
+    /// - Returns: the actions in the order in which they must be carried out.
     public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
         if let step = clock.look(now) { note(.clockStepped(step)) }
         startedAt = startedAt ?? now.steady
@@ -235,20 +236,20 @@ public struct ControlDesk: Sendable {
         actions.append(.known(knows))
     }
 
-    /// Whoever gives an order waits for us; nobody does for one that only reads.
+    /// True if senders of orders know that they must wait for us. A process that only reads needs no such beat.
     private var isHeard: Bool { beats.isSeen || settings.replica == nil }
 
-    /// There is no topic, so nothing is going to be written soon.
+    /// True if the topic is missing, so that nothing will be written soon.
     var isMissing: Bool { if case .waiting(.missing) = phase { true } else { false } }
 
-    /// There has been no topic since the start, which holds up nothing. Others may know of orders that stood on one, and that we
-    /// cannot know: whoever wants no news then says so.
+    /// True if the topic has been missing since the start and that may not stop sending. A deleted topic may have held orders
+    /// that this process cannot know; `onStale: stop` is for users who want to send nothing in that case.
     private var doesWithoutTopic: Bool { isMissing && !hasRead && settings.onStale == .continue }
 
-    /// What is done is written down for those who look later.
+    /// True if actions are written to the audit topic.
     var hasAudit: Bool { auditTopic == nil || auditTopic == .there }
 
-    /// The control topic says that our hub serves something else than our settings say.
+    /// True if the control topic names another environment for our hub than our settings do.
     var isElsewhere: Bool {
         guard settings.replica != nil, let environment else { return false }
         return environment != settings.environment

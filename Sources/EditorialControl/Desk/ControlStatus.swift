@@ -1,22 +1,22 @@
 public import KafkaModel
 public import NewsModel
 
-/// How a process stands with the control topic, for people and metrics.
+/// A process's view of the control topic, for people and metrics.
 public struct ControlStatus: Sendable, Hashable {
-    /// Orders are known: what may be sent is sent.
+    /// True if the orders in force are known and the process may send.
     public var isKnown: Bool
-    /// They were known once since the start.
+    /// True if the orders were known at some time since the start.
     public var wasKnown: Bool
     public var link: Link
     public var standing: StandingOrders
     /// Processes with a recent beat, this one included.
     public var processes: Int
-    /// Since something last came from the topic.
+    /// Time since anything arrived from the topic.
     public var silence: Duration
     public var counts: Counts
     public var alarms: [Alarm]
 
-    /// A recall by an event is going to stand on the topic: it is reported only then.
+    /// True if recalls by events are written to the topic. Such a recall is reported only after that.
     public var keepsRecalls: Bool { link != .missing || alarms.contains(.neverThere) }
 
     public enum Link: String, Sendable, Hashable, CaseIterable {
@@ -24,31 +24,31 @@ public struct ControlStatus: Sendable, Hashable {
     }
 
     public struct Counts: Sendable, Hashable {
-        /// Records without a meaning that stand or stood on the topic.
+        /// Invalid records on the topic, at present or earlier.
         public var unreadable: UInt64 = 0
-        /// Recalls by events that reach this process only, as there are too many.
+        /// Recalls by events that were too many for the topic and reach only this process.
         public var unordered: UInt64 = 0
-        /// Lines that the audit topic did not take.
+        /// Lines that could not be written to the audit topic.
         public var unaudited: UInt64 = 0
     }
 
-    /// Something that keeps a promise from being kept.
+    /// A condition that breaks a promise.
     public enum Alarm: Sendable, Hashable {
         case unreadable(KafkaFailure)
-        /// It has not been there since the start, and nothing is sent without it.
+        /// The topic has been missing since the start, and nothing is sent without it.
         case neverThere
-        /// It was there, and is not any more.
+        /// The topic existed and is now missing.
         case gone
         case stale(Duration, stops: Bool)
-        /// For so long, an open transaction has hidden records, orders perhaps. `stops`: nothing is sent before it has ended.
+        /// An open transaction has hidden records, possibly orders, for this long. `stops`: nothing is sent before it ends.
         case heldUp(Duration, stops: Bool)
-        /// So many orders have no room, and are not obeyed.
+        /// This many orders have no room and are not obeyed.
         case refused(Int)
-        /// So many records on the topic are not understood: one of them may be an order.
+        /// This many records on the topic are invalid. One of them may be an order.
         case garbage(Int)
         case notWritten(KafkaFailure)
         case notAudited(KafkaFailure)
-        /// The audit topic was there, and is not any more.
+        /// The audit topic existed and is now missing.
         case auditGone
         case elsewhere(ours: HubEnvironment?, theirs: HubEnvironment)
     }
@@ -61,7 +61,7 @@ extension ControlDesk {
             silence: silence.duration(now), counts: counts, alarms: alarms(now))
     }
 
-    /// A transaction on the control topic that is open for longer is an alarm, because orders may wait behind it.
+    /// A longer open transaction on the control topic raises an alarm, because orders may wait behind it.
     private static let normalTransaction = Duration.seconds(5)
 
     private var link: ControlStatus.Link {
@@ -106,9 +106,9 @@ public enum ControlNote: Sendable, Hashable {
     case garbage(ControlRecord.Fault, offset: Int64)
     case garbageFound(UInt64)
     case refused(Int)
-    /// So many recalls by events reach one shard alone, as too many stand.
+    /// This many recalls by events reach a single shard, because too many orders are in force.
     case unordered(UInt64)
-    /// The topic was deleted; an order that stood on it is put back.
+    /// An order lost with the deleted topic, or replaced there by an invalid record, is written again.
     case writtenAgain(ControlScope)
     case beatNotSeen
     case stale(Duration)

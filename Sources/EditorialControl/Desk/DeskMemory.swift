@@ -1,9 +1,9 @@
 import KafkaModel
 import NewsModel
 
-// What a desk remembers; each part is bounded.
+// The parts of `ControlDesk`'s memory. Each part is bounded.
 
-/// How long nothing came from the topic, by the monotonic clock.
+/// The time since anything arrived from the topic, by the monotonic clock.
 struct Silence: Sendable {
     var isStale = false
     private var heardAt: Instant?
@@ -16,26 +16,26 @@ struct Silence: Sendable {
 
     func duration(_ now: Moment) -> Duration { heardAt.map { max(.zero, now.steady - $0) } ?? .zero }
 
-    /// Reading anew takes its time.
+    /// Limits how often the topic is read again, because reading it takes time.
     func mayAsk(_ now: Moment) -> Bool { askedAt.map { now.steady - $0 >= Self.pause } ?? true }
 }
 
 /// This process's beats, and those of the others.
 struct Beats: Sendable {
-    /// One of ours came back while it still counted: everything that was written before it has been read, and whoever gave an
-    /// order behind it waits for us. Also if it may not be written.
+    /// True once one of our beats was read back while it still counted. Then all earlier records were read, and senders of later
+    /// orders wait for us. Also true if the process continues without such a beat.
     var isSeen = false
-    /// One of ours was read, however old it was then.
+    /// True once one of our beats was read back, at any age.
     private(set) var isOnTopic = false
     var isInFlight = false
-    /// Since when the topic can be read without interruption, by the monotonic clock.
+    /// Start of the period in which the topic can be read without interruption, by the monotonic clock.
     private var readableSince: Instant?
     private var lastAt: Instant?
-    /// The time on the last one that we wrote, by the clock on the wall.
+    /// The time on our last beat, by the wall clock.
     private var lastWall: Instant?
-    /// A beat that was not written is not tried again before then.
+    /// Time before which a failed beat is not retried.
     private var notBefore: Instant?
-    /// The last beat that we wrote carries no time of the log.
+    /// True if our last beat carries no time of the log.
     private var isUndated = false
     private(set) var clock = LogClock()
     private var signs = LifeSigns(capacity: 1_000)
@@ -58,12 +58,12 @@ struct Beats: Sendable {
         (lastAt, lastWall, notBefore) = (now.steady, beat.at, nil)
     }
 
-    /// One of ours stands on the topic, or may.
+    /// True if one of our beats is or may be on the topic.
     var isWritten: Bool { lastAt != nil }
 
-    /// One of ours came back.
+    /// Handles one of our beats, read back from the topic.
     ///
-    /// - Returns: true if it counts still.
+    /// - Returns: true if the beat is recent enough to count.
     mutating func saw(_ beat: ControlRecord.Beat, _ now: Moment) -> Bool {
         isOnTopic = true
         guard beat.at == lastWall, let lastAt else { return false }
@@ -75,7 +75,7 @@ struct Beats: Sendable {
     mutating func canBeHeard(_ now: Moment) { readableSince = readableSince ?? now.steady }
     mutating func cannotBeHeard() { readableSince = nil }
 
-    /// How long the topic could be read without our beat appearing on it.
+    /// Returns how long the topic could be read without showing our beat.
     func silence(_ now: Moment) -> Duration { readableSince.map { now.steady - $0 } ?? .zero }
 
     mutating func heard(_ beat: ControlRecord.Beat, _ now: Moment) {
@@ -83,19 +83,19 @@ struct Beats: Sendable {
         if let time = signs.time { clock.heard(time, now) }
     }
 
-    /// All that stood on the topic was read.
+    /// Handles the end of a reading of the topic.
     mutating func reachedEnd(_ now: Moment) { clock.begin(now) }
 
     mutating func ended(_ replica: String) { signs.ended(replica) }
 
-    /// Processes that were killed leave their beat: a few of them, each once.
+    /// Returns a few processes that were killed and left their beats on the topic. Each is returned once.
     mutating func forgotten() -> [String] {
         let old = signs.silent.filter { $0.since > Self.forgottenAfter }.map(\.beat.replica).prefix(Self.cleaningMax)
         for replica in old { signs.ended(replica) }
         return Array(old)
     }
 
-    /// The processes that count as living.
+    /// Number of processes that count as living.
     var living: Int { signs.living.count }
 
     /// A beat is that much older than the time at which it is looked at, at most, if the clocks agree.
@@ -107,8 +107,8 @@ struct Beats: Sendable {
     }
 }
 
-/// Records on the topic that are not understood, by their keys: a later record of the key takes the place of such a one, a
-/// tombstone takes it away. Bounded: beyond its capacity, more are not told apart.
+/// Invalid records on the topic, by their keys. A later valid record or a tombstone of the same key replaces such a record.
+/// Bounded: beyond its capacity, further keys are not counted.
 struct UnreadableRecords: Sendable {
     private var keys: Set<UInt64> = []
 
@@ -119,7 +119,7 @@ struct UnreadableRecords: Sendable {
     mutating func take(_ record: SourceRecord, _ fault: ControlRecord.Fault?) {
         guard fault != nil || !keys.isEmpty else { return }
         var key = Fingerprint()
-        // Without a key, nothing can take its place.
+        // Without a key, no later record can replace it.
         if let bytes = record.key { key.mix(bytes) } else { key.mix(UInt64(bitPattern: record.offset)) }
         if fault == nil {
             keys.remove(key.value)
@@ -129,15 +129,15 @@ struct UnreadableRecords: Sendable {
     }
 }
 
-/// An order that is in force and not on the topic.
+/// An order that is in force and missing on the topic.
 struct OwedOrder: Sendable {
     var order: Order
-    /// Under way.
+    /// The write in flight.
     var write: ControlDesk.WriteID?
     var notBefore: Instant?
 
     private static let pause = Duration.seconds(5)
-    /// So many recalls by events are kept for the topic.
+    /// Maximum number of recalls by events that are buffered for the topic.
     static let eventsMax = 5_000
 
     init(_ order: Order) { self.order = order }
@@ -150,15 +150,15 @@ struct OwedOrder: Sendable {
     }
 }
 
-/// Orders that there was no room for. They come into force as soon as others end: a few are kept for that, the rest are found
-/// again on the topic; but not those of events, which were obeyed where the event was read.
+/// Orders that had no room. They take effect as soon as others end. A few are buffered; a new reading of the topic finds dropped
+/// orders of editors again. Recalls by events were obeyed where the event was read, so they are not searched for.
 struct WaitingOrders: Sendable {
     private var ofEditors = Queue()
     private var ofEvents = Queue()
 
     private struct Queue: Sendable {
         var orders: [ControlScope: Order] = [:]
-        /// How many more there were.
+        /// Number of further orders that were not buffered.
         var dropped = 0
 
         static let capacity = 1_000
@@ -183,7 +183,7 @@ struct WaitingOrders: Sendable {
         }
     }
 
-    /// Of editors, as all that is not said otherwise.
+    /// Number of waiting orders of editors.
     var count: Int { ofEditors.count }
     var isEmpty: Bool { ofEditors.orders.isEmpty }
     var dropped: Int { ofEditors.dropped }
@@ -198,13 +198,13 @@ struct WaitingOrders: Sendable {
         ofEvents.remove(scope)
     }
 
-    /// The oldest that fits, editors' first.
+    /// Removes and returns the oldest order that fits, editors' orders first.
     mutating func next(for standing: StandingOrders) -> Order? {
         ofEditors.next(for: standing) ?? ofEvents.next(for: standing)
     }
 }
 
-/// When scopes were lifted last, and of which order. Beyond its capacity the older half is forgotten.
+/// The last lift of each scope and the order that it lifted. Beyond the capacity, the older half is forgotten.
 struct RecentLifts: Sendable {
     private struct Lift {
         var at: Instant
@@ -213,7 +213,7 @@ struct RecentLifts: Sendable {
 
     private var lifts: [ControlScope: Lift] = [:]
 
-    /// Clocks of those who write differ. A recall that is lost is worse than one that has to be lifted twice.
+    /// Allowance for differences between writers' clocks. Losing a recall is worse than having to lift it twice.
     private static let slack = Duration.seconds(30)
 
     /// - Parameter standing: the order in force, unless it came after the lift.
@@ -227,20 +227,20 @@ struct RecentLifts: Sendable {
         lifts = lifts.filter { $0.value.at > median }
     }
 
-    /// This very order was lifted, or one about the same that came after it.
+    /// Returns true if this order was lifted, or a lift of its scope came after it.
     func hasLifted(_ order: Order) -> Bool {
         lifts[order.scope].map { $0.order == order.id || $0.at >= order.at + Self.slack } ?? false
     }
 }
 
-/// Orders that have lapsed, until their records are gone from the topic.
+/// Lapsed orders whose records have not been removed from the topic.
 struct LapsedOrders: Sendable {
     private var orders: [ControlScope: Order] = [:]
     private var written: Set<ControlScope> = []
 
-    /// Time for an editor's renewal to arrive everywhere: a tombstone must not meet it.
+    /// Time for an editor's renewal to reach all processes, so that a tombstone does not remove it.
     private static let grace = Duration.seconds(60)
-    /// Processes take turns, so that mostly one writes.
+    /// Number of turns, a second each, among which the processes are spread, so that usually one writes.
     private static let turns: UInt64 = 60
     private static let cleaningMax = 200
 
@@ -249,7 +249,7 @@ struct LapsedOrders: Sendable {
         orders[order.scope] = order
     }
 
-    /// - Returns: false if it was not among them.
+    /// - Returns: false if the order was not among them.
     @discardableResult
     mutating func remove(_ scope: ControlScope) -> Bool {
         written.remove(scope)
@@ -269,13 +269,13 @@ struct LapsedOrders: Sendable {
     }
 }
 
-/// Changes that shards have not answered yet, by the name that they use for them.
+/// Changes that shards have not answered yet, by the name that the shards use for them.
 struct PendingAnswers: Sendable {
     private struct Pending: Sendable {
-        /// Where the topic had been read to when the shards were told.
+        /// Offset up to which the topic had been read when the shards were told.
         var offset: Int64?
         var entry: AuditEntry
-        /// Whoever gave the order waits for the answer.
+        /// True if the sender of the order waits for the answer.
         var isAwaited: Bool
         var applied: AppliedOrder
         var answered: Set<ShardID> = []
@@ -285,7 +285,7 @@ struct PendingAnswers: Sendable {
     private var pending: [String: [Pending]] = [:]
     private var count = 0
 
-    /// - Parameter offset: where the topic has been read to.
+    /// - Parameter offset: the offset up to which the topic has been read.
     mutating func expect(_ entry: AuditEntry, isAwaited: Bool, from shards: Int, readTo offset: Int64?) {
         guard let name = entry.order, count < 2 * StandingOrders.capacity else { return }
         count += 1
@@ -295,10 +295,10 @@ struct PendingAnswers: Sendable {
                 shards: max(shards, 1)))
     }
 
-    /// The lowest offset of those that are not answered.
+    /// The lowest offset of the unanswered changes.
     var firstOffset: Int64? { pending.values.joined().compactMap(\.offset).min() }
 
-    /// - Returns: the answer of all shards, with the last one's, if somebody waits for it.
+    /// - Returns: the combined answer of all shards after the last one's, if somebody waits for it.
     mutating func take(_ applied: AppliedOrder, from shard: ShardID, at wall: Instant) -> AuditEntry? {
         guard var list = pending[applied.order],
             let index = list.firstIndex(where: { !$0.answered.contains(shard) })
@@ -318,7 +318,7 @@ struct PendingAnswers: Sendable {
     }
 }
 
-/// Writes that the broker has not answered for.
+/// Writes that the broker has not answered.
 struct OpenWrites: Sendable {
     enum Purpose: Sendable, Hashable {
         case beat, end, environment, forgotten, lapse, audit
@@ -327,7 +327,7 @@ struct OpenWrites: Sendable {
 
     private var open: [ControlDesk.WriteID: Purpose] = [:]
     private var next: UInt64 = 0
-    /// Why the last write to the control topic failed, and to the audit topic.
+    /// The last failure of a write to the control topic, and of one to the audit topic; `nil` after a success.
     private(set) var controlFailure: KafkaFailure?
     private(set) var auditFailure: KafkaFailure?
 
@@ -335,7 +335,7 @@ struct OpenWrites: Sendable {
 
     var isEmpty: Bool { open.isEmpty }
 
-    /// - Returns: `nil` when too many are under way.
+    /// - Returns: `nil` if too many writes are in flight.
     mutating func begin(_ purpose: Purpose) -> ControlDesk.WriteID? {
         guard open.count < Self.capacity else { return nil }
         next += 1
@@ -345,7 +345,7 @@ struct OpenWrites: Sendable {
 
     mutating func end(_ id: ControlDesk.WriteID) -> Purpose? { open.removeValue(forKey: id) }
 
-    /// - Returns: true for a failure that is news.
+    /// - Returns: true if the failure's code differs from the last one's.
     mutating func failed(_ purpose: Purpose, _ failure: KafkaFailure) -> Bool {
         let known = purpose == .audit ? auditFailure : controlFailure
         if purpose == .audit { auditFailure = failure } else { controlFailure = failure }

@@ -1,20 +1,20 @@
 public import NewsModel
 
-/// The control topic as somebody sees it who only looks on: what stands, and which processes live.
+/// The control topic as seen by an observer: orders in force and living processes.
 public struct ControlView: Sendable, Hashable {
     public private(set) var orders = StandingOrders()
-    /// Which environment the hub serves; `nil` while nobody has said so.
+    /// The environment that the hub serves; `nil` if no record names one.
     public private(set) var environment: HubEnvironment?
-    /// Records without a meaning.
+    /// Number of invalid records.
     public private(set) var unreadable = 0
-    /// Bounded by the processes of an hour, if each were a new one.
+    /// Bounded: has room for the processes of an hour even if each were a new one.
     public private(set) var signs = LifeSigns(capacity: 10_000)
-    /// Where the record of each standing order is on the topic.
+    /// Offset of the record of each order in force.
     private var offsets: [ControlScope: Int64] = [:]
 
     public init() {}
 
-    /// - Returns: what the record says, if it says anything.
+    /// - Returns: the decoded record; `nil` if it has no meaning.
     @discardableResult
     public mutating func take(_ record: SourceRecord) -> ControlRecord? {
         let reading = ControlRecord.read(record)
@@ -35,13 +35,13 @@ public struct ControlView: Sendable, Hashable {
         return reading.record
     }
 
-    /// The orders that stand, in the order of their scopes: an order that has lapsed stands no more, though its record does.
+    /// Returns the orders in force, sorted by scope. A lapsed order is not in force, even if its record is still on the topic.
     public func standing(at wall: Instant) -> [Order] {
         orders.all.filter { !$0.hasLapsed(at: wall) }
     }
 
-    /// The orders in force against a notification that is sent past every lane: a stop of the hub or of one of its categories, and
-    /// a recall of its story.
+    /// Returns the orders in force against a notification sent without a lane: stops of the hub or its categories, and a recall
+    /// of its story.
     public func orders(against story: String, categories: [String], at wall: Instant) -> [Order] {
         let names = Set(categories.map { $0.lowercased() })
         return standing(at: wall).filter { order in
@@ -54,15 +54,15 @@ public struct ControlView: Sendable, Hashable {
         }
     }
 
-    /// The order that stands; `nil` for none, or one that has lapsed.
+    /// Returns the order in force; `nil` if there is no such order or it has lapsed.
     public func order(_ scope: ControlScope, at wall: Instant) -> Order? {
         orders[scope].flatMap { $0.hasLapsed(at: wall) ? nil : $0 }
     }
 
-    /// The living processes that have not said that they obey the order, in the order of their names: neither by a line on the
-    /// audit topic nor by a beat.
+    /// Returns the living processes that have not confirmed the order, sorted by name. A process confirms it with a line on the
+    /// audit topic or with a beat.
     ///
-    /// - Parameter confirmations: from the audit topic, by the order's id.
+    /// - Parameter confirmations: the processes that have applied each order, by the order's id, from the audit topic.
     public func unconfirmed(_ order: Order, _ confirmations: [String: Set<String>]) -> [ControlRecord.Beat] {
         let confirmed = confirmations[order.id] ?? []
         return signs.living.filter { beat in

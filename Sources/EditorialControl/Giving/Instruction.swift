@@ -1,17 +1,17 @@
 public import NewsModel
 
-/// What somebody orders, before it stands: a recall or a stop, or the end of one.
+/// A recall or a stop, or the end of one, before it takes effect.
 public struct Instruction: Sendable, Hashable {
-    /// Names it on both topics; unique.
+    /// Identifies the instruction on both topics; unique.
     public var id: String
     public var scope: ControlScope
-    /// It ends what stands, rather than giving an order that stands.
+    /// True if it ends an order; false if it gives one.
     public var lifts: Bool
     public var at: Instant
-    /// Who says to give it: a claim.
+    /// Self-reported name of the person who gives it.
     public var by: String
     public var reason: String?
-    /// The text that takes the place of a recalled story on the phones.
+    /// The text that replaces a recalled story on phones.
     public var replacement: String?
     /// The latest time on a beat of a live process; a recall lasts from then on if the clock of whoever gives it is behind.
     public var processTime: Instant?
@@ -31,16 +31,16 @@ public struct Instruction: Sendable, Hashable {
 
     public var action: AuditEntry.Action { lifts ? scope.ended : scope.given }
 
-    /// What then stands; `nil` for the end of an order.
+    /// The order that it puts in force; `nil` if it ends an order.
     public var order: Order? {
         if lifts { return nil }
         let until: Instant? = if case .recall = scope { max(at, processTime ?? at) + Order.recallLasts } else { nil }
         return Order(id: id, scope: scope, at: at, by: by, reason: reason, until: until, replacement: replacement)
     }
 
-    /// Its line on the audit topic, which is written before the order itself.
+    /// Makes its line for the audit topic, which is written before the order.
     ///
-    /// - Parameter former: what stands about the same.
+    /// - Parameter former: the order of the same scope that is in force.
     public func auditEntry(inPlaceOf former: Order? = nil) -> AuditEntry {
         var entry = AuditEntry(
             at: at, scope: scope.key, action: action, order: id, by: by, reason: reason,
@@ -49,7 +49,7 @@ public struct Instruction: Sendable, Hashable {
         return entry
     }
 
-    /// Ending the sending of everything, and recalling what readers may have seen, are explained to those who come after.
+    /// True if a required reason is missing. Later readers must understand why the hub was stopped or a story recalled.
     public var needsReason: Bool { !lifts && Self.needsReason(scope) && reason?.isEmpty ?? true }
 
     public static func needsReason(_ scope: ControlScope) -> Bool {
@@ -59,7 +59,7 @@ public struct Instruction: Sendable, Hashable {
         }
     }
 
-    /// Limits in bytes of UTF-8. A name of a gate has that of a story.
+    /// Limits in bytes of UTF-8. The names of gates have the same limit as stories.
     public static let storyMax = EventLimits.story
     public static let byMax = TextLimit.name
     public static let reasonMax = TextLimit.reason

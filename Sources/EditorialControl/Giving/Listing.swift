@@ -1,10 +1,10 @@
 package import NewsModel
 
-// Orders and what came of them as objects for programs: the lines of `--json`, and the dashboard's data. Members that every
-// object has are null where there is nothing to say.
+// Orders and their effects as JSON objects, for `--json` and the dashboard. Members that every object has are null if they have
+// no value.
 
 extension Order {
-    /// - Parameter unconfirmed: the living processes that have not said that they obey it.
+    /// - Parameter unconfirmed: the living processes that have not confirmed the order.
     package func list(unconfirmed: [ControlRecord.Beat], into json: inout JSONWriter) {
         json.object { json in
             json.field("scope", scope.key)

@@ -1,21 +1,21 @@
-/// Finds out whether a name that a person gives is a story, or the id of an event of one.
+/// Determines whether a name given by a person is a story, or the id of an event in a story.
 ///
-/// A plain value: it is given events as results, the held topic and the lanes name them.
+/// A plain value. Its inputs are events as named by results, the held topic and the lanes.
 public struct NameSearch: Sendable {
     public let name: String
     private var isStory = false
-    /// The stories of events with this id, other than the name itself; at most `storiesMax`.
+    /// Stories of events whose id is the name, except the name itself; at most `storiesMax`.
     private var stories: [String] = []
-    /// Ids and stories that were seen, for what may have been meant; at most `namesMax`.
+    /// Ids and stories that were seen, for suggestions; at most `namesMax`.
     public private(set) var seen: Set<String> = []
 
     private static let storiesMax = 10
     private static let namesMax = 10_000
 
     public enum Meaning: Sendable, Hashable {
-        /// Events are ordered by this name: it is a story, or an event without one.
+        /// The name orders events: it is a story, or an event without a story.
         case story
-        /// Events with this id belong to other stories: one, as a rule.
+        /// Events with this id belong to other stories, usually one.
         case event(of: [String])
         case unseen
     }
@@ -24,7 +24,7 @@ public struct NameSearch: Sendable {
 
     /// - Parameters:
     ///   - eventID: the id of the event, if it has one.
-    ///   - story: the story that orders it; `nil` if that is its id.
+    ///   - story: the story that orders the event; `nil` if the event's id orders it.
     public mutating func take(eventID: String?, story: String?) {
         guard let key = story ?? eventID else { return }
         note(key)
@@ -34,7 +34,7 @@ public struct NameSearch: Sendable {
         stories.append(key)
     }
 
-    /// Remembers a name of which nothing else is known.
+    /// Remembers a name without further information about it.
     public mutating func note(_ name: String) { if seen.count < Self.namesMax { seen.insert(name) } }
 
     public var meaning: Meaning { isStory ? .story : stories.isEmpty ? .unseen : .event(of: stories) }

@@ -1,4 +1,4 @@
-/// The checks that an order passes before it is given, the same ones on the command line and over HTTP.
+/// Validates orders before they are given, both on the command line and over HTTP.
 public struct OrderRules: Sendable, Hashable {
     private let lanes: [String]
     private let categories: [String]
@@ -29,8 +29,8 @@ public struct OrderRules: Sendable, Hashable {
         return instruction
     }
 
-    /// Checks the name of a lane or a category. Feeds and runs may belong to processes with other settings, and what the
-    /// configuration no longer names can still be stopped: an order that lifts such a stop is not refused.
+    /// Checks the name of a lane or category. Feeds and runs are not checked, because other processes may have them. A lift is
+    /// accepted even if the configuration no longer names its lane or category.
     private func checked(_ gate: Gate, lifts: Bool) throws(OrderProblem) -> Gate {
         try Self.check(gate.path, .name, bytesMax: Instruction.storyMax)
         switch gate {
@@ -64,7 +64,7 @@ public enum OrderProblem: Error, Sendable, Hashable {
     /// - Parameter kind: "a lane" or "a category".
     case unknown(String, kind: String, known: [String])
 
-    /// What is wrong, for the person who gave the order.
+    /// A description of the problem for the person who gave the order.
     public var sentence: String {
         switch self {
         case .blank(let part): "The \(part.rawValue) needs some text."

@@ -1,32 +1,32 @@
 public import KafkaModel
 public import NewsModel
 
-/// The quiet notification that takes the place of a recalled story on the phones: found out from the results of the story.
+/// The quiet notification that replaces a recalled story on phones. Built from the story's results.
 public struct Replacement: Sendable, Hashable {
     private let story: String
     private var accepted: ResultRecord?
     private var categories: [String] = []
     private var isTest = true
-    /// Where the events stand that single readers got: results do not name these readers.
+    /// Source positions of events for single readers. Results do not name these readers.
     public private(set) var originals: Set<ResultRecord.Source> = []
     private var audiences: Set<Set<String>> = []
-    /// Requests that were under way when the story was recalled, and have their outcome by now.
+    /// Number of requests that were in flight when the story was recalled and have settled since.
     public private(set) var lateOutcomes = 0
 
-    /// How the ids of replacements begin.
+    /// Prefix of the ids of replacements.
     package static let idPrefix = "replacement-"
 
-    /// Events for single readers that are replaced; those beyond are left.
+    /// Maximum number of events for single readers that are replaced.
     public static let originalsMax = 1_000
 
-    /// A notification that nobody opened in a day is not worth another word.
+    /// Time until a replacement expires, because readers no longer care about a notification that is a day old.
     public static let lasts = Duration.seconds(86_400)
 
     /// The topics of all lanes, the most urgent first.
     private let topics: [String]
 
-    /// - Parameter topics: those of all lanes, the most urgent first. The replacement of what was not on one of them, such as a
-    ///   notification of `newswire send`, goes to the first.
+    /// - Parameter topics: the topics of all lanes, the most urgent first. The first one gets the replacement if the story was
+    ///   on another topic, such as a notification of `newswire send`.
     public init(story: String, topics: [String] = []) {
         self.story = story
         self.topics = topics
@@ -37,18 +37,18 @@ public struct Replacement: Sendable, Hashable {
         guard result.story ?? result.eventID == story else { return }
         if result.afterRecall || result.outcome == .unknown { lateOutcomes += 1 }
         guard result.outcome == .accepted else { return }
-        // Its categories have other readers, who know nothing of it.
+        // The event's categories have other readers, who never saw it.
         guard result.users.isEmpty else {
             if originals.count < Self.originalsMax { originals.insert(result.source) }
             return
         }
         for category in result.categories where !categories.contains(category) { categories.append(category) }
         isTest = isTest && result.isTest
-        // The newest goes where all of the story goes in order.
+        // The replacement goes to the partition of the newest result, where the story's events are in order.
         if accepted.map({ $0.settledAt <= result.settledAt }) ?? true { accepted = result }
     }
 
-    /// The record for the lane that the story was on; `nil` if the hub never took anything of it.
+    /// Returns the record for the lane of the story; `nil` if the hub accepted nothing of it.
     public func record(_ text: String, for order: Order, environment: String? = nil) -> ProducedRecord? {
         guard let accepted, !categories.isEmpty else { return nil }
         let event = NewsEvent(id: Self.idPrefix + order.id, headline: text, categories: categories, story: story)
@@ -58,7 +58,7 @@ public struct Replacement: Sendable, Hashable {
         return record
     }
 
-    /// The record for the readers of an original that named them; `nil` if it does not, or if they have got theirs.
+    /// Returns the record for readers named by an original; `nil` if it names none, or if they already have a replacement.
     public mutating func record(
         _ text: String, for order: Order, inPlaceOf original: SourceRecord, at partition: TopicPartition,
         environment: String? = nil
@@ -76,7 +76,7 @@ public struct Replacement: Sendable, Hashable {
         _ event: NewsEvent, isTest: Bool, at partition: TopicPartition, for order: Order, _ environment: String?
     ) -> ProducedRecord {
         var event = event
-        // Routine news makes no sound on platforms that know silence.
+        // The lowest urgency makes no sound on platforms that support silent notifications.
         event.urgency = 9
         event.publishedAt = order.at
         event.expiresAt = order.at + Self.lasts
@@ -91,11 +91,11 @@ public struct Replacement: Sendable, Hashable {
             key: Array(story.utf8), value: value, headers: headers)
     }
 
-    /// Where readers get it.
+    /// The audiences that get the replacement.
     public var reach: [String] {
         (accepted == nil ? [] : categories) + (audiences.isEmpty ? [] : [Self.singleReaders])
     }
 
-    /// Stands in `reach` for readers whom events named.
+    /// Represents readers named by events in `reach`.
     public static let singleReaders = "single readers"
 }

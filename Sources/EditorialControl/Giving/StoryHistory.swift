@@ -1,24 +1,24 @@
 public import NewsModel
 
-/// What became of a story, as results say: what readers have of it, and what a recall has ended.
+/// The fate of a story according to its results: what readers have received of it, and what a recall has ended.
 public struct StoryHistory: Sendable {
     public let story: String
     private var events: [String: Accepted] = [:]
-    /// Events that there was no room for.
+    /// Number of accepted results that were dropped for lack of room.
     public private(set) var dropped = 0
 
     private static let eventsMax = 1_000
 
-    /// An event that the hub took.
+    /// An event accepted by the hub.
     public struct Accepted: Sendable, Hashable {
         public var eventID: String
-        /// When the hub took it first.
+        /// Time at which the hub first accepted the event.
         public var at: Instant
-        /// Its readers'; empty for single readers.
+        /// Its readers' categories; empty if it went only to single readers.
         public var categories: [String]
-        /// It went to readers whom it named.
+        /// True if it went to readers that it named.
         public var hasSingleReaders = false
-        /// It went to the testers only.
+        /// True if it went to testers only.
         public var isTest: Bool
     }
 
@@ -45,7 +45,7 @@ public struct StoryHistory: Sendable {
         events[id] = event
     }
 
-    /// Deliveries that a recall ended, until the same one has another outcome.
+    /// Deliveries ended by a recall. A later result of the same delivery with another outcome removes the entry.
     private var ends: [DeliveryName: ResultRecord] = [:]
 
     private struct DeliveryName: Hashable {
@@ -56,17 +56,17 @@ public struct StoryHistory: Sendable {
     private mutating func noteEnd(of event: String, _ result: ResultRecord) {
         let name = DeliveryName(event: event, platform: result.platform)
         guard result.outcome == .canceled, result.error?.code == Self.recalled else {
-            // A copy says nothing about the first one.
+            // A duplicate says nothing about the first copy.
             if result.outcome != .duplicate { ends[name] = nil }
             return
         }
         if ends[name] != nil || ends.count < Self.eventsMax { ends[name] = result }
     }
 
-    /// The code of a result that a recall has ended.
+    /// Error code of a result that was ended by a recall.
     private static let recalled = "recalled"
 
-    /// The results of deliveries that a recall ended and that nothing was sent for since, in the order of their places.
+    /// Results of deliveries that a recall ended and that were not sent since, sorted by source position.
     public var ended: [ResultRecord] {
         ends.values.sorted {
             ($0.source.partition, $0.source.offset, $0.platform.rawValue)
@@ -74,6 +74,6 @@ public struct StoryHistory: Sendable {
         }
     }
 
-    /// The earliest first.
+    /// Accepted events, the earliest first.
     public var accepted: [Accepted] { events.values.sorted { ($0.at, $0.eventID) < ($1.at, $1.eventID) } }
 }

@@ -1,7 +1,7 @@
 public import KafkaModel
 public import NewsModel
 
-/// Where a record stands on the held topic.
+/// The position of a record on the held topic.
 public struct HeldPlace: Sendable, Hashable, Comparable {
     public var partition: Int32
     public var offset: Int64
@@ -18,45 +18,45 @@ public struct HeldPlace: Sendable, Hashable, Comparable {
 
 extension HeldDesk {
     public enum Input: Sendable {
-        /// The held topic is read from its beginning from now on: what was known of it is expected there.
+        /// The held topic is read from its beginning. The events known before are expected there.
         case began
-        /// It cannot be read, or is missing: nothing is known of it.
+        /// The topic cannot be read or is missing, so nothing is known of it.
         case lost
-        /// Of one partition, in the order of their offsets.
+        /// Records of one partition, sorted by offset.
         case read(partition: Int32, [(offset: Int64, reading: HeldRecord.Reading)])
-        /// Everything in the partition was read that stands before the offset, its end at that time.
+        /// Every record of the partition before the offset was read. The offset was the partition's end at that time.
         case endReached(partition: Int32, offset: Int64)
-        /// The answer to `findEnds`: the ends of the partitions, and those whose ends could not be told.
+        /// The answer to `findEnds`: the ends of the partitions, and the partitions whose ends are unknown.
         case ends(look: Int, [Int32: Int64], untold: [Int32])
-        /// The partitions that a shard owns of a lane, in place of those it had.
+        /// The partitions of a lane that a shard owns now, in place of its former ones.
         case owned(LaneID, ShardID, [TopicPartition])
-        /// How many partitions each topic has that exists.
+        /// The number of partitions of each topic that exists.
         case counts([String: Int])
         case orders([OrderChange])
-        /// An engine wishes that these events of the story go back to their lanes.
+        /// An engine requests that these events of the story return to their lanes.
         case bringBack(story: String, ReturnReason, HeldPart = .all)
-        /// How many records that came back when they were due the shard has settled since its start, and how many requests a
-        /// second it may send; `nil`: as many as it can.
+        /// Number of due events that returned and were settled by the shard since its start, and the requests a second that it
+        /// may send. `perSecond` is `nil` if there is no limit.
         case settled(ShardID, Int, perSecond: Int?)
-        /// The ends of what `restore` asked for.
+        /// Outcomes of the originals in `restore`.
         case restored([RestoreEnding])
-        /// The ends of steps of `putBack`, `erase` and `writeAgain`.
+        /// Outcomes of the steps in `putBack`, `erase` and `writeAgain`.
         case ended([Ending])
         /// A reply of the hub at that monotonic time had this `Date`.
         case hubTime(Moment)
-        /// Time passed; extra alarms are harmless.
+        /// Time has passed. Extra alarms are harmless.
         case alarm
     }
 
-    /// How one step ended.
+    /// The outcome of one step.
     public enum Ending: Sendable, Hashable {
-        /// The original stands on its lane again; the record's key goes with it.
+        /// The original is on its lane again. `story` is the record's key.
         case putBack(HeldPlace, story: String)
-        /// The tombstone is stored, or the record once more; reading tells the rest.
+        /// The tombstone or the rewritten record is stored. It takes effect when it is read.
         case written(HeldPlace)
-        /// No such record is there any more.
+        /// The topic no longer has such a record.
         case gone(HeldPlace)
-        /// A topic or a broker was away: it is tried again.
+        /// A topic or a broker was unavailable. The step is retried.
         case failed(HeldPlace)
 
         public var place: HeldPlace {
@@ -67,26 +67,26 @@ extension HeldDesk {
     }
 
     public enum Action: Sendable, Hashable {
-        /// Tell every engine of the process.
+        /// Tells every engine of the process which stories are held.
         case tell([HeldStory])
-        /// Ask the brokers, from now on, for the ends of all partitions of the held topic; answer with `ends`.
+        /// Asks the brokers for the ends of all partitions of the held topic, measured from now on. Answered with `ends`.
         case findEnds(look: Int)
-        /// Read the originals, and write each to its lane's topic and partition; every one ends with an `Ending`. In the order of
-        /// their places: one pass reads them. None is asked for before the last pass has ended.
+        /// Reads the originals and writes each to its lane's topic and partition. Each ends with an `Ending`. They are sorted by
+        /// place, so that one pass reads them. The next pass starts after this one has ended.
         case putBack([Return])
-        /// Read the originals on their source topics, and write each to its partition there once more; every one ends as `restored`, `gone`
-        /// or `failed`.
+        /// Reads the originals on their source topics and writes each to its partition there again. Each ends as `restored`,
+        /// `gone` or `failed`.
         case restore([Restore])
-        /// Write tombstones; each ends as `written` or `failed`.
+        /// Writes tombstones. Each ends as `written` or `failed`.
         case erase([Erasure])
-        /// Write records of the held topic again, at its end; each ends as `written`, `gone` or `failed`.
+        /// Writes records of the held topic again at its end. Each ends as `written`, `gone` or `failed`.
         case writeAgain([HeldPlace])
     }
 
     public struct Return: Sendable, Hashable {
         public var place: HeldPlace
         public var reason: ReturnReason
-        /// The partition of its topic, if the one that it came from is no more.
+        /// The partition to return to if the source partition no longer exists.
         public var target: Int32?
 
         public init(_ place: HeldPlace, _ reason: ReturnReason, to target: Int32? = nil) {

@@ -1,40 +1,39 @@
 import KafkaModel
 public import NewsModel
 
-/// One process's decisions about the held topic, as a plain value: what was read, what it owns and what time it is go in, what
-/// returns to its lane comes out.
+/// The state of the held topic as one process sees it. A plain value without IO. Its inputs are records, owned partitions and
+/// the time; its output is the events that are due.
 ///
-/// Every process knows all that is held. The one that owns an event's source partition puts it back when it is due; only then it
-/// erases it. A new owner puts nothing back before it has read all that stood when the partition became its own: what its
-/// predecessor has erased is gone by then. A crash between return and erasure, or a partition that changes hands there, puts an
-/// event back twice: engines settle the second as a duplicate.
+/// Every process reads the whole topic. Only the owner of a source partition returns an event to its lane, then deletes it with
+/// a tombstone. A new owner first reads to the end offsets at takeover, so that it sees which events its predecessor returned. A
+/// crash between return and tombstone returns an event twice. Engines report the second copy as a duplicate.
 ///
-/// Remembers 48 bytes of each event and a dozen for finding it; no text.
+/// Memory: 48 bytes per event, and about 12 to find it. Texts are not kept.
 public struct HeldDesk: Sendable {
-    /// When to come back with an `alarm`, by the monotonic clock; an early one is harmless.
+    /// Time of the next `alarm`, by the monotonic clock. An early alarm is harmless.
     public private(set) var wakeAt: Instant?
 
     private var index = HeldIndex()
     private var sources = HeldSources()
     private var clock = WallClock()
-    /// Stories under recall.
+    /// Hashes of the stories under recall.
     private var recalled: Set<UInt64> = []
-    /// Until when a story's next event is wished back that was not read yet, though an engine has written it.
+    /// Pending recall requests, by story. An entry waits until the event that an engine has already written is read.
     private var wishes: [UInt64: Wish] = [:]
-    /// How far the held topic was read: before its end, a later record may say something else.
+    /// Progress of reading the held topic. Before its end, a later record may change what is held.
     private var reach = HeldReach()
-    /// The last offset read of each partition.
+    /// The last offset read in each partition.
     private var positions: [Int32: Int64] = [:]
-    /// The stories of entries that a tombstone or an older version stands behind: compaction would drop them.
+    /// Places and stories of entries that precede a tombstone or an older version. Compaction would drop them.
     private var endangered: [HeldPlace: UInt64] = [:]
     private var hasNewDangers = false
-    /// Older versions, which go back to be reported as superseded.
+    /// Older versions, returned to their lanes to be reported as superseded.
     private var superseded: [HeldPlace: HeldIndex.Entry] = [:]
     private var underWay: [HeldPlace: Step] = [:]
     private var pass = Pass.none
     private var pace = HeldPace()
     var vanishedEvents = VanishedEvents()
-    /// Records that could not be understood.
+    /// Number of invalid records.
     public private(set) var unreadable = 0
 
     private struct Wish: Sendable {
@@ -45,7 +44,7 @@ public struct HeldDesk: Sendable {
     private struct Step: Sendable {
         var story: UInt64
         var kind: Kind
-        /// It is counted by the pace.
+        /// True if the pace counts this return.
         var isPaced = false
 
         enum Kind { case putBack, erase, writeAgain }
@@ -54,37 +53,37 @@ public struct HeldDesk: Sendable {
     private enum Pass: Sendable {
         case none
         case reading(left: Int, since: Instant, rests: Bool)
-        /// Next is `none`.
+        /// Resting until this time. Followed by `none`.
         case resting(until: Instant)
     }
 
-    /// Returns in one pass: memory for each is small, the originals are never together.
+    /// Returns in one pass. Each takes little memory, because the originals are never buffered together.
     static let passMax = 10_000
-    /// After a pass that left nothing behind, nothing is returned for as long as it took, but at most so long: reading a long
-    /// topic is done for many events at once.
+    /// Longest rest after a pass that returned everything due. The rest is as long as the pass took, because reading a long
+    /// topic for many events at once saves work.
     static let longestRest = Duration.seconds(10)
-    /// A lane's partition that could not be written to is left alone for so long.
+    /// Time for which a lane's partition is skipped after a failed write.
     static let blockedFor = Duration.seconds(5)
-    /// So long a wish waits for its event; beyond a number none is kept.
+    /// Time that a recall request waits for its event before it is dropped. At most `wishesMax` are kept.
     static let wishLasts = Duration.seconds(60)
     static let wishesMax = 10_000
 
     public init() {}
 
-    /// Events that are held, of all processes.
+    /// Number of held events of all processes.
     public var count: Int { index.count }
-    /// When the next of ours is due, by the clock on the wall; the distant past if it was called back.
+    /// Time at which our next event is due, by the wall clock; the distant past if it was requested back.
     public var nextDue: Instant? { index.first?.release }
-    /// Since when a lane's partition could not be written to, by the monotonic clock.
+    /// Time since which writes to a lane's partition fail, by the monotonic clock.
     public private(set) var failingSince: Instant?
-    /// Since when not everything is known that goes before a return, by the monotonic clock.
+    /// Time since which records that a return depends on are unread, by the monotonic clock.
     public var behindSince: Instant? { reach.behindSince }
-    /// Partitions of the held topic that are to be read first.
+    /// Partitions of the held topic that must be read first.
     public var behind: [Int32] { reach.behind }
-    /// Events that wait here for their time, or for what they need to return.
+    /// Number of events that wait in this process for their time or for another condition of their return.
     public var ours: Int { index.queued }
 
-    /// Takes one input and appends what is to be done.
+    /// Handles one input and appends the resulting actions.
     public mutating func handle(_ input: Input, at moment: Moment, into actions: inout [Action]) {
         _ = clock.look(moment)
         let now = moment.steady
@@ -132,12 +131,12 @@ public struct HeldDesk: Sendable {
         var earliest = min(sources.blockedUntil ?? .distantFuture, reach.wakeAt ?? .distantFuture)
         earliest = min(earliest, vanishedEvents.wakeAt ?? .distantFuture)
         switch pass {
-        // Its endings wake us.
+        // The endings of the pass wake us.
         case .reading: break
         case .resting(let until): earliest = min(earliest, until)
         case .none:
             guard let first = index.first else { break }
-            // Otherwise what is settled wakes us.
+            // Otherwise, settled events wake us.
             earliest = min(earliest, max(clock.steady(ofEmbargo: first.release), pace.fullUntil ?? .distantPast))
         }
         return earliest == .distantFuture ? nil : earliest
@@ -175,7 +174,7 @@ public struct HeldDesk: Sendable {
         if let last = records.last, reach.read(partition, to: last.offset + 1, at: now) { requeue() }
     }
 
-    /// The topic was deleted and made again.
+    /// Handles a partition whose topic was deleted and recreated.
     private mutating func beganAnew(_ partition: Int32, _ now: Instant) {
         vanishedEvents.expect(index, in: partition)
         index.removeAll(in: partition)
@@ -202,7 +201,7 @@ public struct HeldDesk: Sendable {
         if recalled.contains(story) { entry.reason = .recalled }
         if let slot = index.find(story, place.partition) {
             guard index.isNewer(entry, since: since, than: slot) else {
-                // The newest version is at an earlier offset: it would not outlive the next compaction.
+                // The newest version has an earlier offset, so the next compaction would drop it.
                 endanger(slot)
                 if index.version(slot).isNewer(than: entry.version) == true { supersede(entry) }
                 return
@@ -230,7 +229,7 @@ public struct HeldDesk: Sendable {
         if index.slots(of: story).isEmpty { told.append(HeldStory(story: text, isHeld: false)) }
     }
 
-    /// Once, by the owner at the time: what is read at a start was read before.
+    /// Queues an older version for its return. Only its owner does so. Versions before the topic's end were queued earlier.
     private mutating func supersede(_ older: HeldIndex.Entry) {
         guard reach.isComplete(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil
         else { return }
@@ -244,7 +243,7 @@ public struct HeldDesk: Sendable {
 
     // MARK: Queueing
 
-    /// Puts the entry among those that wait here, or takes it out.
+    /// Adds the entry to the queue of waiting events or removes it.
     private mutating func queue(_ slot: HeldIndex.Slot) {
         let entry = index[slot]
         let waits = entry.state == .waiting && mayReturn(entry)
@@ -254,7 +253,7 @@ public struct HeldDesk: Sendable {
     private func mayReturn(_ entry: HeldIndex.Entry) -> Bool {
         let partition = entry.place.partition
         if sources.isOurs(entry.source) { return reach.hasReached(sources.look(of: entry.source), in: partition) }
-        // An engine that has sent a newer version need not be that of the partition's owner.
+        // The engine that has sent a newer version may belong to a process that does not own the partition.
         return entry.reason == .superseded && reach.isComplete(partition)
     }
 
@@ -280,7 +279,7 @@ public struct HeldDesk: Sendable {
         }
     }
 
-    /// An engine may wish for what it has written a moment ago, and what was not read yet.
+    /// Grants a recall request. The engine may have written the event a moment ago, so that it was not read yet.
     private mutating func grant(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart, _ now: Instant) {
         bringBack(story, reason, part)
         guard reason == .superseded, index.slots(of: story).isEmpty else { return }
@@ -309,7 +308,7 @@ public struct HeldDesk: Sendable {
         superseded = [:]
         var isCut = false
         while let first = index.first, first.release <= clock {
-            // What is called back is not sent: it takes no room.
+            // Events requested back are not sent, so they take no room.
             let isPaced = index[first.slot].reason == .due
             isCut = returns.count >= Self.passMax || isPaced && paced >= room
             if isCut { break }
@@ -335,7 +334,7 @@ public struct HeldDesk: Sendable {
             case .written, .gone, .failed: pace.tookBack()
             }
         }
-        // What took its place meanwhile needs no tombstone, and must not get one.
+        // A record that replaced it meanwhile needs no tombstone and must not get one.
         guard let slot = index.find(step.story, place.partition), index[slot].place == place else { return }
         switch ending {
         case .putBack(_, let story):
@@ -343,7 +342,7 @@ public struct HeldDesk: Sendable {
             index.change(slot) { $0.state = .returned }
             underWay[place] = Step(story: step.story, kind: .erase)
             actions.append(.erase([Erasure(place, story: story)]))
-        // The new record, or the tombstone, is still to be read.
+        // The new record or the tombstone has not been read yet.
         case .written: failingSince = nil
         case .gone:
             endangered[place] = nil
@@ -351,7 +350,7 @@ public struct HeldDesk: Sendable {
             index.remove(slot)
         case .failed:
             failingSince = failingSince ?? now
-            // Without its tombstone it goes back once more, and is a duplicate.
+            // Without its tombstone, the event returns again and is reported as a duplicate.
             index.change(slot) { $0.state = .waiting }
             if sources.block(index[slot].source, until: now + Self.blockedFor) { requeue() }
         }
@@ -366,7 +365,7 @@ public struct HeldDesk: Sendable {
         }
     }
 
-    /// Of our partitions: others do it for theirs.
+    /// Rewrites endangered records of our partitions. Other processes rewrite those of theirs.
     private mutating func writeAgain(_ actions: inout [Action]) {
         guard hasNewDangers else { return }
         hasNewDangers = false

@@ -1,21 +1,20 @@
 public import KafkaModel
 public import NewsModel
 
-/// What is known of one event on the held topic, apart from the event: its title is nobody's to see before its time.
+/// The data about one event on the held topic, without the event itself, because its title is confidential until its time.
 public struct HeldEvent: Sendable, Hashable {
     public var eventID: String
-    /// The key that orders the events of its story, and that of its record on the held topic: a newer version takes an older
-    /// one's place.
+    /// The key that orders the events of its story, and the key of its held record. A newer version replaces an older one.
     public var story: String
     public var version: NewsEvent.Version?
-    /// By the clock on the wall.
+    /// The time at which the event is due, by the wall clock.
     public var due: Instant
     public var because: Because
-    /// The lane's name.
+    /// The name of its lane.
     public var lane: String
-    /// Where it came from, and where it goes back to: the same topic and partition.
+    /// The event's position on its source topic. It returns to the same partition.
     public var source: ResultRecord.Source
-    /// Of the original, so that it is recognized on its source topic; `nil` for records of former versions.
+    /// The identity of the original, to recognize it on its source topic; `nil` for records of former versions.
     public var identity: RecordIdentity?
 
     public enum Because: String, Sendable, Hashable, CaseIterable {
@@ -38,13 +37,13 @@ public struct HeldEvent: Sendable, Hashable {
     }
 }
 
-/// Why an event comes back from the held topic; the value of the header `nw-held` of the record on its lane. What then becomes
-/// of it, the engine decides.
+/// The reason why an event returns from the held topic; the value of the header `nw-held` on its lane. The engine decides what
+/// happens to it.
 public enum ReturnReason: String, Sendable, Hashable, CaseIterable {
-    /// Its time has come.
+    /// The event is due.
     case due
-    /// Its story was recalled.
+    /// The event's story was recalled.
     case recalled
-    /// A newer version of its story came, which does not wait.
+    /// A newer version of its story arrived and does not wait.
     case superseded
 }

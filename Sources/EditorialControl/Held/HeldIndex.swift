@@ -1,14 +1,13 @@
 import KafkaModel
 import NewsModel
 
-/// What is held, in as little memory as serves: 48 bytes an event, and at most 12 for finding it by its story and for keeping it
-/// in the order of its time.
+/// The held events in compact form: 48 bytes per event, and at most 12 to find it by story and to sort it by time.
 struct HeldIndex: Sendable {
-    /// Names an entry while it stays.
+    /// Identifies an entry as long as it exists.
     typealias Slot = UInt32
 
     struct Entry: Sendable {
-        /// A hash: one story of a million others would be mistaken for another once in 10¹³ times.
+        /// A hash of the story. Among a million stories, a lookup finds a wrong one once in 10¹³ times.
         let story: UInt64
         private let packedPlace: UInt64
         /// The offset of the original on its source topic, and a part of its identity.
@@ -21,15 +20,15 @@ struct HeldIndex: Sendable {
         var state = State.waiting
 
         enum State: UInt8, Sendable {
-            /// For its time.
+            /// Waiting for its time.
             case waiting
-            /// Next is `returned`, or `waiting` again.
+            /// Followed by `returned` or `waiting`.
             case returning
-            /// Its tombstone is on the way.
+            /// Its tombstone is in flight.
             case returned
-            /// It is being written again. Next is `waiting`.
+            /// The record is being written again. Followed by `waiting`.
             case rewriting
-            /// No entry.
+            /// The slot has no entry.
             case free
         }
 
@@ -47,13 +46,13 @@ struct HeldIndex: Sendable {
 
         var place: HeldPlace { HeldPlace(Int32(packedPlace & 0xFFFF), Int64(packedPlace >> 16)) }
 
-        /// `nil` if it could not be recognized on its source topic.
+        /// `nil` if the original could not be recognized on its source topic.
         var original: HeldOriginal? { HeldOriginal(packed: packedOriginal) }
 
-        /// By the embargo's clock. Who is called back does not wait.
+        /// Time of release, by the embargo's clock. An event requested back does not wait.
         var release: Instant { reason == .due ? ownRelease : .distantPast }
 
-        /// A newer version; of events without versions, one that stands further behind on the same source partition.
+        /// Returns true for a newer version. Without versions, the later event on the same source partition is newer.
         func isLater(than other: Entry) -> Bool {
             if let isNewer = version.isNewer(than: other.version) { return isNewer }
             guard version.isNone, other.version.isNone, source == other.source, let original,
@@ -62,12 +61,12 @@ struct HeldIndex: Sendable {
             return original.offset > former.offset
         }
 
-        /// By time, then arrival.
+        /// Sorts by time, then by arrival.
         fileprivate static func < (one: Entry, other: Entry) -> Bool {
             one.release != other.release ? one.release < other.release : one.packedPlace < other.packedPlace
         }
 
-        /// Kafka's offsets and partitions are far from these bounds.
+        /// Kafka's offsets and partitions stay far below these bounds.
         static func hasRoom(for place: HeldPlace) -> Bool {
             (0..<1 << 48).contains(place.offset) && (0..<1 << 16).contains(place.partition)
         }
@@ -75,10 +74,10 @@ struct HeldIndex: Sendable {
 
     private var entries: [Entry] = []
     private var free: [Slot] = []
-    /// Open addressing with linear probing; a story that is held in several partitions has several entries.
+    /// Open addressing with linear probing. A story held in several partitions has several entries.
     private var table: [Slot] = Array(repeating: Self.none, count: 16)
     private var queue = Queue()
-    /// Where records stood first that were written again; hardly any.
+    /// Original offsets of rewritten records. Rewrites are rare.
     private var origins: [Slot: Int64] = [:]
     /// The versions that entries without a version have replaced. Few stories mix both.
     private var replaced: [Slot: VersionRank] = [:]
@@ -94,7 +93,7 @@ struct HeldIndex: Sendable {
 
     subscript(slot: Slot) -> Entry { entries[Int(slot)] }
 
-    /// Every entry, in the order of their memory.
+    /// Every entry, in memory order.
     var slots: [Slot] { entries.indices.lazy.filter { entries[$0].state != .free }.map { Slot($0) } }
 
     func slots(of story: UInt64) -> [Slot] {
@@ -111,13 +110,13 @@ struct HeldIndex: Sendable {
         slots(of: story).first { self[$0].place.partition == partition }
     }
 
-    /// The offset at which the record stood first.
+    /// The offset at which the record was first written.
     func since(_ slot: Slot) -> Int64 { origins[slot] ?? self[slot].place.offset }
 
     /// The version of the entry, or the one that it has replaced: an older version that arrives afterwards is still older.
     func version(_ slot: Slot) -> VersionRank { replaced[slot] ?? self[slot].version }
 
-    /// Versions that cannot be compared go by their arrival.
+    /// Compares versions. Versions that cannot be compared are ordered by arrival.
     func isNewer(_ entry: Entry, since: Int64?, than slot: Slot) -> Bool {
         entry.version.isNewer(than: version(slot)) ?? ((since ?? entry.place.offset) >= self.since(slot))
     }
@@ -133,7 +132,7 @@ struct HeldIndex: Sendable {
             slot = Slot(entries.count)
             entries.append(entry)
         }
-        // It may have been queued in another index.
+        // The entry may have been queued in another index.
         entries[Int(slot)].rank = Queue.absent
         count += 1
         if count * 4 > table.count * 3 { rehash(table.count * 2) } else { put(slot) }
@@ -141,7 +140,7 @@ struct HeldIndex: Sendable {
         return slot
     }
 
-    /// - Parameter entry: of the same story and partition.
+    /// - Parameter entry: an entry of the same story and partition.
     mutating func replace(_ slot: Slot, by entry: Entry, since: Int64?) {
         queue(slot, false)
         let former = version(slot)
@@ -163,7 +162,7 @@ struct HeldIndex: Sendable {
         for slot in slots where self[slot].place.partition == partition { remove(slot) }
     }
 
-    /// Changes reason or state; then the entry is to be queued anew.
+    /// Changes the reason or state. The entry must be queued again afterwards.
     mutating func change(_ slot: Slot, _ body: (inout Entry) -> Void) {
         queue(slot, false)
         body(&entries[Int(slot)])
@@ -171,20 +170,20 @@ struct HeldIndex: Sendable {
 
     // MARK: The order of time
 
-    /// Entries that wait here.
+    /// Number of queued entries.
     var queued: Int { queue.slots.count }
 
-    /// The one whose time comes first, of those that wait here.
+    /// The queued entry with the earliest release.
     var first: (slot: Slot, release: Instant)? { queue.slots.first.map { ($0, self[$0].release) } }
 
-    /// Puts an entry among those that wait here, or takes it out.
+    /// Adds an entry to the queue or removes it.
     mutating func queue(_ slot: Slot, _ waits: Bool) {
         let isQueued = self[slot].rank != Queue.absent
         if waits && !isQueued { queue.insert(slot, &entries) }
         if !waits && isQueued { queue.remove(slot, &entries) }
     }
 
-    /// A binary heap whose members know their ranks in it.
+    /// A binary heap whose members know their ranks.
     private struct Queue: Sendable {
         static let absent = UInt32.max
         var slots: [Slot] = []
@@ -249,7 +248,7 @@ struct HeldIndex: Sendable {
         for slot in slots { put(slot) }
     }
 
-    /// Takes a slot out and closes the gap, so that probing needs no marks of removed ones.
+    /// Removes a slot and closes the gap, so that probing needs no markers of removed slots.
     private mutating func unlink(_ slot: Slot) {
         var gap = home(of: self[slot].story)
         while table[gap] != slot { gap = next(gap) }
@@ -266,7 +265,7 @@ struct HeldIndex: Sendable {
     }
 }
 
-/// A version in eight bytes that compare as versions do: numbers, then times, then other texts by their beginning.
+/// A version in eight bytes that compare like versions: numbers, then times, then other texts by their first bytes.
 struct VersionRank: Sendable {
     private let rank: UInt64
 
@@ -291,7 +290,7 @@ struct VersionRank: Sendable {
 
     var isNone: Bool { rank == 0 }
 
-    /// - Returns: `nil` if that cannot be told.
+    /// - Returns: `nil` if the versions cannot be compared.
     func isNewer(than other: VersionRank) -> Bool? {
         rank == 0 || other.rank == 0 || rank == other.rank ? nil : rank > other.rank
     }

@@ -1,8 +1,8 @@
 import KafkaModel
 public import NewsModel
 
-/// The place of a held event's original on its source partition, with enough of its identity to tell it from a record that stands
-/// there after the source topic was made again.
+/// The position of a held event's original on its source partition, and a part of its identity. The identity tells it from a
+/// record that has the same offset after the source topic was recreated.
 public struct HeldOriginal: Sendable, Hashable {
     public let offset: Int64
     private let identity: UInt16
@@ -14,7 +14,7 @@ public struct HeldOriginal: Sendable, Hashable {
         self.identity = UInt16(truncatingIfNeeded: identity.hash)
     }
 
-    /// In eight bytes; all bits are set in none.
+    /// Unpacks eight bytes. All bits are set if there is no original.
     init?(packed: UInt64) {
         guard packed != .max else { return nil }
         offset = Int64(packed >> 16)
@@ -23,7 +23,7 @@ public struct HeldOriginal: Sendable, Hashable {
 
     var packed: UInt64 { UInt64(offset) << 16 | UInt64(identity) }
 
-    /// Returns `true` if the record that stands at the offset is the original.
+    /// Returns `true` if the record is the original.
     public func isThe(_ record: SourceRecord) -> Bool {
         record.offset == offset && UInt16(truncatingIfNeeded: RecordIdentity(of: record).hash) == identity
     }

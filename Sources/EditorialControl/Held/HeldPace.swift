@@ -1,15 +1,14 @@
 import KafkaModel
 import NewsModel
 
-/// How much of what is due may return now, so that live news, which stands behind it on the same partition, is read soon; what was
-/// read takes turns.
-///
-/// What has returned and is not settled yet is no more than the engines may send in a second. As that is counted, not timed, it
-/// holds too when the hub is slower than the rate; and a second is longer than the way there and back, so all of the rate is used.
+/// Limits how many due events may return at once, so that live news behind them on the same partition is read soon. Events that
+/// were read take turns.
+/// The returned events that are not settled stay within what the engines may send in a second. They are counted rather than
+/// timed, so the limit also holds for a slow hub. A second exceeds the round trip, so the full rate is used.
 struct HeldPace: Sendable {
     private var shards: [ShardID: Shard] = [:]
     private var unsettled = 0
-    /// When something last returned or was settled.
+    /// Time at which an event last returned or was settled.
     private var movedAt = Instant.distantPast
 
     private struct Shard: Sendable {
@@ -17,10 +16,10 @@ struct HeldPace: Sendable {
         var perSecond: Int?
     }
 
-    /// Without a rate.
+    /// Returns a second for a shard without a rate.
     static let unpaced = 500
-    /// After so long without any movement, all that is not settled is taken for another's: its partition has moved to another
-    /// process, or its lane is stopped. Then so much more returns, as slowly as that.
+    /// Time without progress after which unsettled events are no longer counted, so that more may return. Their partition
+    /// has moved to another process, or their lane is stopped.
     static let patience = Duration.seconds(10)
 
     private var limit: Int {
@@ -32,14 +31,14 @@ struct HeldPace: Sendable {
         return max(sum, 1)
     }
 
-    /// Returns for which there is room: none before a quarter of all can return, as one pass serves many.
+    /// The number of events that may return now. 0 until a quarter of the limit is free, because one pass serves many events.
     mutating func room(at now: Instant) -> Int {
         if unsettled > 0, now >= movedAt + Self.patience { unsettled = 0 }
         let room = limit - unsettled
         return room >= max(limit / 4, 1) ? room : 0
     }
 
-    /// Until when there is no room, if nothing is settled; `nil` if there is some.
+    /// Time until which there is no room unless an event is settled; `nil` if there is room.
     var fullUntil: Instant? { limit - unsettled >= max(limit / 4, 1) ? nil : movedAt + Self.patience }
 
     mutating func returned(_ count: Int, at now: Instant) {
@@ -48,15 +47,15 @@ struct HeldPace: Sendable {
         movedAt = now
     }
 
-    /// One that was to return did not.
+    /// Uncounts an event that failed to return.
     mutating func tookBack() { unsettled = max(unsettled - 1, 0) }
 
-    /// - Parameter count: since the shard's start.
+    /// - Parameter count: the number of settled events since the shard's start.
     mutating func settled(_ count: Int, by shard: ShardID, perSecond: Int?, at now: Instant) {
         let before = shards[shard]?.settled ?? 0
         shards[shard] = Shard(settled: count, perSecond: perSecond)
         guard count > before else { return }
-        // Others' returns may have been settled here.
+        // Events returned by other processes may have been settled here.
         unsettled = max(unsettled - (count - before), 0)
         movedAt = now
     }

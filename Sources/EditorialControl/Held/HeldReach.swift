@@ -1,33 +1,33 @@
 import NewsModel
 
-/// How far each partition of the held topic is read, compared with its end as that was when partitions of the lanes became ours.
+/// Compares how far each partition of the held topic was read with its end when this process took over partitions of lanes.
 ///
-/// What a former owner has put back is erased before that end. Who has read less would put it back once more.
+/// Events returned by a former owner are deleted before that end. A process that has read less would return them a second time.
 struct HeldReach: Sendable {
-    /// Counts the times at which the ends were to be looked up anew.
+    /// Number of requests to refresh the ends.
     private(set) var look = 0
-    /// Since when not everything is read that stood at the last look, by the monotonic clock; `nil` if it is.
+    /// Time since which records before the refreshed ends are unread, by the monotonic clock; `nil` if all were read.
     private(set) var behindSince: Instant?
     private var isThere = false
     private var partitions: [Int32: Partition] = [:]
-    /// Partitions whose ends the brokers did not tell.
+    /// Partitions whose ends the brokers did not report.
     private var untold: Set<Int32> = []
     private var askAt: Instant?
 
     private struct Partition: Sendable {
-        /// The next offset.
+        /// The next offset to read.
         var position: Int64 = 0
         var end: Int64?
-        /// That of its end.
+        /// The refresh that reported the end.
         var look = 0
-        /// The last look whose end was reached.
+        /// The last refresh whose end was reached.
         var reached = 0
     }
 
-    /// Ends that were not reached after so long, or could not be told, are looked up again: a topic may be cut back.
+    /// Time after which unreached or unknown ends are requested again, because a topic may be truncated.
     static let patience = Duration.seconds(2)
 
-    /// The topic is read from its beginning.
+    /// Starts reading the topic at its beginning.
     mutating func begin(at now: Instant) {
         self = HeldReach(look: look, behindSince: behindSince)
         isThere = true
@@ -41,10 +41,10 @@ struct HeldReach: Sendable {
         self.behindSince = behindSince
     }
 
-    /// The topic cannot be read.
+    /// Handles a topic that cannot be read.
     mutating func lose() { self = HeldReach(look: look, behindSince: nil) }
 
-    /// Its ends as they are from now on count.
+    /// Refreshes the ends. They are measured from this moment.
     mutating func lookAnew(at now: Instant) {
         look += 1
         guard isThere else { return }
@@ -52,17 +52,17 @@ struct HeldReach: Sendable {
         behindSince = behindSince ?? now
     }
 
-    /// - Returns: the look for which the ends are to be asked for now.
+    /// - Returns: the refresh to request the ends for; `nil` if no request is due.
     mutating func ask(at now: Instant) -> Int? {
         guard let due = askAt, due <= now else { return nil }
         askAt = now + Self.patience
         return look
     }
 
-    /// When to ask.
+    /// Time of the next request.
     var wakeAt: Instant? { askAt }
 
-    /// The brokers have answered. What they said before the last look was asked for says too little.
+    /// Handles the brokers' answer. An answer to an earlier refresh is ignored.
     ///
     /// - Returns: `true` if more counts as read.
     mutating func answer(_ ends: [Int32: Int64], untold: [Int32], to look: Int) -> Bool {
@@ -79,13 +79,13 @@ struct HeldReach: Sendable {
         return hasMore
     }
 
-    /// Everything before an offset was read.
+    /// Notes that everything before an offset was read.
     ///
     /// - Returns: `true` if more counts as read.
     mutating func read(_ partition: Int32, to offset: Int64, at now: Instant) -> Bool {
         guard isThere else { return false }
         if partitions[partition] == nil {
-            // It was added to the topic, or is not known yet.
+            // The partition was added to the topic, or its end is still unknown.
             askAt = .distantPast
             behindSince = behindSince ?? now
         }
@@ -97,24 +97,24 @@ struct HeldReach: Sendable {
         return true
     }
 
-    /// The topic was deleted and made again.
+    /// Handles a topic that was deleted and recreated.
     mutating func beginAnew(_ partition: Int32, at now: Instant) {
         partitions[partition] = Partition()
         lookAnew(at: now)
     }
 
-    /// The end as it was at this look, or a later one, was reached.
+    /// Returns true if the end reported for this refresh, or for a later one, was reached.
     func hasReached(_ look: Int, in partition: Int32) -> Bool {
         partitions[partition].map { $0.reached >= look } ?? false
     }
 
-    /// It was read to its end once.
+    /// Returns true if the partition was read to its end once.
     func isComplete(_ partition: Int32) -> Bool { hasReached(1, in: partition) }
 
-    /// Everything was read that stood at the last look.
+    /// True if everything before the refreshed ends was read.
     var isCaughtUp: Bool { isThere && behindSince == nil }
 
-    /// Partitions of which something is to be read that stood at the last look.
+    /// Partitions with unread records before the refreshed ends, or with unknown ends.
     var behind: [Int32] {
         (untold.union(partitions.keys.filter { !hasReached(look, in: $0) })).sorted()
     }

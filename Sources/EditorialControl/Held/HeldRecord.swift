@@ -1,20 +1,19 @@
 public import KafkaModel
 public import NewsModel
 
-/// The records of the held topic: originals byte for byte, with what is to be known of them in headers, so that whoever follows
-/// the topic reads no event.
+/// The records of the held topic: unchanged originals, with headers that describe them so that readers need not decode events.
 public enum HeldRecord {
-    /// How a record of the held topic changes what is held.
+    /// The change that a record of the held topic makes.
     public enum Reading: Sendable, Hashable {
-        /// - Parameter since: the offset at which the same record stood first, if it was written again.
+        /// - Parameter since: the original offset, if the record was written again.
         case held(HeldEvent, since: Int64?)
-        /// Nothing of the story is held any more that stood up to the offset; `nil`: before this record.
+        /// Events of the story up to the offset are no longer held; `nil` stands for the offset before this record.
         case erased(story: String, upTo: Int64?)
-        /// It is left alone.
+        /// The record is invalid and stays on the topic.
         case unreadable
     }
 
-    /// The record that holds an event.
+    /// Makes the record that holds an event.
     public static func hold(_ original: SourceRecord, _ event: HeldEvent, topic: String) -> ProducedRecord {
         let story = Array(event.story.utf8)
         var headers = original.headers.filter { !ours.contains($0.name) && $0.name != HeaderName.held }
@@ -36,7 +35,7 @@ public enum HeldRecord {
             headers: headers)
     }
 
-    /// What a record of the held topic says, without its value.
+    /// Interprets a record of the held topic without its value.
     public static func read(key: [UInt8]?, hasValue: Bool, headers: [RecordHeader]) -> Reading {
         guard let story = key.flatMap({ String(validating: $0, as: UTF8.self) }) else { return .unreadable }
         func text(_ name: String) -> String? { headers.last { $0.name == name }?.text }
@@ -56,10 +55,10 @@ public enum HeldRecord {
         return .held(event, since: text(HeldHeader.since).flatMap { Int64($0) })
     }
 
-    /// The original, for its lane's topic and its partition there. Its time is that of the return, as ages count from it.
+    /// Returns the original for its lane's topic and partition. Its timestamp is the return time, because ages count from it.
     ///
-    /// - Parameter target: the partition, if the one that it came from is no more.
-    /// - Returns: `nil` if it holds none.
+    /// - Parameter target: the partition, if the source partition no longer exists.
+    /// - Returns: `nil` if the record holds no event.
     public static func original(
         _ record: SourceRecord, because reason: ReturnReason, to target: Int32? = nil
     ) -> ProducedRecord? {
@@ -73,16 +72,16 @@ public enum HeldRecord {
                 + [RecordHeader(HeaderName.held, reason.rawValue)])
     }
 
-    /// The original once more, from its source topic, after the held topic has lost it. Whoever reads it decides again whether it is
-    /// held. Should two processes write it, the second copy is a duplicate, since the first was accepted or is held.
+    /// Returns the original for its source topic again, after the held topic has lost it. Its reader decides again whether to
+    /// hold it. If two processes write it, the second copy is a duplicate, because the first was accepted or is held.
     public static func restored(_ original: SourceRecord, to partition: TopicPartition) -> ProducedRecord {
         ProducedRecord(
             topic: partition.topic, partition: partition.partition, key: original.key, value: original.value,
             headers: original.headers.filter { $0.name != HeaderName.held })
     }
 
-    /// Ends the holding of what stood up to an offset. It names the offset, as a newer version may have been written meanwhile:
-    /// that one is to be written again, or compaction would drop it.
+    /// Makes a tombstone for records up to an offset. It names the offset because a newer version may have been written
+    /// meanwhile. That version must be written again, or compaction would drop it.
     public static func tombstone(
         story: String, upTo offset: Int64, topic: String, partition: Int32
     ) -> ProducedRecord {
@@ -91,7 +90,7 @@ public enum HeldRecord {
             headers: [RecordHeader(HeldHeader.erases, String(offset))])
     }
 
-    /// The same record once more, behind a tombstone or an older version that would have cost it its place.
+    /// Makes a copy of a record, to be written behind the tombstone or older version that endangers it.
     public static func again(_ record: SourceRecord, topic: String, partition: Int32) -> ProducedRecord {
         var headers = record.headers
         if !headers.contains(where: { $0.name == HeldHeader.since }) {
@@ -109,22 +108,22 @@ public enum HeldRecord {
     ]
 }
 
-/// Headers of records on the held topic, beside `nw-source`, `nw-version` and `nw-written-at`.
+/// Headers of records on the held topic, besides `nw-source`, `nw-version` and `nw-written-at`.
 private enum HeldHeader {
     static let lane = "nw-lane"
     static let eventID = "nw-event"
-    /// Milliseconds since 1970.
+    /// The due time in milliseconds since 1970.
     static let due = "nw-held-due"
     static let because = "nw-held-because"
-    /// The original's key, if that is not the story.
+    /// The original's key, if it differs from the story.
     static let key = "nw-held-key"
     static let since = "nw-held-since"
-    /// On a tombstone.
+    /// The last offset that a tombstone deletes.
     static let erases = "nw-held-erases"
 }
 
 extension String {
-    /// Milliseconds since 1970, up: nothing is to return early.
+    /// Milliseconds since 1970, rounded up so that nothing returns early.
     fileprivate init(roundedUp time: Instant) {
         let isWhole = Instant(milliseconds: time.milliseconds) >= time
         self = String(isWhole ? time.milliseconds : time.milliseconds + 1)

@@ -1,12 +1,12 @@
 import KafkaModel
 import NewsModel
 
-/// The partitions that held events came from, by number; which of them this process owns, and which cannot be written to.
+/// The source partitions of held events, by number: which of them this process owns, and which ones fail writes.
 struct HeldSources: Sendable {
     private var numbers: [TopicPartition: UInt16] = [:]
     private var owned: [Owner: Set<TopicPartition>] = [:]
     private var states: [State] = []
-    /// Partitions of each topic that exists.
+    /// Number of partitions of each topic that exists.
     private var counts: [String: Int] = [:]
 
     private struct Owner: Hashable {
@@ -14,18 +14,18 @@ struct HeldSources: Sendable {
         var shard: ShardID
     }
 
-    /// At which look at the ends of the held topic a partition of ours was last taken over.
+    /// The refresh of the held topic's ends at which this process last took over a partition.
     private var lastTaken = 0
 
     private struct State: Sendable {
         var isOurs: Bool
-        /// The look at the held topic's ends at which it became ours.
+        /// The refresh of the held topic's ends at which this process became the owner.
         var since: Int
         var otherTarget: Int32?
         var blockedUntil: Instant?
     }
 
-    /// - Returns: `nil` if there are too many.
+    /// - Returns: `nil` if there are too many partitions.
     mutating func number(of partition: TopicPartition) -> UInt16? {
         if let number = numbers[partition] { return number }
         guard let number = UInt16(exactly: states.count) else { return nil }
@@ -40,8 +40,8 @@ struct HeldSources: Sendable {
         return owned.contains { $1.contains(target) }
     }
 
-    /// Where its events return to: their topic may have been made again with fewer partitions. The remainder is the same for
-    /// all who ask, and where a story's key leads if the new number divides the old one.
+    /// The partition to which events return, as their topic may have been recreated with fewer partitions. The remainder is the
+    /// same in every process. Story keys map to it if the new number of partitions divides the old one.
     private func target(of partition: TopicPartition) -> TopicPartition {
         guard let count = counts[partition.topic], count > 0, Int(partition.partition) >= count else {
             return partition
@@ -51,18 +51,18 @@ struct HeldSources: Sendable {
 
     func partition(of number: UInt16) -> TopicPartition? { numbers.first { $0.value == number }?.key }
 
-    /// - Returns: `nil` if its partition is there, as far as is known.
+    /// - Returns: `nil` if the source partition exists or is not known to be missing.
     func otherTarget(of number: UInt16) -> Int32? { states[Int(number)].otherTarget }
 
     func isOurs(_ number: UInt16) -> Bool { states[Int(number)].isOurs }
 
-    /// What stood on the held topic by then must be read before anything of it goes back.
+    /// The refresh whose ends must be reached before events of this partition return.
     func look(of number: UInt16) -> Int { states[Int(number)].since }
 
     func isBlocked(_ number: UInt16) -> Bool { states[Int(number)].blockedUntil != nil }
 
-    /// - Parameter look: at the held topic's ends; another process may have owned them until now, also those that we had before.
-    /// - Returns: true if that changes which events may go back.
+    /// - Parameter look: a refresh of the held topic's ends. Other processes may have owned our former partitions until now.
+    /// - Returns: true if this changes which events may return.
     mutating func own(_ partitions: [TopicPartition], _ lane: LaneID, _ shard: ShardID, look: Int) -> Bool {
         let taken = Set(partitions)
         owned[Owner(lane: lane, shard: shard)] = taken.isEmpty ? nil : taken
@@ -70,7 +70,7 @@ struct HeldSources: Sendable {
         return update(look) { taken.contains($0) }
     }
 
-    /// - Returns: true if that changes which events may go back.
+    /// - Returns: true if this changes which events may return.
     mutating func know(_ counts: [String: Int], look: Int) -> Bool {
         guard counts != self.counts else { return false }
         self.counts = counts
@@ -104,7 +104,7 @@ struct HeldSources: Sendable {
         return states[Int(number)].blockedUntil == nil
     }
 
-    /// - Returns: true if any has ended its rest.
+    /// - Returns: true if any partition was unblocked.
     mutating func unblock(at now: Instant) -> Bool {
         var hasChanged = false
         for index in states.indices {

@@ -1,21 +1,21 @@
 import KafkaModel
 public import NewsModel
 
-/// Which of a story's held events are meant.
+/// A selection of a story's held events.
 public enum HeldPart: Sendable, Hashable {
     case all
-    /// No newer version: one may have been held since. Without a version, all are.
+    /// Excludes newer versions, because one may have been held since. Includes events without a version.
     case upTo(NewsEvent.Version)
-    /// Those that have no version.
+    /// Only events without a version.
     case withoutVersion
 }
 
-/// A story that has an event on the held topic, or has none any more.
+/// A story that has an event on the held topic, or no longer has one.
 public struct HeldStory: Sendable, Hashable {
     public var story: String
-    /// The highest version that is held; `nil` for an event without one.
+    /// The highest held version; `nil` for an event without a version.
     public var version: NewsEvent.Version?
-    /// Where the held event came from: of two events without versions, the later one on the same partition is the newer.
+    /// The held event's source position. Of two events without versions, the later one on the same partition is newer.
     public var source: ResultRecord.Source?
     public var isHeld: Bool
 

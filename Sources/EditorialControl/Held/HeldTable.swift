@@ -1,6 +1,6 @@
 import NewsModel
 
-/// What is held, by name: for people who look at it. A few hundred bytes an event.
+/// The held events by name, for people. Takes a few hundred bytes per event.
 public struct HeldTable: Sendable {
     private struct Key: Hashable {
         var story: String
@@ -13,12 +13,12 @@ public struct HeldTable: Sendable {
     }
 
     private var held: [Key: Held] = [:]
-    /// Records that could not be understood.
+    /// Number of invalid records.
     public private(set) var unreadable = 0
 
     public init() {}
 
-    /// Records of one partition in the order of their offsets.
+    /// Applies a record. The records of a partition must arrive in the order of their offsets.
     public mutating func take(_ reading: HeldRecord.Reading, at place: HeldPlace) {
         switch reading {
         case .unreadable: unreadable += 1
@@ -36,7 +36,7 @@ public struct HeldTable: Sendable {
         }
     }
 
-    /// By the times they are due, then by their stories.
+    /// The held events, sorted by due time, then by story.
     public var events: [HeldEvent] {
         held.values.map(\.event).sorted {
             ($0.due, $0.story, $0.source.partition) < ($1.due, $1.story, $1.source.partition)

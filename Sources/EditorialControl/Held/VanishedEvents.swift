@@ -1,28 +1,26 @@
 import KafkaModel
 public import NewsModel
 
-/// Events that stood on the held topic and are gone from it although nobody erased them, because the topic was deleted and made
-/// again.
+/// Events that disappeared from the held topic without a tombstone, because the topic was deleted and recreated.
 ///
-/// Everything that was known before a reading is expected by it. What the reading has not shown when it reaches the end has
-/// vanished. The owner of an event's source partition writes the original once more to its lane, where it is held again.
+/// A reading expects every event known before it. Events still missing at its end have vanished. The owner of the source
+/// partition then writes the original to its lane again, where it is held again.
 struct VanishedEvents: Sendable {
     private var expected = HeldIndex()
-    /// Events whose records were asked for and are not on the topic, although nothing that was read says why. Usually another
-    /// process has erased them, and the tombstone is still to be read; else the topic has been made again, and the reading does
-    /// not know it yet.
+    /// Events whose requested records are not on the topic, for a reason that was not read yet. Usually, another process has
+    /// deleted them and its tombstone is unread. Otherwise the topic was recreated and the reading has not noticed it.
     private var unexplained = HeldIndex()
     private var lastUnexplained = Instant.distantPast
-    /// The reading has reached the end: what is still expected has vanished.
+    /// True after the reading has reached the end. Events still expected then have vanished.
     private var isOver = false
-    /// There may be something to write again.
+    /// True if there may be events to write again.
     private var isDue = false
     private var restoring: [UInt64: Missing] = [:]
     private var lastID: UInt64 = 0
     private var notBefore = Instant.distantPast
-    /// Events whose originals are gone too.
+    /// Number of events whose originals are gone too.
     private(set) var lost = 0
-    /// Events that were written to their lanes again.
+    /// Number of events that were written to their lanes again.
     private(set) var restored = 0
 
     private struct Missing: Sendable {
@@ -31,21 +29,21 @@ struct VanishedEvents: Sendable {
         var partition: Int32
     }
 
-    /// Originals in one pass: they are read together.
+    /// Originals in one pass, which reads them together.
     static let passMax = 256
-    /// The delay before a failed pass is tried again.
+    /// Delay before a failed pass is retried.
     static let pause = Duration.seconds(5)
-    /// Its owner has written it again long before that, or nobody will.
+    /// Time after its release for which an event of another owner is kept. By then its owner has written it, or nobody will.
     static let margin = Duration.seconds(600)
-    /// Unexplained events that are kept; when there are more, those before them are forgotten.
+    /// Limit of unexplained events. When it is reached, all earlier ones are forgotten.
     static let unexplainedMax = 10_000
 
     var isEmpty: Bool { expected.count == 0 }
-    /// What is missed may be written again soon.
+    /// True if missing events may be written again soon.
     var isBusy: Bool { !isEmpty && (!isOver || isDue || !restoring.isEmpty) }
     var wakeAt: Instant? { isOver && isDue && restoring.isEmpty && !isEmpty ? notBefore : nil }
 
-    /// The topic is read from its beginning: all of this is expected.
+    /// Expects all of these events, because reading starts at the beginning of the topic.
     mutating func expect(_ index: HeldIndex) {
         isOver = false
         if isEmpty, restoring.isEmpty { expected = index } else { for slot in index.slots { expect(index[slot]) } }
@@ -53,7 +51,7 @@ struct VanishedEvents: Sendable {
         unexplained = HeldIndex()
     }
 
-    /// The same for one partition.
+    /// Expects all of these events of one partition.
     mutating func expect(_ index: HeldIndex, in partition: Int32) {
         isOver = false
         for slot in index.slots where index[slot].place.partition == partition { expect(index[slot]) }
@@ -63,7 +61,7 @@ struct VanishedEvents: Sendable {
         unexplained.removeAll(in: partition)
     }
 
-    /// The entry's record is not on the topic: what follows on the topic explains it, or the topic begins anew.
+    /// Handles an entry whose record is not on the topic. Either later records explain this, or the topic was recreated.
     mutating func notFound(_ entry: HeldIndex.Entry, at now: Instant) {
         if lastUnexplained + Self.margin < now || unexplained.count >= Self.unexplainedMax { unexplained = HeldIndex() }
         lastUnexplained = now
@@ -71,25 +69,25 @@ struct VanishedEvents: Sendable {
     }
 
     private mutating func expect(_ entry: HeldIndex.Entry) {
-        // What was returned is on its lane; only its tombstone is missing.
+        // A returned event is on its lane; only its tombstone is missing.
         guard entry.state != .returned else { return }
         if let known = expected.find(entry.story, entry.place.partition) { expected.remove(known) }
         _ = expected.insert(entry, since: nil)
     }
 
-    /// The topic shows the story in the partition: it holds the event, or says that it was erased.
+    /// Handles a record of the story in the partition: the topic holds the event or its tombstone.
     mutating func found(_ story: UInt64, in partition: Int32) {
         if let slot = unexplained.find(story, partition) { unexplained.remove(slot) }
         if let slot = expected.find(story, partition) { expected.remove(slot) }
     }
 
-    /// Ownership has changed, or the reading has reached the end.
+    /// Requests another pass, after a change of ownership or at the end of the reading.
     mutating func look() { isDue = true }
 
-    /// The originals to be written again now.
+    /// Returns the originals to write again now.
     ///
     /// - Parameters:
-    ///   - isComplete: the topic was read to its end.
+    ///   - isComplete: true if the topic was read to its end.
     ///   - clock: the time by which events are due.
     mutating func next(
         isComplete: Bool, _ sources: HeldSources, clock: Instant, at now: Instant
@@ -105,11 +103,11 @@ struct VanishedEvents: Sendable {
                 continue
             }
             guard sources.isOurs(entry.source) else {
-                // Its owner has the same to do. Should it not know the event, we may become its owner in time.
+                // Its owner does the same. The entry is kept for a while, because we may become its owner.
                 if entry.release + Self.margin <= clock { expected.remove(slot) }
                 continue
             }
-            // A partition that is no more has taken its records with it.
+            // A deleted partition has taken its records with it.
             guard let original = entry.original, let partition = sources.partition(of: entry.source),
                 sources.otherTarget(of: entry.source) == nil
             else {
@@ -135,16 +133,16 @@ struct VanishedEvents: Sendable {
             (isDue, notBefore) = (true, now + Self.pause)
             return
         }
-        // The topic may have shown it meanwhile.
+        // The topic may have shown the event meanwhile.
         if let slot = expected.find(missing.story, missing.partition), slot == missing.slot { expected.remove(slot) }
     }
 }
 
 extension HeldDesk {
-    /// An original to be written to its lane once more.
+    /// An original to write to its lane again.
     public struct Restore: Sendable, Hashable {
         public var id: UInt64
-        /// The source partition on which the original stands.
+        /// The source partition of the original.
         public var partition: TopicPartition
         public var original: HeldOriginal
     }
@@ -152,9 +150,9 @@ extension HeldDesk {
     /// The end of a `Restore`.
     public enum RestoreEnding: Sendable, Hashable {
         case restored(UInt64)
-        /// The source topic does not have the original any more.
+        /// The source topic no longer has the original.
         case gone(UInt64)
-        /// A topic or a broker was away; the desk tries again.
+        /// A topic or a broker was unavailable. The desk retries.
         case failed(UInt64)
 
         public var id: UInt64 {
@@ -164,9 +162,9 @@ extension HeldDesk {
         }
     }
 
-    /// Events are missed on the held topic, and some may be written to their lanes again.
+    /// True if events are missing on the held topic and some may be written to their lanes again.
     package var isRestoring: Bool { vanishedEvents.isBusy }
 
-    /// Events that vanished from the held topic: those written to their lanes again, and those whose originals are gone too.
+    /// Number of events that vanished from the held topic: those written to their lanes again, and those without an original.
     public var vanished: (restored: Int, lost: Int) { (vanishedEvents.restored, vanishedEvents.lost) }
 }

@@ -1,7 +1,7 @@
-/// What an order is about. It is the key of the order's record on the control topic: a newer record of the same key takes the
-/// older one's place, a tombstone lifts it.
+/// The subject of an order, and the key of its record on the control topic. A newer record of the same key replaces the older
+/// one; a tombstone lifts the order.
 public enum ControlScope: Sendable, Hashable {
-    /// By the key that orders a story's events: the story, or the id of an event without one.
+    /// Identified by the key that orders a story's events: the story, or the id of an event without a story.
     case recall(story: String)
     case stop(Gate)
 
@@ -18,7 +18,7 @@ public enum ControlScope: Sendable, Hashable {
         }
     }
 
-    /// - Returns: `nil` for a key of something else.
+    /// - Returns: `nil` for a key that is not an order's.
     public init?(key: String) {
         if key.hasPrefix(Self.recallPrefix) {
             let story = String(key.dropFirst(Self.recallPrefix.count))
@@ -32,24 +32,24 @@ public enum ControlScope: Sendable, Hashable {
     }
 }
 
-/// A part of the news that editors can stop: nothing of it is sent until it is let go on, and nothing of it is lost.
+/// A part of the news that editors can stop. Nothing of it is sent until it is resumed, and nothing of it is lost.
 public enum Gate: Sendable, Hashable {
     case hub
     case lane(String)
-    /// By the category's name in the settings, compared without case.
+    /// Identified by the category's name in the settings, compared case-insensitively.
     case category(String)
-    /// By the feed's name in the settings, which stands in the header `nw-feed` of its events.
+    /// Identified by the feed's name in the settings, which the header `nw-feed` of its events contains.
     case feed(String)
-    /// By the run's id, which stands in the header `nw-run` of its events.
+    /// Identified by the run's id, which the header `nw-run` of its events contains.
     case run(String)
 
-    /// As on the control topic, e.g. `lane/backfill`.
+    /// Form used on the control topic, e.g. `lane/backfill`.
     public var path: String {
         guard let (kind, name) = kindAndName else { return "hub" }
         return "\(kind)/\(name)"
     }
 
-    /// As on the command line, e.g. `lane:backfill`.
+    /// Form used on the command line, e.g. `lane:backfill`.
     public var word: String {
         guard let (kind, name) = kindAndName else { return "hub" }
         return "\(kind):\(name)"

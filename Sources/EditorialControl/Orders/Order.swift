@@ -1,17 +1,17 @@
 public import NewsModel
 
-/// A standing order of an editor, an operator or an event: it holds until it is lifted or lapses.
+/// An order of an editor, an operator or an event. It is in force until it is lifted or lapses.
 public struct Order: Sendable, Hashable {
-    /// Names the order on the audit topic; unique.
+    /// Identifies the order on the audit topic; unique.
     public var id: String
     public var scope: ControlScope
     public var at: Instant
-    /// Who says to have given it: a claim. The topic's ACL is the authority.
+    /// Self-reported name of the sender. The topic's ACL decides who may give orders.
     public var by: String
     public var reason: String?
-    /// It lapses then, by the clock on the wall; `nil` for never.
+    /// Time at which it lapses, by the wall clock; `nil` for never.
     public var until: Instant?
-    /// The text that took the place of a recalled story on the phones.
+    /// The text that replaces a recalled story on phones.
     public var replacement: String?
 
     public init(
@@ -27,17 +27,17 @@ public struct Order: Sendable, Hashable {
         self.replacement = replacement
     }
 
-    /// An event of the stream has given it.
+    /// True if an event gave the order.
     var isOfEvent: Bool { id.hasPrefix(EventRecall.orderPrefix) }
 
-    /// A recall lapses after a week if nobody says otherwise.
+    /// Lifetime of a recall without an end time: a week.
     public static let recallLasts = Duration.seconds(7 * 86_400)
 }
 
-/// What has changed about the standing orders.
+/// A change of the orders in force.
 public enum OrderChange: Sendable, Hashable {
     case stands(Order)
-    /// It was lifted, or has lapsed.
+    /// The order of this scope was lifted or has lapsed.
     case lifted(ControlScope)
 
     public var scope: ControlScope {
@@ -48,15 +48,15 @@ public enum OrderChange: Sendable, Hashable {
     }
 }
 
-/// What an order has met in one process; added up over its shards.
+/// The effect of an order in one process, summed over its shards.
 public struct AppliedOrder: Sendable, Hashable {
-    /// The order's id; of a lifted one the scope's key.
+    /// The order's id, or the key of the scope of a lifted order.
     public var order: String
-    /// Deliveries that wait, which it ended (a recall) or holds back (a stop).
+    /// Waiting deliveries, which a recall ends and a stop holds back.
     public var waiting: Int
-    /// Requests that were under way when it came: they cannot be stopped.
+    /// Requests that were in flight when the order arrived. They cannot be stopped.
     public var inFlight: Int
-    /// 1 if a recalled story has an event on the held topic: it ends too. Every shard and process knows all that is held.
+    /// 1 if a recalled story has an event on the held topic, which ends too. Every shard and process knows all held events.
     public var held: Int
 
     public init(order: String, waiting: Int = 0, inFlight: Int = 0, held: Int = 0) {
@@ -66,8 +66,8 @@ public struct AppliedOrder: Sendable, Hashable {
         self.held = held
     }
 
-    /// With what it has met elsewhere. Waiting deliveries belong to one shard, held events to all: those are no more than the
-    /// one who knows most says.
+    /// Adds another shard's or process's effect. Waiting deliveries belong to one shard, so they are summed. Held events are
+    /// known to all, so the highest number counts.
     mutating func add(_ other: AppliedOrder) {
         waiting = waiting.addingReportingOverflow(other.waiting).partialValue
         inFlight = inFlight.addingReportingOverflow(other.inFlight).partialValue

@@ -1,12 +1,12 @@
 public import NewsModel
 
-/// The orders in force. Bounded: beyond its capacity, a new one is not taken.
+/// The orders in force. Bounded: refuses new orders beyond its capacity.
 public struct StandingOrders: Sendable, Hashable {
-    /// Recalls.
+    /// Maximum number of recalls.
     public static let capacity = 10_000
-    /// Recalls by events have no more room than this: an archive with many must not use up that of editors.
+    /// Maximum number of recalls by events, so that an archive with many of them leaves room for editors.
     static let eventCapacity = 9_000
-    /// Stops have room of their own, and the hub's has a place beside them: no number of orders keeps it from being stopped.
+    /// Maximum number of stops. A stop of the hub needs no room, so that it is always possible.
     public static let stopCapacity = 1_000
 
     private var recalls: [String: Order] = [:]
@@ -18,15 +18,15 @@ public struct StandingOrders: Sendable, Hashable {
     public var count: Int { recalls.count + stops.count }
     public var isEmpty: Bool { recalls.isEmpty && stops.isEmpty }
 
-    /// In the order of their scopes' keys.
+    /// All orders, sorted by the keys of their scopes.
     public var all: [Order] {
         recalls.sorted { $0.key < $1.key }.map(\.value) + stopped.compactMap { stops[$0] }
     }
 
-    /// Any order could be taken.
+    /// True if there is room for any order.
     var hasRoom: Bool { recalls.count < Self.capacity && stops.count < Self.stopCapacity }
 
-    /// - Returns: false if nothing changed, or there is no room.
+    /// - Returns: false if nothing changed or there is no room.
     @discardableResult
     public mutating func apply(_ change: OrderChange) -> Bool {
         switch change {
@@ -60,7 +60,7 @@ public struct StandingOrders: Sendable, Hashable {
 
     public var stopped: [Gate] { stops.keys.sorted { $0.path < $1.path } }
 
-    /// Those that have lapsed.
+    /// Returns the orders that have lapsed.
     public func lapsed(at wall: Instant) -> [Order] {
         (recalls.values.filter { $0.hasLapsed(at: wall) } + stops.values.filter { $0.hasLapsed(at: wall) })
             .sorted { $0.scope.key < $1.scope.key }
@@ -70,11 +70,11 @@ public struct StandingOrders: Sendable, Hashable {
         hasRoom(for: order.scope) && (!order.isOfEvent || ofEvents < Self.eventCapacity)
     }
 
-    /// An editor's order of a scope about which none stands could be taken.
+    /// Returns true if there is room for an editor's order of a scope that has no order in force.
     public func hasRoom(for scope: ControlScope) -> Bool {
         switch scope {
         case .recall: recalls.count < Self.capacity
-        // Whatever else is stopped, everything can be.
+        // The hub can be stopped regardless of other stops.
         case .stop(.hub): true
         case .stop: stops.count < Self.stopCapacity
         }

@@ -1,16 +1,16 @@
 import ByteText
 public import NewsModel
 
-/// Reading what others have written: nothing of it may stop the work, whatever its bytes.
+/// Decodes records written by others. No sequence of bytes may stop the work.
 extension ControlRecord {
     /// The meaning of one record.
     public struct Reading: Sendable, Hashable {
-        /// `nil` if it has none for us.
+        /// `nil` if the record has no meaning for us.
         public var record: ControlRecord?
-        /// What is wrong with it: count it and raise an alarm. An order to stop counts all the same.
+        /// The problem with the record: it is counted and raises an alarm. An invalid stop is obeyed all the same.
         public var fault: Fault?
-        /// The recall whose key the record has, if it is no order itself. Compaction keeps only the newest record of a key, so that
-        /// the order would be lost unless it is written again.
+        /// The recall whose key an invalid record has. Compaction keeps only the newest record of a key, so the recall would be
+        /// lost unless it is written again.
         public var hidden: ControlScope?
 
         public init(record: ControlRecord? = nil, fault: Fault? = nil, hidden: ControlScope? = nil) {
@@ -27,10 +27,10 @@ extension ControlRecord {
         case command = "its command is not known"
     }
 
-    /// Of a record's key and value together, in bytes.
+    /// Maximum size of a record's key and value together, in bytes.
     public static let sizeMax = 64 << 10
 
-    /// - Parameter record: Its offset names an order without an id, its time is that of an order without one.
+    /// - Parameter record: Its offset serves as a missing order id, and its timestamp as a missing time.
     public static func read(_ record: SourceRecord) -> Reading {
         guard record.byteCount <= sizeMax, let key = record.key.flatMap({ String(validating: $0, as: UTF8.self) })
         else { return Reading(fault: record.byteCount > sizeMax ? .tooLarge : .key) }
@@ -41,7 +41,7 @@ extension ControlRecord {
         }
         if key == environmentKey { return environment(record.value) }
         guard key.hasPrefix(beatPrefix) else {
-            // A tombstone takes away what was not understood, and says nothing itself.
+            // A tombstone deletes an invalid record and has no meaning of its own.
             return Reading(fault: record.hasValue ? .key : nil)
         }
         let replica = String(key.dropFirst(beatPrefix.count))
@@ -52,7 +52,7 @@ extension ControlRecord {
             record: .beat(Beat(replica: replica, at: at, logTime: fields.logTime, appliedTo: fields.appliedTo)))
     }
 
-    /// A stop that is not understood stops: its key says enough, and what is not sent now can be sent later.
+    /// Decodes an order. An invalid stop stops: its key suffices, and everything unsent can be sent later.
     private static func order(_ scope: ControlScope, _ value: [UInt8], _ record: SourceRecord) -> Reading {
         let fields = Fields(value)
         let isKnown = fields.map { $0.command == scope.verb } ?? false
@@ -83,7 +83,7 @@ extension Order {
     fileprivate init(_ scope: ControlScope, _ fields: Fields, _ record: SourceRecord) {
         let at = fields.at ?? record.timestamp ?? Instant(milliseconds: 0)
         var until = fields.until
-        // A recall lapses in any case, or they would pile up for ever.
+        // Recalls without an end time lapse too, because they would accumulate otherwise.
         if case .recall = scope { until = until ?? at + Self.recallLasts }
         self.init(
             id: fields.id ?? "offset \(record.offset)", scope: scope, at: at, by: fields.by ?? "unknown",
@@ -91,14 +91,14 @@ extension Order {
     }
 }
 
-/// Bounds of what is kept of a record, in bytes: ten thousand orders stay in memory.
+/// Limits of the texts kept from a record, in bytes, because ten thousand orders stay in memory.
 enum TextLimit {
     static let name = 256
     static let reason = 512
     static let replacement = 1_024
 }
 
-/// The members of a value; those of another type count as absent, longer texts are cut.
+/// The members of a value. Members of another type count as absent, and longer texts are cut.
 private struct Fields {
     var id: String?
     var command: String?
@@ -113,12 +113,12 @@ private struct Fields {
     var logTime: Duration?
     var appliedTo: Int64?
 
-    /// A time of the log beyond 1,000 years is none.
+    /// Highest valid time of the log: about 1,000 years. Higher values count as absent.
     private static let logTimeMax: Int64 = 1_000 * 366 * 86_400_000
 
     init() {}
 
-    /// - Returns: `nil` unless it is a JSON object.
+    /// - Returns: `nil` unless the value is a JSON object.
     init?(_ value: [UInt8]) {
         let parser = JSONParser(sizeMax: ControlRecord.sizeMax, depthMax: 8)
         let isRead = value.withUnsafeBufferPointer { bytes in
@@ -133,7 +133,7 @@ private struct Fields {
             }
             return true
         }
-        // The values belong to the parser.
+        // The decoded values refer to the parser's memory.
         withExtendedLifetime(parser) {}
         if !isRead { return nil }
     }
@@ -164,7 +164,7 @@ private struct Fields {
 }
 
 extension String {
-    /// At most so many bytes, in whole characters.
+    /// Returns a prefix of at most `limit` bytes that consists of whole characters.
     fileprivate func cut(to limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)

@@ -1,30 +1,30 @@
 public import KafkaModel
 public import NewsModel
 
-/// A record of the control topic: its key says what it is about, its value is the latest word on that.
+/// A record of the control topic. Its key names the subject, and its value is the latest state of it.
 ///
-/// The state of the topic is that of the last record of each key, and of these alone: compaction must not change it.
+/// The state of the topic depends only on the last record of each key, so that compaction does not change it.
 public enum ControlRecord: Sendable, Hashable {
     case stands(Order)
-    /// A tombstone: the order of this scope was lifted, or has lapsed.
+    /// A tombstone: the order of this scope was lifted or has lapsed.
     case lifted(ControlScope)
     case beat(Beat)
     /// A tombstone: the process has ended.
     case ended(replica: String)
-    /// Which environment the hub serves; written once.
+    /// The environment that the hub serves; written once.
     case environment(HubEnvironment)
-    /// A tombstone: whoever starts next says anew.
+    /// A tombstone: the next process that starts writes its environment.
     case noEnvironment
 
-    /// A process that follows the control topic says that it lives.
+    /// A sign of life from a process that follows the control topic.
     public struct Beat: Sendable, Hashable {
-        /// Names the process, from its start to its end.
+        /// Identifies the process, from its start to its end.
         public var replica: String
-        /// By the clock of the process, for people: it is compared with no other clock.
+        /// Time by the process's clock, for people. It is never compared with another clock.
         public var at: Instant
-        /// The time of the log, see `LifeSigns`; `nil` on a first beat, which is written before anything was read.
+        /// The time of the log (see `LifeSigns`); `nil` on a first beat, which is written before anything was read.
         public var logTime: Duration?
-        /// The process obeys all orders up to this offset of the topic; `nil` while it does not know.
+        /// The process obeys all orders up to this offset of the topic; `nil` while this is unknown.
         public var appliedTo: Int64?
 
         public init(replica: String, at: Instant, logTime: Duration? = nil, appliedTo: Int64? = nil) {
@@ -34,9 +34,9 @@ public enum ControlRecord: Sendable, Hashable {
             self.appliedTo = appliedTo
         }
 
-        /// How often a process writes one.
+        /// Interval at which a process writes beats.
         public static let interval = Duration.seconds(10)
-        /// A process counts as living until the time of the log has moved on so far without it.
+        /// A process counts as living until the time of the log has advanced this far past its last beat.
         public static let countsFor = Duration.seconds(30)
 
         var json: [UInt8] {
@@ -71,16 +71,16 @@ public enum ControlRecord: Sendable, Hashable {
         }
     }
 
-    /// The record for the control topic. It should have one partition; where a broker made it with more, those who write the
-    /// same key must write to the same one, which the key's hash decides.
+    /// Makes the record for the control topic. The topic should have one partition. If it has more, the hash of the key selects
+    /// the partition, so that all writers of a key agree.
     public func record(on topic: String) -> ProducedRecord {
         ProducedRecord(topic: topic, key: Array(key.utf8), value: value)
     }
 }
 
-/// The environment that a hub serves, as a configuration or the control topic has it.
+/// The environment that a hub serves, according to a configuration or to the control topic.
 public struct HubEnvironment: Sendable, Hashable, CustomStringConvertible {
-    /// E.g. `production`.
+    /// Name of the environment, e.g. `production`.
     public var name: String
     public var host: String
     public var hub: String

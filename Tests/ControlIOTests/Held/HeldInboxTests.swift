@@ -6,7 +6,7 @@ import Testing
 @testable import ControlIO
 
 @Suite struct HeldInboxTests {
-    @Test func `states take no more memory however long nobody looks, and the last word counts`() {
+    @Test func `memory for states does not grow, and only the latest value is kept`() {
         var inbox = HeldInbox()
         for number in 0..<10_000 {
             inbox.add(.settled(ShardID(number % 2), number, perSecond: 5))
@@ -27,7 +27,7 @@ import Testing
         #expect(partitions.map(\.partition) == [9_999])
     }
 
-    @Test func `orders and wishes stay, in their order`() {
+    @Test func `orders and recall requests are kept in order`() {
         var inbox = HeldInbox()
         let order = Order(id: "1", scope: .recall(story: "a"), at: Instant(milliseconds: 0), by: "editor")
         inbox.add(.orders([.stands(order)]))

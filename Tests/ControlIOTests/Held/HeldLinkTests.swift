@@ -20,7 +20,7 @@ import Testing
         topics = Topics(kafka: broker.settings(group: "held"), partitions: Self.partitions)
     }
 
-    /// A link whose clock stands still, at noon.
+    /// Makes a link whose clock is fixed at noon.
     private func link(_ notify: @escaping @Sendable (HeldLink.Notice) -> Void = { _ in }) -> HeldLink {
         let link = HeldLink(
             settings: topics.kafka, topic: Self.topic,
@@ -49,7 +49,7 @@ import Testing
         try publisher.flush()
     }
 
-    /// Waits until a topic has so many records that fit.
+    /// Waits until a topic has `count` matching records.
     private func read(
         _ topic: String, _ count: Int, where fits: (SourceRecord) -> Bool = { _ in true }
     ) throws -> [SourceRecord] {
@@ -59,7 +59,7 @@ import Testing
         return found
     }
 
-    @Test func `what is due returns byte for byte and is erased, and what is not due stays`() throws {
+    @Test func `due events return unchanged and are erased, and other events stay`() throws {
         try hold(0..<400, due: Self.noon)
         try hold(400..<410, due: Self.noon + .milliseconds(1))
         let link = link()
@@ -78,19 +78,19 @@ import Testing
         #expect(Set(table.events.map(\.story)) == Set((400..<410).map { "s\($0)" }))
     }
 
-    @Test func `a recall and an engine's wish bring a story back long before its time`() throws {
+    @Test func `a recall and an engine's recall request return a story before its time`() throws {
         try hold(0..<3, due: .distantFuture)
         let link = link()
         defer { link.close() }
         link.take(.orders([.stands(Order(id: "1", scope: .recall(story: "s1"), at: Self.noon, by: "editor"))]))
-        // The wish counts only for what is known, so it is made when the recall shows that all was read.
+        // A request counts only for known events, so it follows the recall, which shows that all was read.
         #expect(try read(Self.lane, 1).first?.headers.last == RecordHeader(HeaderName.held, "recalled"))
         link.take(.bringBack(story: "s2", .superseded))
         let returned = try read(Self.lane, 2)
         #expect(Set(returned.map(\.key)) == [Array("k1".utf8), Array("k2".utf8)])
     }
 
-    @Test func `a newer version that a tombstone overtook stands on the topic again`() throws {
+    @Test func `a newer version followed by a tombstone of the older one is written again`() throws {
         try hold(0..<1, due: .distantFuture)
         let publisher = try RecordPublisher(settings: topics.kafka)
         try publisher.publish(HeldRecord.tombstone(story: "s0", upTo: -1, topic: Self.topic, partition: 0))
@@ -102,7 +102,7 @@ import Testing
         #expect(try HeldReading.all(topics.kafka, topic: Self.topic).events.map(\.story) == ["s0"])
     }
 
-    @Test func `a topic that appears later is found, and what was told meanwhile still counts`() async throws {
+    @Test func `a topic that appears later is found, and earlier inputs still count`() async throws {
         let topic = "news.held.later"
         let (notices, told) = AsyncStream<HeldLink.Notice>.makeStream()
         let link = HeldLink(
@@ -124,7 +124,7 @@ import Testing
         #expect(returned.first?.headers.last == RecordHeader(HeaderName.held, "recalled"))
     }
 
-    @Test func `engines learn of every story that is held`() async throws {
+    @Test func `engines are notified of every held story`() async throws {
         try hold(0..<5, due: .distantFuture)
         let (stories, told) = AsyncStream<[HeldStory]>.makeStream()
         let link = link { if case .held(let stories) = $0 { told.yield(stories) } }

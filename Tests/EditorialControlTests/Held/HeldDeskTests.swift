@@ -3,22 +3,22 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// One desk with a clock that the test sets.
+/// A desk with a clock that the test sets.
 struct PlayedDesk {
     var desk = HeldDesk()
     var now = Moment(steady: Instant(milliseconds: 0), wall: noon)
-    /// Requests a second. With none given, the engine settles at once whatever comes back.
+    /// Requests a second; `nil` if the engine settles returned events at once.
     var pace: Int?
     var settled = 0
-    /// The ends that the brokers tell at once when they are asked: those of what was read. `nil`: the test answers.
+    /// The ends that the brokers report at once: those of the records read. `nil` if the test answers.
     var ends: [Int32: Int64]? = [3: 0, 4: 0]
-    /// The last look that the test has to answer.
+    /// The last refresh that the test must answer.
     var look = 0
 
     static let noon = Instant(milliseconds: 1_795_348_800_000)
     static let source = TopicPartition(topic: "news", partition: 3)
 
-    /// It owns the source partition and has read the empty topic to its end.
+    /// Makes a desk that owns the source partition and has read the empty topic to its end.
     init(owning partitions: [TopicPartition] = [source]) {
         _ = take(.began)
         _ = take(.owned(LaneID(0), ShardID(0), partitions))
@@ -70,7 +70,7 @@ struct PlayedDesk {
     }
 }
 
-/// The held topic was deleted and made again, or is only read once more.
+/// The held topic was deleted and recreated, or is only read again.
 struct VanishedEventsTests {
     private func event(_ story: String, at offset: Int64, due: Duration = .seconds(3_600)) -> HeldRecord.Reading {
         .held(
@@ -80,14 +80,14 @@ struct VanishedEventsTests {
             since: nil)
     }
 
-    @Test func `of two events without versions the later one stays, and the other goes back as superseded`() {
+    @Test func `of two events without versions the later one stays, and the other returns as superseded`() {
         var play = PlayedDesk()
         _ = play.read(0, event("a", at: 40))
         #expect(play.read(1, event("a", at: 41)).returns == [0: .superseded])
         #expect(play.desk.count == 1)
     }
 
-    /// Three events are held.
+    /// Makes a desk with three held events.
     private func desk(owning partitions: [TopicPartition] = [PlayedDesk.source]) -> PlayedDesk {
         var desk = PlayedDesk(owning: partitions)
         for (offset, story) in ["a", "b", "c"].enumerated() {
@@ -96,7 +96,7 @@ struct VanishedEventsTests {
         return desk
     }
 
-    @Test(arguments: [false, true]) func `events of a topic that was made again are written to their lane again`(
+    @Test(arguments: [false, true]) func `events of a recreated topic are written to their lane again`(
         wasAway: Bool
     ) {
         var desk = desk()
@@ -110,9 +110,9 @@ struct VanishedEventsTests {
         #expect(desk.desk.vanished.restored == 3 && desk.desk.vanished.lost == 0)
     }
 
-    /// The reader of a topic that was made again notices it seconds later.
+    /// The reader of a recreated topic notices it seconds later.
     @Test(arguments: [false, true])
-    func `an event that was due while the topic was made again is written to its lane again`(isPartition: Bool) {
+    func `an event due while the topic was recreated is written to its lane again`(isPartition: Bool) {
         var desk = PlayedDesk()
         _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
         #expect(desk.wait(.seconds(5)).returns == [7: .due])
@@ -124,7 +124,7 @@ struct VanishedEventsTests {
         #expect(restores.map(\.original.offset) == [40])
     }
 
-    @Test func `an event that another process has erased is not written to its lane again`() {
+    @Test func `an event erased by another process is not written to its lane again`() {
         var desk = PlayedDesk()
         _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
         _ = desk.wait(.seconds(5))
@@ -134,7 +134,7 @@ struct VanishedEventsTests {
         #expect(desk.take(.began).restores.isEmpty)
     }
 
-    @Test func `what the topic still shows is not written again`() {
+    @Test func `events that the topic still shows are not written again`() {
         var desk = desk()
         desk.ends = nil
         _ = desk.take(.began)
@@ -144,7 +144,7 @@ struct VanishedEventsTests {
         #expect(restores.map(\.original.offset) == [41])
     }
 
-    @Test func `a partition whose offsets start again has lost its events`() {
+    @Test func `a partition whose offsets restart has lost its events`() {
         var desk = desk()
         desk.ends = nil
         _ = desk.read(0, event("d", at: 50))
@@ -152,14 +152,14 @@ struct VanishedEventsTests {
         #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
     }
 
-    @Test func `another owner's events are left to it, until they become ours`() {
+    @Test func `another owner's events are left to it until they become ours`() {
         var desk = desk(owning: [TopicPartition(topic: "news", partition: 4)])
         desk.ends = [3: 0, 4: 0]
         #expect(desk.take(.began).restores.isEmpty)
         #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).restores.count == 3)
     }
 
-    @Test func `originals that are gone are counted, and those that could not be read are tried again`() throws {
+    @Test func `missing originals are counted, and failed reads are retried`() throws {
         var desk = desk()
         desk.ends = [3: 0, 4: 0]
         let restores = desk.take(.began).restores
@@ -170,7 +170,7 @@ struct VanishedEventsTests {
         #expect(again.map(\.original) == [restores[1].original])
     }
 
-    @Test func `originals whose partition is no more are gone`() {
+    @Test func `originals of a deleted partition are lost`() {
         var desk = desk()
         desk.ends = [3: 0, 4: 0]
         _ = desk.take(.counts(["news": 2]))
@@ -179,7 +179,7 @@ struct VanishedEventsTests {
         #expect(desk.desk.vanished.lost == 3)
     }
 
-    @Test func `a record that stands at an original's offset is compared with it`() throws {
+    @Test func `a record at an original's offset is compared with the original`() throws {
         let original = SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [2])
         let event = HeldEvent(
             eventID: "a", story: "a", version: nil, due: PlayedDesk.noon + .seconds(3_600), because: .embargo,
@@ -223,7 +223,7 @@ extension [HeldDesk.Action] {
 }
 
 @Suite struct HeldDeskTests {
-    @Test func `an event returns when its time has come, and not a nanosecond earlier`() {
+    @Test func `an event returns when it is due, and not a nanosecond earlier`() {
         var play = PlayedDesk()
         #expect(play.hold(0, "a").returns.isEmpty)
         #expect(play.desk.wakeAt == Instant(milliseconds: 3_600_000))
@@ -232,14 +232,14 @@ extension [HeldDesk.Action] {
     }
 
     @Test
-    func `only the owner of the partition puts an event back, and a new owner who has read everything does at once`() {
+    func `only the partition's owner returns an event, and a new owner who has read everything returns it at once`() {
         var play = PlayedDesk(owning: [])
         _ = play.hold(0, "a")
         #expect(play.wait(.seconds(4_000)).returns.isEmpty)
         #expect(play.take(.owned(LaneID(1), ShardID(2), [PlayedDesk.source])).returns == [0: .due])
     }
 
-    @Test func `a partition that another shard took over stays ours until both have lost it`() {
+    @Test func `a partition taken over by another shard stays ours until both have lost it`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a")
         _ = play.take(.owned(LaneID(0), ShardID(1), [PlayedDesk.source]))
@@ -250,7 +250,7 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(4_000)).returns.isEmpty)
     }
 
-    @Test func `nothing returns before its partition was read to the end: a tombstone may follow`() {
+    @Test func `nothing returns before its partition was read to the end, because a tombstone may follow`() {
         var play = PlayedDesk()
         play.ends = [3: 2]
         _ = play.take(.began)
@@ -260,7 +260,7 @@ extension [HeldDesk.Action] {
         #expect(play.desk.behindSince == nil)
     }
 
-    @Test func `an event is erased only when it stands on its lane again`() {
+    @Test func `an event is erased only after it is on its lane again`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", due: .zero)
         let ended = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
@@ -271,7 +271,7 @@ extension [HeldDesk.Action] {
         #expect(play.desk.count == 0)
     }
 
-    @Test func `a newer version takes the older one's place and its time`() {
+    @Test func `a newer version replaces the older one and its due time`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", version: "1", due: .seconds(10))
         _ = play.hold(1, "a", version: "2", due: .seconds(20))
@@ -281,12 +281,12 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(10)).returns == [1: .due])
     }
 
-    @Test func `an older version goes back to be reported as superseded, and costs the newer one nothing`() {
+    @Test func `an older version returns as superseded and leaves the newer one unchanged`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", version: "1")
         #expect(play.hold(1, "a", version: "2").returns == [0: .superseded])
         #expect(play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")])).isEmpty)
-        // One that came too late, behind the newer one.
+        // An older version that arrives behind the newer one.
         let late = play.hold(2, "a", version: "1")
         #expect(late.returns == [2: .superseded])
         #expect(late.again == [1])
@@ -294,7 +294,7 @@ extension [HeldDesk.Action] {
         #expect(play.desk.count == 1)
     }
 
-    @Test func `an older version is not reported again by those who read the topic from its beginning`() {
+    @Test func `a new reader of the topic does not report an older version again`() {
         var play = PlayedDesk()
         play.ends = [3: 2]
         _ = play.take(.began)
@@ -303,14 +303,14 @@ extension [HeldDesk.Action] {
         #expect(play.desk.behindSince == nil)
     }
 
-    @Test func `the same record once more supersedes nothing`() {
+    @Test func `a repeated record supersedes nothing`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", version: "1")
         #expect(play.hold(1, "a", version: "1").returns.isEmpty)
         #expect(play.hold(2, "a", version: "1", since: 0).returns.isEmpty)
     }
 
-    @Test func `a version that took the place while the older one returned gets no tombstone`() {
+    @Test func `a version that replaced one being returned gets no tombstone`() {
         var play = PlayedDesk()
         #expect(play.hold(0, "a", version: "1", due: .zero).returns == [0: .due])
         _ = play.hold(1, "a", version: "2")
@@ -318,20 +318,20 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(3_600)).returns == [1: .due])
     }
 
-    @Test func `a newer version that a tombstone overtook is written again`() {
+    @Test func `a newer version followed by a tombstone of the older one is written again`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", version: "1", due: .zero)
-        // Another process has written the second version before our tombstone arrived.
+        // Another process wrote the second version before our tombstone arrived.
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
         _ = play.hold(1, "a", version: "2")
         #expect(play.read(2, .erased(story: "a", upTo: 0)).again == [1])
-        // Once, and it counts as written when it is read.
+        // It is rewritten once, and counts as written when it is read.
         #expect(play.take(.ended([.written(HeldPlace(3, 1))])).again.isEmpty)
         #expect(play.hold(3, "a", version: "2", since: 1).again.isEmpty)
         #expect(play.wait(.seconds(3_600)).returns == [3: .due])
     }
 
-    @Test func `an older version that was written behind a newer one does not take its place`() {
+    @Test func `an older version written behind a newer one does not replace it`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", version: "2", due: .seconds(20))
         #expect(play.hold(1, "a", version: "1", due: .seconds(10)).again == [0])
@@ -339,15 +339,15 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(10)).returns.isEmpty)
     }
 
-    @Test func `a record written again stands where it stood first, if versions say nothing`() {
+    @Test func `a rewritten record without a version keeps its original position`() {
         var play = PlayedDesk()
         _ = play.hold(5, "a", due: .seconds(20))
-        // An older one, from offset 2, that another process wrote again too late.
+        // An older record, from offset 2, that another process rewrote too late.
         #expect(play.hold(6, "a", due: .seconds(10), since: 2).again == [5])
         #expect(play.wait(.seconds(10)).returns.isEmpty)
     }
 
-    @Test func `a late tombstone of what was returned ends its repetition too`() {
+    @Test func `a late tombstone of a returned event also removes its rewritten copy`() {
         var play = PlayedDesk()
         _ = play.hold(5, "a")
         _ = play.hold(6, "a", since: 5)
@@ -355,14 +355,14 @@ extension [HeldDesk.Action] {
         #expect(play.desk.count == 0)
     }
 
-    @Test func `what is endangered is written again by the owner, whoever that becomes`() {
+    @Test func `an endangered record is written again by a later owner`() {
         var play = PlayedDesk(owning: [])
         _ = play.hold(1, "a", version: "2")
         #expect(play.read(2, .erased(story: "a", upTo: 0)).again.isEmpty)
         #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).again == [1])
     }
 
-    @Test func `a recalled story comes back at once, whether the order or the event was first`() {
+    @Test func `a recalled story returns at once, whether the order or the event was first`() {
         let order = Order(id: "1", scope: .recall(story: "a"), at: PlayedDesk.noon, by: "editor")
         var eventFirst = PlayedDesk()
         _ = eventFirst.hold(0, "a")
@@ -373,7 +373,7 @@ extension [HeldDesk.Action] {
         #expect(orderFirst.hold(0, "a").returns == [0: .recalled])
     }
 
-    @Test func `a recall that is lifted before the event left gives it its time back`() {
+    @Test func `a lifted recall restores the due time of an event that has not left`() {
         let order = Order(id: "1", scope: .recall(story: "a"), at: PlayedDesk.noon, by: "editor")
         var play = PlayedDesk(owning: [])
         _ = play.hold(0, "a")
@@ -383,14 +383,14 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(3_600)).returns == [0: .due])
     }
 
-    @Test func `an engine calls a story back from every partition, also from those of others`() {
+    @Test func `an engine's request returns a story from every partition, including those of other owners`() {
         var play = PlayedDesk(owning: [])
         _ = play.hold(0, "a")
         _ = play.hold(9, "a", from: TopicPartition(topic: "archive", partition: 4))
         #expect(play.take(.bringBack(story: "a", .superseded)).returns == [0: .superseded, 9: .superseded])
     }
 
-    @Test func `a wish waits for the event that was written a moment ago, and for no later one`() {
+    @Test func `a recall request waits for the event just written, and for no later one`() {
         var play = PlayedDesk()
         _ = play.take(.bringBack(story: "a", .superseded))
         #expect(play.hold(0, "a").returns == [0: .superseded])
@@ -402,19 +402,19 @@ extension [HeldDesk.Action] {
         #expect(play.hold(3, "b").returns.isEmpty)
     }
 
-    @Test func `a wish for a version leaves a newer one that was held meanwhile`() {
+    @Test func `a recall request for a version leaves a newer one that was held meanwhile`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", version: "1")
         #expect(play.hold(1, "a", version: "3").returns == [0: .superseded])
         #expect(play.take(.bringBack(story: "a", .superseded, .upTo(.init("2")))).returns.isEmpty)
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
         #expect(play.take(.bringBack(story: "a", .superseded, .upTo(.init("3")))).returns == [1: .superseded])
-        // The same, before anything of the story was read.
+        // The same request before any event of the story was read.
         _ = play.take(.bringBack(story: "b", .superseded, .upTo(.init("2"))))
         #expect(play.hold(2, "b", version: "3").returns.isEmpty)
     }
 
-    @Test func `a story is held as long as one of its events is`() {
+    @Test func `a story is held as long as one of its events is held`() {
         var play = PlayedDesk()
         let first = play.hold(0, "a", version: "1")
         let source = ResultRecord.Source(partition: PlayedDesk.source, offset: 7)
@@ -425,7 +425,7 @@ extension [HeldDesk.Action] {
         #expect(last.told == [HeldStory(story: "a", isHeld: false)])
     }
 
-    @Test func `a lane that cannot be written to is left alone for a while, and holds up no other`() {
+    @Test func `a lane that fails writes is skipped for a while, and does not delay other lanes`() {
         var play = PlayedDesk(owning: [PlayedDesk.source, TopicPartition(topic: "archive", partition: 3)])
         _ = play.hold(0, "a", due: .zero)
         #expect(play.take(.ended([.failed(HeldPlace(3, 0))])).returns.isEmpty)
@@ -435,7 +435,7 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(5)).returns == [0: .due])
     }
 
-    @Test func `a tombstone that was not written costs a second copy, not the event`() {
+    @Test func `a failed tombstone causes a second copy, not a lost event`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", due: .zero)
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
@@ -462,7 +462,7 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(61)).returns == [0: .due])
     }
 
-    @Test func `what is gone from the topic is forgotten, and the pass goes on`() {
+    @Test func `an event missing on the topic is forgotten, and the pass continues`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", due: .zero)
         _ = play.take(.ended([.gone(HeldPlace(3, 0))]))
@@ -470,7 +470,7 @@ extension [HeldDesk.Action] {
         #expect(play.hold(1, "b", due: .zero).returns == [1: .due])
     }
 
-    @Test func `a pass ends although another version took the place of what it reads`() {
+    @Test func `a pass ends although another version replaced the one it reads`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", version: "1", due: .zero)
         _ = play.hold(1, "a", version: "2", due: .zero)
@@ -478,7 +478,7 @@ extension [HeldDesk.Action] {
         #expect(actions.returns == [1: .due])
     }
 
-    @Test func `a topic made again has nothing of the former one`() {
+    @Test func `a recreated topic holds none of the former events`() {
         var play = PlayedDesk()
         _ = play.hold(8, "a")
         _ = play.hold(9, "b")
@@ -489,7 +489,7 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(2)).returns == [0: .due])
     }
 
-    @Test func `after a step of the clock, nothing returns by the new time alone for a minute`() {
+    @Test func `after a step of the clock nothing returns by the new time alone for a minute`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a")
         play.now.wall = play.now.wall + .seconds(7_200)
@@ -499,7 +499,7 @@ extension [HeldDesk.Action] {
     }
 
     @Test
-    func `delayed news returns when its time has come, as the engine that held it has spread it over ten minutes`() {
+    func `delayed news returns at the due times over which the engine has spread it`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", due: .seconds(3_600), because: .quietHours)
         _ = play.hold(1, "b", due: .seconds(4_199), because: .quietHours)
@@ -510,7 +510,7 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(1)).returns == [1: .due])
     }
 
-    @Test func `what returns is a second of the pace, and more only as it is settled`() {
+    @Test func `returns are limited to a second of the pace, and more follow as these are settled`() {
         var play = PlayedDesk()
         play.pace = 100
         _ = play.settle(0)
@@ -528,7 +528,7 @@ extension [HeldDesk.Action] {
         }
         put(play.wait(.seconds(60)), &play)
         #expect(unsettled == 100)
-        // A pass for a few costs as much as one for many.
+        // A pass for a few events costs as much as one for many.
         unsettled -= 24
         put(play.settle(24), &play)
         #expect(unsettled == 76)
@@ -540,25 +540,25 @@ extension [HeldDesk.Action] {
         #expect(returned == Array(0..<1_000))
     }
 
-    @Test func `what came from a partition that is no more returns to another one of its topic, by that one's owner`() {
+    @Test func `an event of a deleted partition returns to another partition of its topic through that one's owner`() {
         var play = PlayedDesk(owning: [TopicPartition(topic: "news", partition: 1)])
         _ = play.hold(0, "a", version: "1", due: .seconds(60))
         #expect(play.take(.counts(["news": 4])).isEmpty)
         #expect(play.wait(.seconds(60)).returns.isEmpty)
         let returned = play.take(.counts(["news": 2]))
         #expect(returned == [.putBack([.init(HeldPlace(3, 0), .due, to: 1)])])
-        // Also what comes to be known only now, and what goes back to be reported.
+        // The same applies to events read only now and to superseded ones.
         let newer = play.hold(1, "a", version: "2") + play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
         #expect(newer.returns.isEmpty)
         let newest = play.hold(2, "a", version: "3")
         #expect(newest.contains(.putBack([.init(HeldPlace(3, 1), .superseded, to: 1)])))
         _ = play.take(.ended([.putBack(HeldPlace(3, 1), story: "a")]))
-        // The partitions are back, and with them their owners.
+        // The partitions are back, and so are their owners.
         #expect(play.take(.counts(["news": 4])).isEmpty)
         #expect(play.desk.ours == 0)
     }
 
-    @Test func `what is called back takes no room, and finds some although none is left`() {
+    @Test func `an event requested back takes no room and returns although no room is left`() {
         var play = PlayedDesk()
         play.pace = 1
         _ = play.settle(0)
@@ -570,7 +570,7 @@ extension [HeldDesk.Action] {
         #expect(play.settle(1).returns == [1: .due])
     }
 
-    @Test func `what is settled elsewhere, or nowhere, does not keep the rest for ever`() {
+    @Test func `events settled elsewhere or never do not block the others forever`() {
         var play = PlayedDesk()
         play.pace = 1
         _ = play.settle(0)
@@ -582,7 +582,7 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.nanoseconds(1)).returns == [1: .due])
     }
 
-    @Test func `what could not return takes no room`() {
+    @Test func `an event that could not return takes no room`() {
         var play = PlayedDesk(owning: [PlayedDesk.source, TopicPartition(topic: "archive", partition: 3)])
         play.pace = 1
         _ = play.settle(0)
@@ -591,7 +591,7 @@ extension [HeldDesk.Action] {
         #expect(play.take(.ended([.failed(HeldPlace(3, 0))])).returns == [1: .due])
     }
 
-    @Test func `a hundred thousand that are due at once return in passes of bounded size, the first to arrive first`() {
+    @Test func `a hundred thousand events due at once return in bounded passes, in order of arrival`() {
         var play = PlayedDesk()
         for start in stride(from: 0, to: 100_000, by: 1_000) {
             let records = (start..<start + 1_000).map { offset in
@@ -606,7 +606,7 @@ extension [HeldDesk.Action] {
         var returned = 0
         while case let places = actions.returns.keys.sorted(), !places.isEmpty {
             #expect(places.count <= 500)
-            // Those that arrived first.
+            // The events that arrived first.
             #expect(places.first == Int64(returned))
             returned += places.count
             actions = play.take(.ended(places.map { .putBack(HeldPlace(3, $0), story: "s\($0)") }))

@@ -3,9 +3,9 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// What a new owner of a partition has to read before it puts anything back.
+/// The records that a new owner of a partition must read before it returns any event.
 @Suite struct HeldReachTests {
-    /// A desk that has read the empty topic, whose test answers for the brokers.
+    /// Makes a desk that has read the empty topic. The test answers for the brokers.
     private func desk(owning partitions: [TopicPartition]) -> PlayedDesk {
         var play = PlayedDesk(owning: partitions)
         play.ends = nil
@@ -16,11 +16,11 @@ import Testing
         .ends(look: play.look, ends, untold: untold)
     }
 
-    @Test func `what the former owner has put back and erased does not come back again`() {
+    @Test func `an event that the former owner returned and erased does not return again`() {
         var play = desk(owning: [])
         _ = play.hold(0, "a", due: .zero)
         #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).returns.isEmpty)
-        // Its tombstone stands already, and was not read yet.
+        // Its tombstone is on the topic but was not read yet.
         #expect(play.take(ends(play, [3: 2, 4: 0])).returns.isEmpty)
         #expect(play.wait(.seconds(1)).returns.isEmpty)
         #expect(play.read(1, .erased(story: "a", upTo: 0)).returns.isEmpty)
@@ -28,7 +28,7 @@ import Testing
         #expect(play.desk.behindSince == nil)
     }
 
-    @Test func `what stands at the end goes back as soon as that is read`() {
+    @Test func `an event at the end of the topic returns as soon as it is read`() {
         var play = desk(owning: [])
         _ = play.hold(0, "a", due: .zero)
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
@@ -36,7 +36,7 @@ import Testing
         #expect(play.hold(1, "b", due: .zero).returns == [0: .due, 1: .due])
     }
 
-    @Test func `an answer that was on its way when a partition changed hands says too little`() {
+    @Test func `an answer sent before a partition changed hands is ignored`() {
         var play = desk(owning: [])
         _ = play.hold(0, "a", due: .zero)
         _ = play.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: "other", partition: 3)]))
@@ -46,14 +46,14 @@ import Testing
         #expect(play.take(ends(play, [3: 1, 4: 0])).returns == [0: .due])
     }
 
-    @Test func `a partition that is assigned anew may have been another's meanwhile`() {
+    @Test func `a partition that is assigned again may have belonged to another process meanwhile`() {
         var play = desk(owning: [PlayedDesk.source])
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
         #expect(play.hold(0, "a", due: .zero).returns.isEmpty)
         #expect(play.take(ends(play, [3: 1, 4: 0])).returns == [0: .due])
     }
 
-    @Test func `one partition that cannot be read holds up no other, is looked at again, and is named`() {
+    @Test func `an unreadable partition delays no other, is polled again, and is reported as behind`() {
         var play = desk(owning: [])
         _ = play.hold(0, "a", due: .zero)
         let archive = TopicPartition(topic: "archive", partition: 4)
@@ -72,7 +72,7 @@ import Testing
         #expect(play.desk.behind.isEmpty && play.desk.behindSince == nil)
     }
 
-    @Test func `offsets without records count as read when the end is reported behind them`() {
+    @Test func `offsets without records count as read when the end behind them is reported`() {
         var play = desk(owning: [PlayedDesk.source])
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
         _ = play.hold(0, "a", due: .zero)
@@ -80,7 +80,7 @@ import Testing
         #expect(play.take(.endReached(partition: 3, offset: 5)).returns == [0: .due])
     }
 
-    @Test func `an end that is not reached is looked up again: the topic may have been cut back`() {
+    @Test func `an end that is not reached is looked up again because the topic may have been truncated`() {
         var play = desk(owning: [PlayedDesk.source])
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
         _ = play.hold(0, "a", due: .zero)
@@ -89,7 +89,7 @@ import Testing
         #expect(play.take(ends(play, [3: 1, 4: 0])).returns == [0: .due])
     }
 
-    @Test func `a partition that was added to the topic is looked up too`() {
+    @Test func `the end of a partition added to the topic is looked up too`() {
         var play = PlayedDesk()
         let added = TopicPartition(topic: "news", partition: 7)
         _ = play.take(.owned(LaneID(0), ShardID(0), [added]))
@@ -97,7 +97,7 @@ import Testing
         #expect(play.hold(0, "a", due: .zero, from: added).returns == [0: .due])
     }
 
-    @Test func `nothing is asked for while the topic is away, and nothing of it is known`() {
+    @Test func `a missing topic causes no requests, and its events are forgotten`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", due: .zero)
         play.ends = nil

@@ -15,7 +15,7 @@ import Testing
             headers: headers)
     }
 
-    /// The event as it is read from the topic.
+    /// Returns the event as decoded from the topic.
     private func read(_ event: HeldEvent, _ original: SourceRecord) -> HeldEvent {
         var read = event
         read.identity = RecordIdentity(of: original)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [nil, [], Array("urn:story".utf8), [255, 0]] as [[UInt8]?])
-    func `an original comes back byte for byte, whatever its key`(key: [UInt8]?) throws {
+    func `an original returns unchanged whatever its key`(key: [UInt8]?) throws {
         let headers = [RecordHeader("ce_id", "1"), RecordHeader(name: "empty", value: nil), RecordHeader("ce_id", "2")]
         let held = HeldRecord.hold(original(key: key, headers: headers), event, topic: "news.held")
         #expect(held.key == Array("urn:story".utf8))
@@ -42,14 +42,14 @@ import Testing
         #expect(back.timestamp == nil)
     }
 
-    @Test func `headers alone tell what is held`() {
+    @Test func `a held event is decoded from headers alone`() {
         let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
         #expect(
             HeldRecord.read(key: held.key, hasValue: true, headers: held.headers)
                 == .held(read(event, original(key: nil)), since: nil))
     }
 
-    @Test func `a time between two milliseconds is never early`() {
+    @Test func `a due time between two milliseconds is rounded up`() {
         var event = event
         event.due = Instant(nanoseconds: 1_000_001)
         let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
@@ -59,7 +59,7 @@ import Testing
                 == .held(read(event, original(key: nil)), since: nil))
     }
 
-    @Test func `an event that is held a second time says so of this time only`() throws {
+    @Test func `an event held a second time carries only the second hold's headers`() throws {
         let first = HeldRecord.hold(original(key: nil), event, topic: "news.held")
         let back = try #require(HeldRecord.original(stored(first), because: .due))
         var later = event
@@ -73,7 +73,7 @@ import Testing
         #expect(again.headers == [RecordHeader(HeaderName.held, "recalled")])
     }
 
-    @Test func `a record written again remembers where it stood first`() throws {
+    @Test func `a rewritten record keeps its first offset`() throws {
         let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
         let once = HeldRecord.again(stored(held, at: 9), topic: "news.held", partition: 5)
         let twice = HeldRecord.again(stored(once, at: 12), topic: "news.held", partition: 5)
@@ -84,7 +84,7 @@ import Testing
         #expect(back.headers == [RecordHeader(HeaderName.held, "due")])
     }
 
-    @Test func `a tombstone says what it erases, and a bare one erases everything before it`() {
+    @Test func `a tombstone names the last offset it erases, and without headers erases everything before it`() {
         let tombstone = HeldRecord.tombstone(story: "s", upTo: 7, topic: "news.held", partition: 1)
         let read = HeldRecord.read(key: tombstone.key, hasValue: false, headers: tombstone.headers)
         #expect(read == .erased(story: "s", upTo: 7))
@@ -96,7 +96,7 @@ import Testing
             ("nw-source", "news.events/x/1"), ("nw-lane", nil), ("nw-event", nil), ("nw-held-due", "soon"),
             ("nw-held-due", "99999999999999999999"), ("nw-held-because", "mood"), ("nw-source", nil),
         ] as [(String, String?)])
-    func `what is not understood is no event`(name: String, text: String?) {
+    func `a record with invalid headers is rejected`(name: String, text: String?) {
         var held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
         held.headers.removeAll { $0.name == name }
         if let text { held.headers.append(RecordHeader(name, text)) }
@@ -104,7 +104,7 @@ import Testing
         #expect(HeldRecord.original(stored(held), because: .due) == nil)
     }
 
-    @Test func `a record without a key, or with one that is no text, is no event`() {
+    @Test func `a record without a key, or with a key that is not text, is rejected`() {
         let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
         #expect(HeldRecord.read(key: nil, hasValue: true, headers: held.headers) == .unreadable)
         #expect(HeldRecord.read(key: [255], hasValue: false, headers: []) == .unreadable)

@@ -4,9 +4,9 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// A desk beside a plain dictionary, which knows the same by simpler means.
+/// Compares the desk with a plain dictionary of the same events.
 @Suite struct HeldShadowTests {
-    @Test(arguments: 0..<20) func `whatever is written in whatever order, the desk knows what a plain dictionary knows`(
+    @Test(arguments: 0..<20) func `the desk agrees with a plain dictionary whatever the order of records`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
