@@ -2,13 +2,13 @@ import CRdkafka
 public import KafkaModel
 public import NewsModel
 
-/// A Kafka broker inside this process: librdkafka's mock cluster, for the demo and for tests.
+/// A Kafka broker inside this process, for the demo and for tests. Uses librdkafka's mock cluster.
 ///
-/// It keeps about 5 MiB per partition, dropping the oldest records first, and nothing once it ends. The first join of a
+/// It keeps about 5 MiB per partition, dropping the oldest records first. All records are lost when it ends. The first join of a
 /// group takes 3 seconds.
 public final class EmbeddedBroker: Sendable {
     private let client: RdClient
-    /// Valid as long as `client`.
+    /// Address of the cluster, valid as long as `client`.
     private let cluster: UInt
     /// The addresses for clients.
     public let bootstrapServers: [String]
@@ -35,7 +35,7 @@ public final class EmbeddedBroker: Sendable {
 
     private var pointer: OpaquePointer? { OpaquePointer(bitPattern: cluster) }
 
-    /// Settings that suit this broker: it holds an empty fetch for its whole waiting time, even when a record comes.
+    /// Returns settings for this broker, which delays an empty fetch for its whole waiting time even if a record arrives.
     public func settings(group: String) -> KafkaSettings {
         KafkaSettings(
             bootstrapServers: bootstrapServers, group: group,
@@ -59,8 +59,8 @@ public final class EmbeddedBroker: Sendable {
         answerAtOnce()
     }
 
-    /// Turns Nagle's algorithm off, which the cluster leaves on: an answer would wait up to 60 ms for the one before it to
-    /// be acknowledged.
+    /// Disables Nagle's algorithm, which the cluster leaves on. Otherwise, an answer would wait up to 60 ms until the previous
+    /// one is acknowledged.
     private func answerAtOnce() {
         for server in bootstrapServers {
             guard let port = server.split(separator: ":").last.flatMap({ UInt16($0) }) else { continue }
@@ -68,7 +68,7 @@ public final class EmbeddedBroker: Sendable {
         }
     }
 
-    /// Takes a partition's leader away: it can be neither read nor written.
+    /// Removes a partition's leader, so that the partition can be neither read nor written.
     public func takeOffline(_ partition: TopicPartition) { setLeader(of: partition, -1) }
 
     public func bringOnline(_ partition: TopicPartition) { setLeader(of: partition, 1) }
@@ -107,7 +107,7 @@ public final class EmbeddedBroker: Sendable {
 
     /// Answers the next `count` requests of a kind with an error.
     ///
-    /// - Parameter passing: requests of this kind that are served before these.
+    /// - Parameter passing: number of requests of this kind that are served before these.
     public func failNext(_ request: Request, _ refusal: Refusal, count: Int = 1, after passing: Int = 0) {
         let errors =
             Array(repeating: RD_KAFKA_RESP_ERR_NO_ERROR, count: max(passing, 0))

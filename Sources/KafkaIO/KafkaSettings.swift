@@ -2,25 +2,25 @@ public import KafkaModel
 
 /// The Kafka settings of one process.
 public struct KafkaSettings: Sendable {
-    /// `host:port` of some brokers; the rest are learned from them.
+    /// `host:port` of some brokers, which report the others.
     public var bootstrapServers: [String]
-    /// The consumer group of the first lane; lane `backfill` behind it joins `{group}.backfill`. Results carry it, so
+    /// The consumer group of the first lane. A further lane `backfill` joins `{group}.backfill`. Results carry the group, so
     /// that two groups may share a results topic.
     public var group: String
-    /// A name that outlives restarts, unique among the processes of the group. With it a restart within
-    /// `session.timeout.ms` moves no partitions (static membership); without it the process leaves at once on close.
+    /// A name that persists across restarts, unique in the group. With it, a restart within `session.timeout.ms` moves no
+    /// partitions (static membership). Without it, the process leaves the group at once on close.
     public var instance: String?
-    /// Any librdkafka property. It wins over ours, except where that would break a guarantee, which is an error.
+    /// librdkafka properties. They override ours; a property that would break a guarantee is an error.
     public var properties: [String: String]
-    /// Bytes that all consumers together may fetch ahead of the shards.
+    /// Number of bytes that all consumers together may fetch ahead of the shards.
     public var fetchBudget = 24 << 20
-    /// Bytes of records that may wait in the producer; beyond it `produce` returns `false`.
+    /// Number of bytes of records that may wait in the producer. Beyond it, `produce` returns `false`.
     public var produceBudget = 16 << 20
-    /// The time the producer takes to gather a batch, in milliseconds.
+    /// Time for which the producer gathers a batch, in milliseconds.
     public var lingerMilliseconds = 10
-    /// The largest batch that the topics accept which a producer writes to; `nil` if that is not known. See `limitingBatches(to:_:)`.
+    /// The largest batch that a producer's topics accept; `nil` if unknown. See `limitingBatches(to:_:)`.
     public var batchBytes: Int?
-    /// The longest time a revoke waits for the shards to release; then the partitions are given up without them.
+    /// The longest time a revocation waits for the shards. After it, the partitions are revoked without them.
     public var releaseTimeout: Duration = .seconds(60)
     /// The longest time `close` waits for the broker to acknowledge the records in the producer.
     public var flushTimeout: Duration = .seconds(5)
@@ -34,14 +34,14 @@ public struct KafkaSettings: Sendable {
         self.properties = properties
     }
 
-    /// These settings with batches small enough for every one of the topics. A topic whose limit is not known counts for nothing.
+    /// Returns these settings with batches small enough for all the topics. Topics with unknown limits are ignored.
     public func limitingBatches(to topics: [String], _ states: [String: TopicState]) -> KafkaSettings {
         var settings = self
         settings.batchBytes = topics.compactMap { states[$0]?.configuration.messageBytes }.min()
         return settings
     }
 
-    /// The limit for the producers' batches: `batchBytes`, the property `batch.size`, or librdkafka's own, whichever is least.
+    /// The limit for the producers' batches: the lowest of `batchBytes`, the property `batch.size` and librdkafka's default.
     var batchBytesMax: Int? {
         guard let batchBytes else { return nil }
         return max(min(batchBytes, properties["batch.size"].flatMap { Int($0) } ?? Self.usualBatchBytes), 1)
@@ -49,7 +49,7 @@ public struct KafkaSettings: Sendable {
 
     private static let usualBatchBytes = 1_000_000
 
-    /// Every property that would break a guarantee, in the order of their names.
+    /// Every property that would break a guarantee, sorted by name.
     public var refusedProperties: [KafkaFailure] {
         properties.sorted { $0.key < $1.key }.compactMap { name, value in
             guard let rule = Self.rules[name], !rule.allowed.contains(value.lowercased()) else { return nil }
@@ -57,19 +57,19 @@ public struct KafkaSettings: Sendable {
         }
     }
 
-    /// In milliseconds: often enough for any scrape.
+    /// Interval of the statistics in milliseconds; often enough for any scrape.
     static let statisticsInterval = "5000"
 
-    /// Properties that librdkafka does not know, or whose values it does not take, in the order of their names.
+    /// Properties that librdkafka does not know or whose values it rejects, sorted by name.
     public var misfitProperties: [KafkaFailure] {
         properties.sorted { $0.key < $1.key }.compactMap { RdConfiguration.refusal($0.key, $0.value) }
     }
 
-    /// Lanes have groups of their own, as each commits where its ledger begins for the same results partitions.
+    /// Returns a lane's group. Lanes have separate groups, because each commits its ledger's start on shared results partitions.
     ///
     /// - Parameters:
-    ///   - lane: its place in the settings.
-    ///   - name: its name.
+    ///   - lane: the lane's index in the settings.
+    ///   - name: the lane's name.
     public func consumerGroup(lane: Int, named name: String) -> String { lane == 0 ? group : "\(group).\(name)" }
 
     private struct Rule {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A socket of this process that accepts connections, for one that a library keeps to itself.
+/// A listening socket of this process that a library does not expose.
 struct ListeningSocket {
     private let descriptor: Int32
 
-    /// - Returns: `nil` if nothing of this process listens on the port over IPv4.
+    /// - Returns: `nil` if this process does not listen on the port over IPv4.
     init?(port: UInt16) {
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
         let listener = descriptors.lazy.compactMap { Int32($0) }.first {
@@ -14,7 +14,7 @@ struct ListeningSocket {
         descriptor = listener
     }
 
-    /// For the connections that are accepted from now on: Linux lets them inherit it.
+    /// Disables Nagle's algorithm for connections accepted from now on, which inherit the option on Linux.
     func disableNagle() {
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout.size(ofValue: on)))

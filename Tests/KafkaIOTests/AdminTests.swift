@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(15)))
 struct AdminTests {
-    @Test func `a broker that does not know the request is not a failure`() throws {
+    @Test func `a broker that does not know the request causes no failure`() throws {
         let broker = try Broker(("news", 3))
         let admin = try KafkaAdmin(settings: broker.settings)
         let states = try admin.states(of: [broker.topic("news"), broker.topic("absent")])
@@ -13,7 +13,7 @@ struct AdminTests {
         if Broker.external == nil { #expect(states.values.allSatisfy { $0.configuration == .untold }) }
     }
 
-    @Test func `topics that the broker does not show in time are reported, with the time waited`() throws {
+    @Test func `topics that the broker does not show in time are reported with the time waited`() throws {
         let broker = try Broker(("news", 3))
         let admin = try KafkaAdmin(settings: broker.settings)
         try admin.waitUntilVisible([broker.topic("news"): 3])
@@ -32,7 +32,7 @@ struct AdminTests {
     }
 
     @Test(.enabled(if: Broker.external != nil, "needs a real broker (NEWSWIRE_TEST_BROKERS)"))
-    func `a topic is created with its settings, widened, and shown`() throws {
+    func `a topic is created with its settings, widened and shown`() throws {
         let broker = try Broker()
         let admin = try KafkaAdmin(settings: broker.settings)
         let topic = broker.topic("made")

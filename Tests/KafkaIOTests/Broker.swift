@@ -5,7 +5,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// The broker a test runs against: the embedded one, or a real one named by `NEWSWIRE_TEST_BROKERS`.
+/// The broker used by a test: the embedded one, or a real one named by `NEWSWIRE_TEST_BROKERS`.
 struct Broker {
     let embedded: EmbeddedBroker?
     let settings: KafkaSettings
@@ -13,7 +13,7 @@ struct Broker {
 
     static let external = ProcessInfo.processInfo.environment["NEWSWIRE_TEST_BROKERS"]
 
-    /// The embedded broker finds no record by its time.
+    /// The embedded broker does not find records by time.
     var knowsTimes: Bool { embedded == nil }
 
     init(_ topics: (String, Int)...) throws {
@@ -39,7 +39,7 @@ struct Broker {
     }
 }
 
-/// Runs a test on a thread of its own: blocking calls must not hold up the tests beside it.
+/// Runs a test on its own thread, so that its blocking calls do not delay other tests.
 struct OwnThread: TestTrait, SuiteTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -63,7 +63,7 @@ extension Trait where Self == OwnThread {
     static var ownThread: Self { OwnThread() }
 }
 
-/// Collects what a driver says; `next` and `notice` await the first that fits, among old and new ones.
+/// Collects the output of a driver. `next` and `notice` wait for the first match among past and future output.
 actor Shards {
     private enum Saying: Sendable {
         case events(ShardID, [KafkaEvent])
@@ -100,7 +100,7 @@ actor Shards {
         }
     }
 
-    /// Removes and returns the first event that `match` makes something of.
+    /// Removes and returns the result of `match` for the first event that it accepts.
     func next<T: Sendable>(shard: Int? = nil, _ match: (KafkaEvent) -> T?) async throws -> T {
         while true {
             for (index, entry) in events.enumerated() where shard == nil || entry.shard.index == shard {
@@ -112,7 +112,7 @@ actor Shards {
         }
     }
 
-    /// Removes and returns the first notice that `match` makes something of.
+    /// Removes and returns the result of `match` for the first notice that it accepts.
     func notice<T: Sendable>(_ match: (KafkaNotice) -> T?) async throws -> T {
         while true {
             for (index, notice) in notices.enumerated() {
@@ -124,7 +124,7 @@ actor Shards {
         }
     }
 
-    /// What came and was not asked for yet.
+    /// Events that were not requested yet.
     var pending: [KafkaEvent] { events.map(\.event) }
 
     var hasRecords: Bool { pending.contains { if case .records = $0 { true } else { false } } }
@@ -176,19 +176,19 @@ extension Shards {
         try await notice { if case .closed(let lost) = $0 { lost } else { nil } }
     }
 
-    /// An original was reported as too large for the held topic.
+    /// True if an original was reported as too large for the held topic.
     var hasLargeOriginals: Bool { pending.contains { if case .tooLargeToHold = $0 { true } else { false } } }
 
     var hasAssignment: Bool { pending.contains { if case .assigned = $0 { true } else { false } } }
 }
 
-/// A time that brokers do not delete at once, in whole milliseconds.
+/// A time in whole milliseconds whose records brokers do not delete at once.
 let hourAgo = Instant(milliseconds: Int64(Date().timeIntervalSince1970) * 1000 - 3_600_000)
 
 let live = LaneID(0)
 
 extension KafkaDriver {
-    /// Stores a result.
+    /// Produces a record as a result.
     func produce(_ record: ProducedRecord, _ delivery: UInt64, shard: Int = 0) -> Bool {
         produce(record, delivery: DeliveryID(rawValue: delivery), kind: .result, shard: ShardID(shard))
     }

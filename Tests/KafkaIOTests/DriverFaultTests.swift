@@ -3,14 +3,14 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// What brokers do to single partitions and records.
+/// Broker faults that affect single partitions and records.
 @Suite(.ownThread, .timeLimit(.minutes(15)), .enabled(if: Broker.external == nil))
 struct DriverFaultTests {
     func refused(_ shards: Shards) async throws -> [RefusedRecords.Reason] {
         try await shards.notice { if case .refused(let reasons) = $0 { reasons } else { nil } }
     }
 
-    @Test func `records whose batch is too large are stored one by one, unchanged`() async throws {
+    @Test func `records whose batch is too large are stored individually and unchanged`() async throws {
         let broker = try Broker(("news", 1), ("results", 1), ("dead", 1), ("held", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         _ = try await shards.assigned()
@@ -59,7 +59,7 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a dead letter keeps its kind and all of its headers, however often it is refused`() async throws {
+    @Test func `a dead letter that is refused repeatedly keeps its kind and all headers`() async throws {
         let broker = try Broker(("news", 1), ("results", 1), ("dead", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker, shards: 2)
         _ = try await shards.assigned()
@@ -78,7 +78,7 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards, shardCount: 2)
     }
 
-    @Test func `a results partition without a leader delays no other one, and is read once it has one`()
+    @Test func `a results partition without a leader delays no other, and is read once it has one`()
         async throws
     {
         let broker = try Broker(("news", 2), ("results", 2))
@@ -107,7 +107,7 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a results topic with too few partitions fails for those it lacks, with a remedy`() async throws {
+    @Test func `a results topic with too few partitions fails only for the missing ones, with a remedy`() async throws {
         let broker = try Broker(("news", 2), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
@@ -121,7 +121,7 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `partition counts come after an assignment, with the generation they were read in`() async throws {
+    @Test func `partition counts follow an assignment and carry its generation`() async throws {
         let broker = try Broker(("news", 2), ("results", 3), ("dead", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker, shards: 2)
         let generation = try await shards.assigned(shard: 1).generation

@@ -6,7 +6,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(15)))
 struct EmbeddedBrokerTests {
     @Test(arguments: [false, true])
-    func `its answers do not wait for one another to be acknowledged`(afterRestart: Bool) throws {
+    func `answers of the embedded broker do not wait for acknowledgements of earlier ones`(afterRestart: Bool) throws {
         let broker = try EmbeddedBroker(topics: [("news", 1)])
         if afterRestart {
             broker.setDown()
@@ -18,12 +18,12 @@ struct EmbeddedBrokerTests {
 
         let port = try #require(broker.bootstrapServers.first?.split(separator: ":").last.flatMap { UInt16($0) })
         let sockets = try Self.sockets(of: port)
-        // One accepts connections, the others are connections.
+        // One socket accepts connections; the others are connections.
         #expect(sockets.count > 1)
         #expect(sockets.allSatisfy { Self.isNagleDisabled($0) })
     }
 
-    /// The sockets of this process that are bound to a port.
+    /// Returns this process's sockets that are bound to a port.
     private static func sockets(of port: UInt16) throws -> [Int32] {
         try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }.filter { socket in
             var address = sockaddr_in()

@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// Topics that are deleted and made again under a running consumer; the embedded broker deletes none.
+/// Topics that are deleted and recreated under a running consumer. The embedded broker cannot delete topics.
 @Suite(.ownThread, .timeLimit(.minutes(15)), .enabled(if: Broker.external != nil, "needs a broker that deletes topics"))
 struct IncarnationDriverTests {
     func publish(_ count: Int, _ text: String, _ broker: Broker) throws {
@@ -16,7 +16,7 @@ struct IncarnationDriverTests {
     }
 
     @Test(arguments: [20, 50, 250])
-    func `a topic that is created again at once is read from its start, however long it is`(_ count: Int) async throws {
+    func `a topic recreated at once is read from its start whatever its length`(_ count: Int) async throws {
         let broker = try Broker(("news", 1), ("results", 1), ("dead", 1))
         try publish(50, "old", broker)
         let (driver, shards) = try KafkaDriverTests.started(broker)
@@ -40,7 +40,7 @@ struct IncarnationDriverTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a topic that was created again while it had no reader is recognised by its next owner`() async throws {
+    @Test func `a topic recreated while it had no reader is recognized by its next owner`() async throws {
         let broker = try Broker(("news", 1), ("results", 1), ("dead", 1))
         try publish(50, "old", broker)
         let partition = broker.partition("news", 0)
@@ -51,7 +51,7 @@ struct IncarnationDriverTests {
         _ = try await firstShards.records(50)
         try await firstShards.next { if case .endReached(_, _, _, 50) = $0 { () } else { nil } }
         try broker.makeAgain("news", partitions: 1)
-        // It does not know yet.
+        // The consumer has not noticed the new topic yet.
         first.carryOut(.commit(live, generation, [PartitionOffset(partition, 50)]))
         try await firstShards.next { if case .committed = $0 { () } else { nil } }
         try await KafkaDriverTests.finish(first, firstShards)

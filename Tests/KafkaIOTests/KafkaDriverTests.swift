@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(15)))
 struct KafkaDriverTests {
-    /// A started driver with one lane, whose partitions are all resumed.
+    /// Returns a started driver with one lane.
     static func started(
         _ broker: Broker, shards: Int = 1, settings: KafkaSettings? = nil
     ) throws -> (KafkaDriver, Shards) {
@@ -34,7 +34,7 @@ struct KafkaDriverTests {
         ProducedRecord(topic: broker.topic("news"), partition: partition, value: Array(text.utf8))
     }
 
-    @Test func `records arrive in order in every partition and reports carry their deliveries and offsets`()
+    @Test func `records arrive in order in every partition, and reports carry their deliveries and offsets`()
         async throws
     {
         let broker = try Broker(("news", 3), ("results", 3))
@@ -59,7 +59,7 @@ struct KafkaDriverTests {
         try await Self.finish(driver, shards)
     }
 
-    /// Returns after a full turn of the polling thread and more.
+    /// Returns after at least one full turn of the polling thread.
     func fence(_ driver: KafkaDriver, _ shards: Shards, _ broker: Broker) async throws {
         let record = ProducedRecord(topic: broker.topic("results"), partition: 0, value: nil)
         for delivery: UInt64 in 1000...1001 {
@@ -68,7 +68,7 @@ struct KafkaDriverTests {
         }
     }
 
-    @Test func `credit is kept exactly and a held partition is not read`() async throws {
+    @Test func `credit is kept exactly, and a paused partition is not read`() async throws {
         let broker = try Broker(("news", 2), ("results", 2))
         let (driver, shards) = try Self.started(broker)
         for index in 0..<100 {
@@ -84,7 +84,7 @@ struct KafkaDriverTests {
         #expect(await !shards.hasRecords)
         driver.carryOut(.grant(live, records: 43, bytes: 1 << 20))
         #expect(try await shards.records(43)[first]?.map(\.offset) == Array(7..<50))
-        // The first is empty now, and a resume for another generation means nothing.
+        // The first partition is empty now. A resume for another generation has no effect.
         driver.carryOut(.grant(live, records: 60, bytes: 1 << 20))
         driver.carryOut(.resume(second, live, assignment.generation.next))
         try await fence(driver, shards, broker)

@@ -17,7 +17,7 @@ struct KafkaRebalanceTests {
         }
     }
 
-    @Test func `a second member gets its share only once every shard of the first has released`() async throws {
+    @Test func `a second member gets its share once every shard of the first has released`() async throws {
         let broker = try Broker(("news", 4), ("results", 4))
         let (first, firstShards) = try KafkaDriverTests.started(broker, shards: 2)
         let even = try await firstShards.assigned(shard: 0)
@@ -34,7 +34,7 @@ struct KafkaRebalanceTests {
             #expect(revocation.generation == Generation(1) && !revocation.lost)
             #expect(revocation.partitions == (shard == 0 ? even : odd).partitions)
         }
-        // What was drained is committed while the revoke waits; the embedded broker refuses that, others do not.
+        // Drained work is committed while the revocation waits. The embedded broker refuses that; others do not.
         first.carryOut(.commit(live, Generation(1), [PartitionOffset(source, 6)]))
         let refusal = broker.embedded == nil ? nil : "REBALANCE_IN_PROGRESS"
         #expect(try await committed(firstShards).failure?.code == refusal)
@@ -47,17 +47,17 @@ struct KafkaRebalanceTests {
         let gained = try await secondShards.assigned()
         #expect([kept, keptOdd].allSatisfy { $0.generation == Generation(2) } && gained.generation == Generation(1))
         #expect(Set(kept.partitions + keptOdd.partitions + gained.partitions).count == 4)
-        // The embedded broker may form the new generation before a busy first member is back.
+        // The embedded broker may form the new generation before a busy first member has rejoined.
         #expect(broker.embedded == nil ? gained.partitions.count == 2 : gained.partitions.count >= 2)
 
-        // What comes back late can never commit.
+        // A late commit of the old generation always fails.
         first.carryOut(.commit(live, Generation(1), [PartitionOffset(source, 3)]))
         #expect(try await committed(firstShards).failure?.code == "_STALE_GENERATION")
         let admin = try KafkaAdmin(settings: broker.settings)
         let read = try admin.committed(group: broker.settings.group, [source])
         #expect(read == [source: broker.embedded == nil ? 6 : 5])
 
-        // The second leaves at once, and the first gets everything back.
+        // The second member leaves at once, and the first gets all partitions again.
         try await KafkaDriverTests.finish(second, secondShards)
         for shard in 0..<2 {
             first.carryOut(.release(live, try await revoked(firstShards, shard: shard).generation), shard: shard)
@@ -73,7 +73,7 @@ struct KafkaRebalanceTests {
         }
     }
 
-    @Test func `one request commits the source and the ledger offset`() async throws {
+    @Test func `one request commits the source offset and the ledger offset`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
@@ -101,7 +101,7 @@ struct KafkaRebalanceTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a commit reports which partitions were refused`() async throws {
+    @Test func `a commit reports the refused partitions`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
@@ -115,7 +115,7 @@ struct KafkaRebalanceTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `close stores what was produced before it leaves`() async throws {
+    @Test func `close stores all produced records before it leaves`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         _ = try await shards.assigned()
@@ -131,7 +131,7 @@ struct KafkaRebalanceTests {
         #expect(count == 500)
     }
 
-    @Test func `a driver that was never started closes too`() async throws {
+    @Test func `a driver that was never started can be closed`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let shards = Shards()
         let driver = try KafkaDriver(
@@ -143,7 +143,7 @@ struct KafkaRebalanceTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `without a broker, close gives up in time and reports the records not stored`() async throws {
+    func `close without a broker stops in time and reports the records not stored`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         var settings = broker.settings
         settings.releaseTimeout = .seconds(1)
@@ -154,7 +154,7 @@ struct KafkaRebalanceTests {
         #expect(
             driver.produce(
                 ProducedRecord(topic: broker.topic("results"), partition: 0, value: [1]), 5))
-        // Nobody releases.
+        // No shard releases its partitions.
         driver.close()
         _ = try await revoked(shards)
         #expect(try await shards.closed() == LostRecords(results: 1))
@@ -172,7 +172,7 @@ struct KafkaRebalanceTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `a broker that goes down is reported and its return is noticed`() async throws {
+    func `a broker that goes down is reported, and its return is noticed`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let assignment = try await shards.assigned()

@@ -19,7 +19,7 @@ struct KafkaStatisticsTests {
          "topics":{"t":{"partitions":{"0":{"fetchq_cnt":10,"fetchq_size":100},"-1":{"fetchq_cnt":0},"1":{"fetchq_cnt":1,"fetchq_size":5}}}}}
         """#
 
-    @Test func `the figures that matter are read, by client`() throws {
+    @Test func `the relevant statistics of each client are decoded`() throws {
         let producer = try #require(read(json))
         #expect(producer.queuedRecords == 7 && producer.queuedBytes == 4096)
         let broker = KafkaStatistics.Broker(
@@ -35,7 +35,7 @@ struct KafkaStatisticsTests {
         "{}", #"{"brokers":[1,{}],"cgrp":7,"topics":"x","msg_cnt":"many","msg_size":1.5}"#,
         #"{"brokers":{"a":1,"b":{},"c":{"nodeid":"1"}},"cgrp":{},"topics":{"t":{"partitions":[]},"u":null}}"#,
     ])
-    func `members of another kind count as zero`(json: String) throws {
+    func `members of another type count as zero`(json: String) throws {
         for isConsumer in [false, true] {
             let statistics = try #require(read(json, isConsumer: isConsumer))
             #expect(statistics.brokers.isEmpty && statistics.queuedRecords == 0 && statistics.rebalances == nil)
@@ -43,11 +43,11 @@ struct KafkaStatisticsTests {
     }
 
     @Test(arguments: ["", "null", "[]", "{", "{\"a\":", "\u{0}", String(repeating: "[", count: 10_000)])
-    func `anything but an object gives nothing`(json: String) {
+    func `anything but an object is rejected`(json: String) {
         #expect(read(json) == nil)
     }
 
-    @Test func `of a thousand brokers only some are kept`() throws {
+    @Test func `brokers beyond the limit are dropped`() throws {
         let brokers = (0..<1000).map { #""\#($0)":{"name":"\#($0)","nodeid":\#($0)}"# }.joined(separator: ",")
         #expect(try #require(read("{\"brokers\":{\(brokers)}}")).brokers.count == KafkaStatistics.brokersMax)
     }

@@ -44,13 +44,13 @@ struct LedgerReaderTests {
                     ? [] : [.init("nw-source", "news/0/\(index)/template"), .init("nw-outcome", "accepted")],
                 timestamp: hourAgo + .milliseconds(index))
             #expect(driver.produce(record, UInt64(index)))
-            // Some brokers tell the end of a partition right only after batches of one record.
+            // Some brokers report the end of a partition correctly only after batches of one record.
             if index == count - 2 { _ = try await shards.stored(count - 1) }
         }
         _ = try await shards.stored(1)
     }
 
-    @Test func `a restore reads from the committed offset, less the window, to the end`() async throws {
+    @Test func `a restore reads from the committed offset minus the window to the end`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
@@ -73,12 +73,12 @@ struct LedgerReaderTests {
         #expect(try await restored(shards).end.start == 1)
         restore(driver, broker, results, generation, RestoreStart(window: .max))
         let whole = try await restored(shards)
-        // The record at 3 is no result.
+        // The record at 3 is not a result.
         #expect(whole.entries.map(\.offset) == Array(0..<3) + Array(4..<1000))
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `without a committed offset a restore starts at the time, or at the end`() async throws {
+    @Test func `a restore without a committed offset starts at the time or at the end`() async throws {
         let broker = try Broker(("news", 1), ("results", 2))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
@@ -92,12 +92,12 @@ struct LedgerReaderTests {
         restore(
             driver, broker, broker.partition("results", 1), generation, RestoreStart(since: Instant(milliseconds: 0)))
         #expect(try await restored(shards).end == RestoreEnd(offset: 0, start: 0, basis: .time))
-        // The embedded broker knows no times: it answers with the end.
+        // The embedded broker has no time index, so it answers with the end.
         if broker.embedded == nil {
             let since = hourAgo + .milliseconds(6)
             restore(driver, broker, results, generation, RestoreStart(since: since))
             let timed = try await restored(shards)
-            // Some brokers know the times of whole batches only.
+            // Some brokers index the times of whole batches only.
             #expect(timed.end.basis == .time && timed.end.start <= 6)
             #expect(timed.entries.map(\.offset).suffix(4) == [6, 7, 8, 9])
         }
@@ -105,7 +105,7 @@ struct LedgerReaderTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `a restore that fails is reported and tried again`() async throws {
+    func `a restore that fails is reported and retried`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation

@@ -8,7 +8,7 @@ struct PendingCommitsTests {
     private let offsets = ["a", "b"].map { PartitionOffset(TopicPartition(topic: $0, partition: 0), 7) }
     private let absent = KafkaFailure(code: "UNKNOWN_TOPIC_OR_PART", detail: "")
 
-    @Test func `a commit that one topic spoils is repeated topic by topic`() {
+    @Test func `a commit that fails for one topic is repeated topic by topic`() {
         var pending = PendingCommits()
         let commit = pending.open(shard: ShardID(1), generation: Generation(3))
         let whole = pending.begin(offsets, of: commit)
@@ -21,7 +21,7 @@ struct PendingCommitsTests {
         #expect(steps == [.wait, .answer(answer)])
     }
 
-    @Test func `an error of the group is the whole answer`() {
+    @Test func `an error of the group fails the whole commit`() {
         var pending = PendingCommits()
         let commit = pending.open(shard: ShardID(0), generation: Generation(1))
         let request = pending.begin(offsets, of: commit)

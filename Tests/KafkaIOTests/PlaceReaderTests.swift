@@ -5,7 +5,7 @@ import Testing
 @testable import KafkaIO
 
 @Suite(OwnThread(), .timeLimit(.minutes(15))) struct PlaceReaderTests {
-    @Test func `records are read from their places, and those that are not there are reported`() throws {
+    @Test func `records are read from their places, and missing ones are reported`() throws {
         let broker = try Broker(("held", 2))
         let publisher = try RecordPublisher(settings: broker.settings)
         for index in 0..<1_000 {
@@ -14,7 +14,7 @@ import Testing
         }
         try publisher.flush()
         let reader = try PlaceReader(settings: broker.settings, topic: broker.topic("held"), partitions: 2)
-        // The second pass begins before the end of the first.
+        // The second pass begins before the first has reached its end.
         for places in [[0: [3, 4, 499], 1: [0, 777]], [0: [0, 1], 1: []]] as [[Int32: [Int64]]] {
             try reader.begin(places)
             var found: [String] = []
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a walk reports what it passes, and jumps only over long stretches`() {
+    @Test func `a walk reports passed offsets as missing, and jumps only over long stretches`() {
         var walk = PlaceWalk([2, 5, 9, 9_000, 9_001])
         #expect(walk.reach(2).next == .here)
         let step = walk.reach(9)

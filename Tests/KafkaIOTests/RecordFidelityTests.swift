@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(15)))
 struct RecordFidelityTests {
-    @Test func `keys, values and headers arrive unchanged, absent ones distinct from empty ones`() async throws {
+    @Test func `keys, values and headers arrive unchanged, with absent ones distinct from empty ones`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let large = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
@@ -40,7 +40,7 @@ struct RecordFidelityTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a draft arrives as it was written, whatever is written into it next`() async throws {
+    @Test func `a draft arrives as it was written although its memory is reused`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         var draft = RecordDraft()
@@ -67,7 +67,7 @@ struct RecordFidelityTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a record for a partition that does not exist waits for it, and the service learns why`() async throws {
+    @Test func `a record for a missing partition waits for it, and the reason is reported`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         var settings = broker.settings
         settings.flushTimeout = .seconds(1)
@@ -99,7 +99,7 @@ struct RecordFidelityTests {
         #expect(failure?.description.contains(name) == true)
     }
 
-    @Test func `a refused secret is not repeated`() {
+    @Test func `the error for a refused secret does not contain it`() {
         let settings = KafkaSettings(
             bootstrapServers: ["127.0.0.1:1"], group: "g",
             properties: ["security.protocol": "ssl", "ssl.key.pem": "-----BEGIN hunter2"])

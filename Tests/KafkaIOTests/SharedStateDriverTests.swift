@@ -19,7 +19,7 @@ struct SharedStateDriverTests {
             topic: room.topic("feeds"), partition: partition, key: Array(key.utf8), value: value.map { Array($0.utf8) })
     }
 
-    @Test func `a member reads what stands on its partitions, then its own writes come back in order`() throws {
+    @Test func `a member reads the records on its partitions, then its own writes in order`() throws {
         let tool = try RecordPublisher(settings: room.settings)
         try tool.publish(state(0, "feed/a", "1"))
         try tool.publish(state(0, "entry/a/x", "1"))
@@ -34,7 +34,7 @@ struct SharedStateDriverTests {
         #expect(member.wait { $0.written == [41] && $0.values == ["feed/a": "2", "feed/b": "1"] })
     }
 
-    @Test func `two members share the partitions, and one takes over when the other leaves`() throws {
+    @Test func `two members share the partitions, and one takes over if the other leaves`() throws {
         let first = try member()
         defer { first.close() }
         #expect(first.wait { Set($0.restored) == [0, 1, 2, 3] })
@@ -51,7 +51,7 @@ struct SharedStateDriverTests {
         #expect(first.wait { Set($0.restored) == [0, 1, 2, 3] && $0.values == ["feed/c": "1"] })
     }
 
-    @Test func `a revoke waits until what is under way is finished`() throws {
+    @Test func `a revocation waits until pending work is finished`() throws {
         let first = try member()
         defer { first.close() }
         #expect(first.wait { $0.restored.count == 4 })
@@ -59,7 +59,7 @@ struct SharedStateDriverTests {
         let second = try member()
         defer { second.close() }
         #expect(first.wait { $0.isRevoked })
-        // The other one gets nothing while we still write.
+        // The other member gets nothing while the first still writes.
         first.driver.write([state(1, "feed/a", "last words")], as: 9)
         #expect(first.wait { $0.written == [9] })
         #expect(second.now.assignments == 0)
@@ -70,10 +70,10 @@ struct SharedStateDriverTests {
             first.now.values.merging(second.now.values) { first, _ in first } == ["feed/a": "last words"])
     }
 
-    @Test func `an event goes where Java's producers would put its key`() throws {
+    @Test func `an event gets the same partition as from Java's producers`() throws {
         let member = try member()
         defer { member.close() }
-        // Kafka's own test of murmur2 has -973932308 for "21" and -790332482 for "foobar"; the sign is cleared.
+        // Kafka's own test of murmur2 expects -973932308 for "21" and -790332482 for "foobar"; the sign is cleared.
         let records = ["21", "foobar"].map {
             ProducedRecord(topic: room.topic("events"), key: Array($0.utf8), value: Array($0.utf8))
         }
@@ -89,7 +89,7 @@ struct SharedStateDriverTests {
         #expect(found == ["21": (-973_932_308 & 0x7fff_ffff) % 3, "foobar": (-790_332_482 & 0x7fff_ffff) % 3])
     }
 
-    @Test func `a record that is too large is refused, those beside it are stored`() throws {
+    @Test func `a record that is too large is refused, and its neighbors are stored`() throws {
         let member = try Member(
             room, topic: room.topic("feeds"), partitions: 4, properties: ["message.max.bytes": "5000"])
         defer { member.close() }
@@ -99,20 +99,20 @@ struct SharedStateDriverTests {
         #expect(member.wait { $0.refused == [5: [1]] && $0.values == ["a": "1", "c": "3"] })
     }
 
-    @Test func `a record for a topic that is not there fails its write, and says which`() throws {
+    @Test func `a record for a missing topic fails its write with the topic's name`() throws {
         let member = try Member(
             room, topic: room.topic("feeds"), partitions: 4,
             properties: ["topic.metadata.propagation.max.ms": "300"])
         defer { member.close() }
         #expect(member.wait { $0.restored.count == 4 })
-        // The embedded broker makes every topic that is asked for, but no partition beyond those it has.
+        // The embedded broker creates requested topics, but no partitions beyond the existing ones.
         member.driver.write([state(77, "feed/a", "1")], as: 3)
         #expect(member.wait { $0.failed.keys.contains(3) })
         #expect(member.now.failed[3]?.detail.contains(room.topic("feeds")) == true)
     }
 }
 
-/// Keeps what its partitions say, and releases at once unless told not to.
+/// A member of the group that records its partitions' events. It releases at once unless told otherwise.
 private final class Member: Sendable {
     struct Books: Sendable {
         var assignments = 0

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(OwnThread(), .timeLimit(.minutes(5))) struct TableReaderTests {
     @Test(.enabled(if: Broker.external != nil, "needs a real broker (NEWSWIRE_TEST_BROKERS)"))
-    func `a topic that is deleted and made again within moments is noticed`() throws {
+    func `a topic that is deleted and recreated within moments is detected`() throws {
         let broker = try Broker(("table", 2))
         let publisher = try RecordPublisher(settings: broker.settings)
         for index in 0..<6 {

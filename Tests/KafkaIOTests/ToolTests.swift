@@ -12,7 +12,7 @@ struct ToolTests {
             try publisher.publish(
                 ProducedRecord(
                     topic: broker.topic("news"), partition: Int32(index) % partitions, value: Array("\(index)".utf8)))
-            // Some brokers tell the end of a partition right only after batches of one record.
+            // Some brokers report the end of a partition correctly only after batches of one record.
             if count - index <= 10 { try publisher.flush() }
         }
         try publisher.flush()
@@ -26,7 +26,7 @@ struct ToolTests {
         return all
     }
 
-    @Test func `published records are read back, all or some`() throws {
+    @Test func `published records are read back completely or in part`() throws {
         let broker = try Broker(("news", 3))
         try publish(3000, broker, partitions: 3)
         let settings = broker.settings
@@ -43,7 +43,7 @@ struct ToolTests {
         #expect(try readAll(TopicReader(settings: settings, topic: topic, from: .offset(5000))).isEmpty)
     }
 
-    @Test func `a record with a key goes where Java's producers would put it`() throws {
+    @Test func `a record with a key gets the same partition as from Java's producers`() throws {
         let broker = try Broker(("news", 3))
         let publisher = try RecordPublisher(settings: broker.settings)
         let keys = ["21", "foobar", "story-1", "story-2", "story-3"]
@@ -60,7 +60,7 @@ struct ToolTests {
         }
     }
 
-    @Test func `reading begins so many records before the end, and says where it left some out`() throws {
+    @Test func `reading from the last records reports the partitions with earlier ones`() throws {
         let broker = try Broker(("news", 3))
         try publish(7, broker, partitions: 3)
         let topic = broker.topic("news")
@@ -77,7 +77,7 @@ struct ToolTests {
         #expect(whole.shortened.isEmpty)
     }
 
-    @Test func `reading begins at a time, or at the beginning of a broker that knows no times`() throws {
+    @Test func `reading begins at a time, or at the beginning if the broker has no time index`() throws {
         let broker = try Broker(("news", 2))
         let publisher = try RecordPublisher(settings: broker.settings)
         let start = Instant(milliseconds: 1_800_000_000_000)
@@ -107,7 +107,7 @@ struct ToolTests {
         #expect(read == [3, 4])
     }
 
-    @Test func `a following reader waits its full time although partitions report their ends`() throws {
+    @Test func `a following reader waits its full timeout although partitions report their ends`() throws {
         let broker = try Broker(("news", 3))
         try publish(300, broker, partitions: 3)
         let reader = try TopicReader(settings: broker.settings, topic: broker.topic("news"), follow: true)
@@ -119,7 +119,7 @@ struct ToolTests {
         #expect(began.duration(to: .now) > .milliseconds(1_990))
     }
 
-    @Test func `a topic that does not exist is an error with a remedy`() throws {
+    @Test func `a missing topic causes an error with a remedy`() throws {
         let broker = try Broker(("news", 1))
         let failure = #expect(throws: KafkaFailure.self) {
             _ = try TopicReader(settings: broker.settings, topic: broker.topic("absent"))
@@ -140,7 +140,7 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external != nil, "the embedded broker creates no topics on request"))
-    func `creating a topic twice is not a failure`() throws {
+    func `creating a topic twice causes no failure`() throws {
         let broker = try Broker(("news", 2))
         let admin = try KafkaAdmin(settings: broker.settings)
         try admin.create([.init(name: broker.topic("news"), partitions: 2)])
@@ -151,7 +151,7 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `an absent broker is reported in time, with a remedy`() throws {
+    func `an absent broker is reported in time with a remedy`() throws {
         let broker = try Broker(("news", 1))
         broker.embedded?.setDown()
         let admin = try KafkaAdmin(settings: broker.settings, timeout: .seconds(1))
@@ -168,7 +168,7 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `a refused record stops the publisher, which says where to resume`() throws {
+    func `a refused record stops the publisher, which reports where to resume`() throws {
         let broker = try Broker(("news", 1))
         let publisher = try RecordPublisher(settings: broker.settings)
         let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])
@@ -183,7 +183,7 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `records whose batch is refused are stored one by one`() throws {
+    func `records whose batch is refused are stored individually`() throws {
         let broker = try Broker(("news", 1))
         let publisher = try RecordPublisher(settings: broker.settings)
         broker.embedded?.failNext(.produce, .messageTooLarge)
@@ -217,7 +217,7 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `what is given up is not sent later`() throws {
+    func `an abandoned record is not sent later`() throws {
         let broker = try Broker(("news", 1))
         let publisher = try RecordPublisher(settings: broker.settings)
         let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])
@@ -227,7 +227,7 @@ struct ToolTests {
         try publisher.publish(record)
         #expect(!publisher.settle(within: .milliseconds(1)))
         #expect(publisher.waiting == 1)
-        // It never left.
+        // The record was never sent.
         #expect(publisher.abandon() == 0)
         #expect(publisher.waiting == 0)
         #expect(publisher.isAcknowledged(0) && !publisher.isAcknowledged(1))

@@ -5,7 +5,7 @@ import Testing
 @testable import KafkaIO
 
 extension Broker {
-    /// Deletes a topic and makes it again, with nothing in between.
+    /// Deletes a topic and immediately recreates it.
     func makeAgain(_ name: String, partitions: Int) throws {
         let topic = topic(name)
         let client = try RdConfiguration(settings: settings, fixed: []).makeClient(RD_KAFKA_PRODUCER)
@@ -17,7 +17,7 @@ extension Broker {
         let answer = try #require(rd_kafka_queue_poll(answers, 10_000))
         rd_kafka_event_destroy(answer)
         let admin = try KafkaAdmin(settings: settings)
-        // A topic that is still there is no failure, so look at how long it is; a new one is not known to every client at once.
+        // Creating an existing topic causes no failure, so this checks its length. Not every client knows a new topic at once.
         repeat {
             try admin.create([.init(name: topic, partitions: partitions)])
         } while (try? admin.watermarks(partition(name, 0)).isEmpty) != true

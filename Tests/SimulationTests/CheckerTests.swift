@@ -1,7 +1,7 @@
 import Simulation
 import Testing
 
-/// For each promise, a bug that breaks it is planted between engine and cluster, and must be caught.
+/// A bug that breaks one promise. It is planted between engine and cluster, and must be caught.
 struct PlantedBug: Sendable, CustomTestStringConvertible {
     var name: String
     var promise: Promise

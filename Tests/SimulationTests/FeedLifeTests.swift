@@ -7,7 +7,7 @@ import Testing
 func `lives of feeds keep every promise`() async {
     let result = await FeedCampaign(firstSeed: 1_000_000, lives: 12).run { _ in }
     for violation in result.violations { Issue.record("\(violation)") }
-    // What never happens proves nothing.
+    // Events that never occur prove nothing.
     #expect(result.report.repeats > 0)
     #expect(result.report.updates > 0)
     #expect(result.report.crashes > 0)
@@ -16,25 +16,25 @@ func `lives of feeds keep every promise`() async {
 }
 
 @Test
-func `a life of feeds is the same every time`() throws {
+func `a life of feeds has the same result every time`() throws {
     for seed in 1...2 as ClosedRange<UInt64> {
         #expect(
             try FeedCampaign.live(FeedScenario(seed: seed)).get() == FeedCampaign.live(FeedScenario(seed: seed)).get())
     }
 }
 
-/// Seeds that once failed, with their findings.
+/// Seeds that failed once, with their findings.
 @Test(
     arguments: [
         (7_000_023, "a host asked to be left alone when nobody wanted its answer any more"),
         (220_418_119, "a story told under a new id and headline, and then by one that had stood still"),
         (770_000_001_399, "a text that was held back under a new id, while its story was sent under the former one"),
     ] as [(UInt64, String)])
-func `seeds of feeds that once failed keep every promise`(_ seed: UInt64, _ found: String) throws {
+func `seeds of feeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {
     #expect(try FeedCampaign.live(FeedScenario(seed: seed)).get().events > 0)
 }
 
-/// For each promise, a bug that breaks it is planted between ingester and world, and must be caught.
+/// A bug that breaks one promise about feeds. It is planted between ingester and world, and must be caught.
 struct PlantedFeedBug: Sendable, CustomTestStringConvertible {
     var name: String
     var promise: FeedPromise
@@ -89,7 +89,7 @@ private struct BelievesInPublications: FeedInterference {
     }
 }
 
-/// Takes an intent for read back as soon as it is written: another owner's may stand before it.
+/// Treats a written intent as read back at once, although another owner's intent may precede it.
 private struct BelievesInIntents: FeedInterference {
     mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
         actions.flatMap { action -> [IngestInput] in
@@ -99,7 +99,7 @@ private struct BelievesInIntents: FeedInterference {
     }
 }
 
-/// Makes the event anew for each try, not from its intent.
+/// Makes a different event for each attempt instead of repeating its intent.
 private struct MakesEventsAnew: FeedInterference {
     private var count = 0
 
@@ -119,7 +119,7 @@ private struct MakesEventsAnew: FeedInterference {
     }
 }
 
-/// Writes each event under an id of its own.
+/// Writes each event under a separate id.
 private struct RenamesEntries: FeedInterference {
     private var count = 0
 
@@ -145,7 +145,7 @@ private struct DatesEntriesNow: FeedInterference {
     }
 }
 
-/// Reads each finished entry once more before the next poll, as one of which nothing was sent within the hour.
+/// Reads each finished entry again before the next poll, without its count of events sent within the hour.
 private struct ForgetsCounts: FeedInterference {
     private var finished: [IngestInput] = []
 
@@ -165,7 +165,7 @@ private struct ForgetsCounts: FeedInterference {
     }
 }
 
-/// Does not hear that records are stored, and waits to read them.
+/// Ignores that records are stored, and waits to read them.
 private struct AwaitsRecords: FeedInterference {
     mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
         if case .stored = input { nil } else { input }
@@ -179,7 +179,7 @@ private struct IgnoresRetryAfter: FeedInterference {
     }
 }
 
-/// Hands over records of ever more feeds that nobody has written.
+/// Passes on records of ever more feeds that do not exist.
 private struct InventsFeeds: FeedInterference {
     private var count = 0
 
@@ -198,7 +198,7 @@ private struct NeverFinishes: FeedInterference {
 }
 
 extension IngestInput {
-    /// The same answer with other entries.
+    /// Returns the same answer with changed entries.
     fileprivate func withEntries(_ change: (inout FeedEntry) -> Void) -> IngestInput {
         guard case .fetched(let id, .answered(var answer)) = self, case .feed(var document) = answer.document else {
             return self

@@ -2,7 +2,7 @@ import Foundation
 import Simulation
 import Testing
 
-/// Seeds that once failed, with their findings.
+/// Seeds that failed once, with their findings.
 @Test(
     arguments: [
         (17, "a recall was read in a paused lane"),
@@ -48,7 +48,7 @@ import Testing
         (600_003_009, "nothing moved, so no commit confirmed the assignment after a standstill"),
         (600_006_154, "garbage and compaction took an order while no process ran"),
     ] as [(UInt64, String)])
-func `seeds that once failed keep every promise`(_ seed: UInt64, _ found: String) throws {
+func `seeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {
     let report = try Campaign.live(Scenario(seed: seed)).get()
     #expect(report.records > 0)
 }
@@ -71,9 +71,9 @@ private let moreSeeds: [UInt64] = [
     695_507_591_433, 760_000_004_260,
 ]
 
-/// Always the same lives, enough for the rarest fault: one that never strikes proves nothing.
+/// A fixed set of lives that is large enough for the rarest fault, because a fault that never occurs proves nothing.
 @Test
-func `recorded lives keep every promise, and every fault strikes`() async throws {
+func `recorded lives keep every promise, and every fault occurs`() async throws {
     var report = LifeReport()
     for seed in moreSeeds { report = report + (try Campaign.live(Scenario(seed: seed)).get()) }
     let result = try await Campaign(firstSeed: 1_000_000, lives: 350, workers: 2).run { _ in }
@@ -81,8 +81,8 @@ func `recorded lives keep every promise, and every fault strikes`() async throws
     #expect((report + result.report).neverSeen == [])
 }
 
-/// Other lives with every commit: a window of seeds that always passes proves nothing new. `deploy/test` draws the first seed from
-/// the commit's hash, and prints it.
+/// Different lives with every commit, because a fixed set that always passes proves nothing new. `deploy/test` draws the first
+/// seed from the commit's hash and prints it.
 @Test
 func `fresh lives keep every promise`() async throws {
     let seed =
@@ -102,14 +102,14 @@ func `calm lives repeat nothing`() throws {
 }
 
 @Test
-func `a life is the same every time`() {
+func `a life has the same result every time`() {
     for seed in 1...20 as ClosedRange<UInt64> {
         #expect(Campaign.live(Scenario(seed: seed)) == Campaign.live(Scenario(seed: seed)))
     }
 }
 
 @Test
-func `a failing life is shrunk to what matters`() throws {
+func `a failing life is shrunk to its relevant parts`() throws {
     func violation(in scenario: Scenario) -> Violation? {
         do {
             var cluster = try SimulatedCluster(scenario, promises: [.quietAlarms], interference: Spins())

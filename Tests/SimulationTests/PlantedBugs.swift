@@ -4,7 +4,7 @@ import NotificationHub
 import PublishEngine
 import Simulation
 
-/// Changes the offsets of commits that are asked for.
+/// Changes the offsets of requested commits.
 private func alterCommits(_ actions: inout [Action], _ change: (inout PartitionOffset) -> Void) {
     for index in actions.indices {
         guard case .kafka(.commit(let lane, let generation, var offsets)) = actions[index] else { continue }
@@ -13,7 +13,7 @@ private func alterCommits(_ actions: inout [Action], _ change: (inout PartitionO
     }
 }
 
-/// Changes results that are to be written.
+/// Changes results before they are written.
 func alterResults(_ actions: inout [Action], _ change: (inout ResultRecord) -> Void) {
     for index in actions.indices {
         guard case .store(let request) = actions[index] else { continue }
@@ -34,7 +34,7 @@ struct CommitsOneEarly: Interference {
     }
 }
 
-/// Forgets the ledger's own offset one result too early.
+/// Commits the ledger's offset too far by 1,000.
 struct MovesTheLedgerTooFar: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         alterCommits(&actions) { if $0.partition.topic == "results" { $0.offset += 1_000 } }
@@ -42,7 +42,7 @@ struct MovesTheLedgerTooFar: Interference {
     }
 }
 
-/// Never writes every tenth result, and says it did.
+/// Drops every tenth result and reports it as stored.
 struct DropsAResult: Interference {
     private var count = 0
     mutating func alter(_ actions: inout [Action]) -> [Input] {
@@ -59,7 +59,7 @@ struct DropsAResult: Interference {
     }
 }
 
-/// Writes no dead letters, and says it did.
+/// Drops all dead letters and reports them as stored.
 struct ForgetsDeadLetters: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         var answers: [Input] = []
@@ -83,7 +83,7 @@ struct WritesResultsTwice: Interference {
     }
 }
 
-/// Keeps a commit of one generation and sends it in the next.
+/// Keeps a commit of one generation and sends it in a later one.
 struct IgnoresGenerations: Interference {
     private var kept: [PartitionOffset] = []
     private var current: (lane: LaneID, generation: Generation)?
@@ -107,7 +107,7 @@ struct IgnoresGenerations: Interference {
     }
 }
 
-/// Every token lets two requests through.
+/// Sends every request twice for one token.
 struct LeaksTokens: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         actions = actions.flatMap { action -> [Action] in
@@ -121,7 +121,7 @@ struct LeaksTokens: Interference {
     }
 }
 
-/// Lets the first request of a story leave behind the second, having said that it was accepted.
+/// Sends the first request of a story after the second, although it has reported the first as accepted.
 struct ReordersAStory: Interference {
     private var held: [String: SendRequest] = [:]
     private var seen: Set<String> = []
@@ -151,7 +151,7 @@ struct ReordersAStory: Interference {
     }
 }
 
-/// Lets more be read than the window holds.
+/// Grants four times the records and bytes of the window.
 struct GrowsTheWindow: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         actions = actions.map { action in
@@ -162,7 +162,7 @@ struct GrowsTheWindow: Interference {
     }
 }
 
-/// Gives partitions up at once, whatever is under way.
+/// Releases partitions at once, with work in flight.
 struct ReleasesAtOnce: Interference {
     private var due: (lane: LaneID, generation: Generation)?
 
@@ -178,7 +178,7 @@ struct ReleasesAtOnce: Interference {
     }
 }
 
-/// Says `accepted` of what was rejected.
+/// Reports every result as `accepted`.
 struct ReportsWishes: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         alterResults(&actions) { $0.outcome = .accepted }
@@ -186,7 +186,7 @@ struct ReportsWishes: Interference {
     }
 }
 
-/// Says that every superseded story was recalled, and every expired one too.
+/// Reports unknown outcomes as canceled.
 struct ReportsGuesses: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         for index in actions.indices {
@@ -204,7 +204,7 @@ struct ReportsGuesses: Interference {
     }
 }
 
-/// Takes a refused key for the event's fault.
+/// Treats a refused key as a fault of the event.
 struct BlamesTheEvent: Interference {
     mutating func alter(_ input: inout Input) {
         guard case .replies(let arrivals) = input, let id = arrivals.first?.request,
@@ -214,7 +214,7 @@ struct BlamesTheEvent: Interference {
     }
 }
 
-/// Never lets a partition be read.
+/// Never resumes a partition.
 struct NeverResumes: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         actions.removeAll { if case .kafka(.resume) = $0 { true } else { false } }
@@ -222,7 +222,7 @@ struct NeverResumes: Interference {
     }
 }
 
-/// Wants to be woken all the time.
+/// Always requests to be woken at once.
 struct Spins: Interference {
     mutating func alter(wakeAt: inout Instant?, now: Instant) { wakeAt = now }
 }

@@ -4,7 +4,7 @@ import NewsModel
 import PublishEngine
 import Simulation
 
-/// Says of some orders that they are applied, and does nothing about them.
+/// Reports some orders as applied without obeying them.
 struct IgnoresOrders: Interference {
     private let isIgnored: (ControlScope) -> Bool
     private var unanswered: [AppliedOrder] = []
@@ -32,12 +32,12 @@ struct IgnoresOrders: Interference {
     }
 }
 
-/// Goes on after a standstill as if no time had passed.
+/// Continues after a standstill as if no time had passed.
 struct IgnoresStandstills: Interference {
     mutating func alter(_ input: inout Input) { if case .stoodStill = input { input = .alarm } }
 }
 
-/// Does not say that it has applied orders.
+/// Never reports orders as applied.
 struct KeepsQuietAboutOrders: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         actions.removeAll { if case .applied = $0 { true } else { false } }
@@ -45,14 +45,14 @@ struct KeepsQuietAboutOrders: Interference {
     }
 }
 
-/// Takes the orders in force for known as soon as it looks at the clock.
+/// Assumes at the first alarm that the orders in force are known.
 struct WaitsForNoOrders: Interference {
     mutating func alter(_ input: inout Input) {
         if case .alarm = input { input = .ordersKnown(true) }
     }
 }
 
-/// Says of all that was accepted that it left before a recall.
+/// Reports that all accepted results left before a recall.
 struct InventsRecalls: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         alterResults(&actions) { $0.afterRecall = $0.outcome == .accepted }
@@ -60,7 +60,7 @@ struct InventsRecalls: Interference {
     }
 }
 
-/// Says that the originals are on the held topic, and writes none.
+/// Reports originals as stored on the held topic without writing them.
 struct LosesHeldEvents: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         var answers: [Input] = []
@@ -73,7 +73,7 @@ struct LosesHeldEvents: Interference {
     }
 }
 
-/// Takes the end of an embargo for earlier than it is.
+/// Shortens holds by 400 ms.
 struct HoldsTooShort: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         for index in actions.indices {

@@ -4,7 +4,7 @@ import NotificationHub
 import PublishEngine
 import Simulation
 
-/// Changes the JSON of every record that is handed over.
+/// Changes the JSON of every delivered record.
 private func alterRecords(_ input: inout Input, _ change: (String) -> String) {
     guard case .kafka(.records(let lane, let generation, let partition, var records)) = input else { return }
     for index in records.indices {
@@ -14,7 +14,7 @@ private func alterRecords(_ input: inout Input, _ change: (String) -> String) {
     input = .kafka(.records(lane, generation, partition, records))
 }
 
-/// Makes no two events the same for the engine.
+/// Gives every record a unique event id.
 struct ForgetsDuplicates: Interference {
     private var versions = 0
 
@@ -26,7 +26,7 @@ struct ForgetsDuplicates: Interference {
     }
 }
 
-/// Removes the mark of redriven records.
+/// Removes the header of redriven records.
 struct ForgetsRedrives: Interference {
     mutating func alter(_ input: inout Input) {
         guard case .kafka(.records(let lane, let generation, let partition, var records)) = input else { return }
@@ -35,20 +35,20 @@ struct ForgetsRedrives: Interference {
     }
 }
 
-/// Takes recalls for news that is withheld.
+/// Treats recalls as withheld news.
 struct IgnoresRecalls: Interference {
     mutating func alter(_ input: inout Input) {
         alterRecords(&input) { $0.replacing("\"status\":\"canceled\"", with: "\"status\":\"withheld\"") }
     }
 }
 
-/// Reads the clock on the wall once, at its start.
+/// Reads the wall clock once, at its start.
 struct ReadsTheClockOnce: Interference {
     private var offset: Duration?
     private var last = Instant.distantPast
 
     mutating func alter(_ moment: inout Moment) {
-        // Another process, or another run of one, counts from elsewhere.
+        // Another process, or another run of one, has a different start time.
         if moment.steady < last || moment.steady > last + .seconds(600) { offset = nil }
         last = moment.steady
         let known = offset ?? (moment.wall - moment.steady)
@@ -57,7 +57,7 @@ struct ReadsTheClockOnce: Interference {
     }
 }
 
-/// Reports a certain refusal as unknown.
+/// Reports a certain refusal as an unanswered request.
 struct DoubtsRefusals: Interference {
     mutating func alter(_ input: inout Input) {
         guard case .replies(let arrivals) = input else { return }
@@ -69,7 +69,7 @@ struct DoubtsRefusals: Interference {
     }
 }
 
-/// Makes the most urgent lane wait for its ledger for ever.
+/// Lets the most urgent lane wait for its ledger forever.
 struct HoldsTheFirstLane: Interference {
     mutating func alter(_ input: inout Input) {
         if case .kafka(.restored(let lane, let generation, let results, _, _)) = input, lane.index == 0 {
@@ -81,19 +81,19 @@ struct HoldsTheFirstLane: Interference {
     }
 }
 
-/// A status that never gives a reason.
+/// Omits all reasons from the status.
 struct KeepsSilent: Interference {
     mutating func alter(_ reasons: WaitReasons) -> WaitReasons { .none }
 }
 
-/// Reads no versions.
+/// Removes the versions of all events.
 struct ForgetsVersions: Interference {
     mutating func alter(_ input: inout Input) {
         alterRecords(&input) { $0.replacing("\"version\":", with: "\"edition\":") }
     }
 }
 
-/// Takes the time for an hour later than it is.
+/// Sets the wall clock ahead by an hour.
 struct MistakesTheHour: Interference {
     mutating func alter(_ moment: inout Moment) { moment.wall = moment.wall + .seconds(3_600) }
 }

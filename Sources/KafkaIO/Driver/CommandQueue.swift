@@ -1,13 +1,13 @@
 package import KafkaModel
 import Synchronization
 
-/// A request of another thread to the polling thread.
+/// A request from another thread to the polling thread.
 enum DriverCommand: Sendable {
     case carryOut(KafkaCommand, ShardID)
-    /// Hands events on, so that one thread alone delivers.
+    /// Forwards events, so that only one thread delivers.
     case forward(ShardEvents)
     case report(KafkaFailure)
-    /// The producer did not even take a record into its queue.
+    /// The producer did not accept a record into its queue.
     case refused(ProducedRecord, RefusedRecords.Key, KafkaFailure)
     case found(IncarnationNotes, LaneID)
     case checked(LaneID, ConsumerState.IncarnationCheck, IncarnationAnchor.Finding)
@@ -16,7 +16,7 @@ enum DriverCommand: Sendable {
 
 typealias CommandQueue = Mailbox<DriverCommand>
 
-/// Commands that wait for a polling thread. Bounded by the work that those who post have under way.
+/// Commands that wait for a thread. Bounded by the pending work of the posting threads.
 package final class Mailbox<Command: Sendable>: Sendable {
     package let wakeUp: WakeUp
     private let waiting = Mutex<[Command]>([])
@@ -33,7 +33,7 @@ package final class Mailbox<Command: Sendable>: Sendable {
         if isFirst { wakeUp.signal() }
     }
 
-    /// Exchanges the waiting commands for `emptied`, whose storage is used again.
+    /// Exchanges the waiting commands for `emptied`, whose storage is reused.
     package func take(_ emptied: consuming [Command]) -> [Command] {
         waiting.withLock { waiting in
             let taken = waiting

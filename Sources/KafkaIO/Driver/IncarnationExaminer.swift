@@ -2,8 +2,7 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// Answers the questions of `ConsumerState` about incarnations. Lives on the watcher's thread, and blocks for a few seconds per
-/// lane at most.
+/// Checks incarnations for `ConsumerState`. Runs on the watcher's thread and blocks for a few seconds per lane at most.
 final class IncarnationExaminer {
     private let settings: KafkaSettings
     private let lanes: Int
@@ -34,7 +33,7 @@ final class IncarnationExaminer {
         return made
     }
 
-    /// Reads one record of each partition, from its anchor's offset on.
+    /// Reads one record of each partition, starting at its anchor's offset.
     private func readAnchors(_ lane: LaneID, _ checks: [Check]) {
         if checks.isEmpty { return }
         var open: [TopicPartition: Check] = [:]

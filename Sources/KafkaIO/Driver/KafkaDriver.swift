@@ -3,12 +3,12 @@ public import KafkaModel
 import NewsModel
 import Synchronization
 
-/// All of one process's Kafka: a consumer per lane, one idempotent producer, one thread that polls them, a thread per lane that
-/// reads the ledger, and one that watches the topics.
+/// All Kafka clients of one process: a consumer per lane and one idempotent producer. One thread polls them, one per lane reads
+/// the ledger, and one watches the topics.
 ///
-/// Events and notices go out from the polling thread alone; commands may come from any thread and never block.
+/// Only the polling thread sends events and notices. Commands may come from any thread and never block.
 ///
-/// To end, call `close` and wait for the notice `closed`. Releasing the last reference does not stop it.
+/// To end it, call `close` and wait for the notice `closed`. Releasing the last reference does not stop it.
 public final class KafkaDriver: Sendable {
     private let commands: CommandQueue
     private let producer: ResultProducer
@@ -20,15 +20,15 @@ public final class KafkaDriver: Sendable {
 
     private enum Life { case made, started, closing }
 
-    /// Checks the settings and creates the clients; nothing is connected yet.
+    /// Checks the settings and creates the clients without connecting them.
     ///
     /// - Parameters:
-    ///   - lanes: highest urgency first; their index is the `LaneID` of commands and events.
-    ///   - resultsTopic: where nearly all records go; others may be named too.
+    ///   - lanes: sorted by urgency, the highest first; their index is the `LaneID` of commands and events.
+    ///   - resultsTopic: the destination of nearly all records. Records may name other topics.
     ///   - shards: 1 to 128.
-    ///   - deliver: called on the polling thread; hand the events on and return.
-    ///   - notify: called on the polling thread as well; hand the notice on and return.
-    /// - Throws: a setting that librdkafka refuses, or that would break a guarantee.
+    ///   - deliver: called on the polling thread; must hand the events on and return.
+    ///   - notify: called on the polling thread; must hand the notice on and return.
+    /// - Throws: an error if librdkafka rejects a setting or if a setting would break a guarantee.
     public init(
         settings: KafkaSettings, lanes: [LaneSubscription], resultsTopic: String, deadLetterTopic: String, shards: Int,
         deliver: @escaping @Sendable (ShardID, [KafkaEvent]) -> Void,
@@ -67,7 +67,7 @@ public final class KafkaDriver: Sendable {
             watcher: watcher, nudge: nudge, shards: shards, deliver: deliver, notify: notify)
     }
 
-    /// Joins the groups. Once; later calls do nothing.
+    /// Joins the groups. Call once; later calls do nothing.
     public func start() {
         let isFirst = life.withLock { life in
             guard life == .made else { return false }
@@ -90,29 +90,29 @@ public final class KafkaDriver: Sendable {
         thread.start()
     }
 
-    /// Carries out what a shard's engine asks for; commands of one shard in order. Never blocks; any thread.
+    /// Carries out a command of a shard's engine. Commands of one shard stay in order. Never blocks; any thread.
     public func carryOut(_ command: KafkaCommand, from shard: ShardID) {
         commands.post(.carryOut(command, shard))
     }
 
-    /// Hands a record to the producer; `stored` tells the shard when the broker has it. A refused record is tried again until
-    /// the broker takes it. Never blocks; any thread.
+    /// Hands a record to the producer. `stored` reports to the shard that the broker has stored it. A refused record is retried
+    /// until the broker accepts it. Never blocks; any thread.
     ///
-    /// - Returns: `false` when the queue is full: try again after the next `stored`.
+    /// - Returns: `false` if the queue is full; retry after the next `stored`.
     public func produce(
         _ record: ProducedRecord, delivery: DeliveryID, kind: StoredRecord.Kind, shard: ShardID
     ) -> Bool {
         producer.produce(record, RefusedRecords.Key(shard: shard, delivery: delivery, kind: kind))
     }
 
-    /// The same for a draft, whose memory may be used again at once.
+    /// Hands a draft to the producer in the same way. Its memory may be reused at once.
     public func produce(
         _ draft: borrowing RecordDraft, delivery: DeliveryID, kind: StoredRecord.Kind, shard: ShardID
     ) -> Bool {
         producer.produce(draft, RefusedRecords.Key(shard: shard, delivery: delivery, kind: kind))
     }
 
-    /// Leaves the groups once the shards released their partitions, stores what was produced, and ends with the notice
+    /// Leaves the groups once the shards have released their partitions, stores the produced records, and ends with the notice
     /// `closed`.
     public func close() {
         let wasMade = life.withLock { life in
@@ -124,11 +124,11 @@ public final class KafkaDriver: Sendable {
     }
 }
 
-/// The topics one lane reads, as one consumer group.
+/// The topics of one lane, read as one consumer group.
 public struct LaneSubscription: Sendable {
     public var name: String
     public var topics: [String]
-    /// Partitions of all its topics together: the lane's fetch budget is divided by it.
+    /// Number of partitions of all its topics. The lane's fetch budget is divided by it.
     public var partitionCount: Int
 
     public init(name: String, topics: [String], partitionCount: Int = 12) {

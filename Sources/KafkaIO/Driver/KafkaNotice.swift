@@ -1,20 +1,20 @@
 public import KafkaModel
 
-/// Events of our clients that are not for an engine but for the log, the health and the metrics.
+/// Events of the Kafka clients for the log, health and metrics.
 public enum KafkaNotice: Sendable {
-    /// A fatal one ends the process; others pass, or come again.
+    /// An error. A fatal one ends the process; others may pass or recur.
     case error(KafkaFailure)
-    /// A line of librdkafka's log; severities are those of syslog (3 is an error, 4 a warning).
+    /// A line of librdkafka's log, with syslog severities (3 is an error, 4 a warning).
     case log(severity: Int, text: String)
-    /// `nil` is the producer.
+    /// Statistics of a lane's consumer; `nil` stands for the producer.
     case statistics(lane: LaneID?, KafkaStatistics)
-    /// The records that the broker refuses at present, each time they change; empty once all are stored.
+    /// The reasons for records refused by the broker, after each change. Empty once all are stored.
     case refused([RefusedRecords.Reason])
-    /// Everything has ended; the last notice, and no event follows it.
+    /// Everything has ended. No notice or event follows.
     case closed(lost: LostRecords)
 }
 
-/// Records that were handed to `produce` and never acknowledged: their deliveries are not settled, and come again.
+/// Unacknowledged records given to `produce`. Their deliveries are not settled and are read again.
 public struct LostRecords: Sendable, Hashable {
     public var results = 0
     public var deadLetters = 0

@@ -2,33 +2,33 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// One lane's member of its consumer group: carries out what `ConsumerState` decides. Lives on the polling thread.
+/// One lane's member of its consumer group: carries out the decisions of `ConsumerState`. Confined to the polling thread.
 ///
-/// Every partition has a queue of its own, and a queue is read only on credit: what is not read fills up to the fetch
-/// budget, then fetching stops. Nothing is ever paused, which skips offsets in librdkafka before 2.1.
+/// Each partition's queue is read only within its credit. Unread records fill the fetch budget; then fetching stops. Partitions
+/// are never paused, because pausing skips offsets in librdkafka before 2.1.
 final class LaneConsumer {
     let lane: LaneID
     let client: RdClient
     private var state: ConsumerState
-    /// Of the state's slots, in their order; `nil` where librdkafka had none.
+    /// Queues of the state's slots, in their order; `nil` if librdkafka had no queue.
     private var queues: [PartitionQueue?] = []
     private let queue: RdQueue
-    /// Answers to commits, and everything else while closing.
+    /// Answers to commits, and all other events while closing.
     private let replies: RdQueue
     private let wakeUp: WakeUp
     private let topics: [String]
     private let start: Start
     private let nudge: FetchNudge?
-    /// A partition's fetching is nudged each time so many bytes of its queue were taken.
+    /// Number of bytes taken from a partition's queue after which its fetching is nudged.
     private let nudgeEvery: Int
     private let statistics = StatisticsReader()
     private var commits = PendingCommits()
     private var isClosing = false
 
-    /// Where an assigned partition is read from.
+    /// The position at which an assigned partition is first read.
     enum Start {
         case committed
-        /// Whatever is committed: a topic that is read as a whole by each owner.
+        /// The first offset, regardless of commits, because each owner reads the whole topic.
         case beginning
     }
 
@@ -55,7 +55,7 @@ final class LaneConsumer {
             settings: settings,
             defaults: [
                 ("auto.offset.reset", "earliest"), ("isolation.level", "read_committed"),
-                // An alert must not wait 45 s for the group to notice that a member died.
+                // The default of 45 s would delay alerts too long after a member dies.
                 ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "2500"),
                 ("statistics.interval.ms", KafkaSettings.statisticsInterval),
             ] + budget.properties,
@@ -92,8 +92,8 @@ final class LaneConsumer {
 
     func resume(_ partition: TopicPartition, _ generation: Generation) { state.resume(partition, generation) }
 
-    /// Seeks without waiting. Messages that were fetched from the old position carry an older version from this call on, and
-    /// are dropped by librdkafka.
+    /// Seeks without waiting. Messages fetched from the old position have an older version from now on, so librdkafka drops
+    /// them.
     func rewind(_ partition: TopicPartition, _ generation: Generation, _ turn: inout Turn) {
         guard state.rewind(partition, generation) else { return }
         let list = RdPartitionList([PartitionOffset(partition, Int64(RD_KAFKA_OFFSET_BEGINNING))])
@@ -159,7 +159,7 @@ final class LaneConsumer {
 
     /// Handles librdkafka's events, and stops waiting for shards that do not release in time.
     ///
-    /// - Parameter onChange: takes the generation that the ledger's reader is to serve from now on.
+    /// - Parameter onChange: called with the generation that the ledger's reader must serve from now on.
     func serve(_ turn: inout Turn, onChange: (Generation) -> Void) {
         for source in [queue, replies] {
             while let event = rd_kafka_queue_poll(source.handle, 0) {
@@ -177,7 +177,7 @@ final class LaneConsumer {
         }
     }
 
-    /// - Returns: whether more may be ready.
+    /// - Returns: true if more records may be ready.
     func read(_ batch: RdBatch, _ turn: inout Turn) -> Bool {
         let (queues, notify) = (queues, turn.notify)
         let hasMore = state.read(batch: RdBatch.capacity, &turn.events) { slot, limit in
@@ -201,7 +201,7 @@ final class LaneConsumer {
 
     var isClosed: Bool { isClosing && rd_kafka_consumer_closed(client.handle) != 0 }
 
-    /// Gives the partitions up without waiting for the shards.
+    /// Revokes the partitions without waiting for the shards.
     func abandon() {
         if state.abandon() { unassign() }
     }
@@ -230,7 +230,7 @@ final class LaneConsumer {
 
     private func assign(_ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?, _ turn: inout Turn) {
         state.assigned(RdPartitionList.elements(list).map(\.partition), &turn.events)
-        // Detached before they are assigned: no record ever lands in the common queue.
+        // The queues are detached before the assignment, so that no record reaches the common queue.
         queues = state.slots.map { PartitionQueue($0.partition, client, wakeUp) }
         let error =
             switch start {
@@ -257,7 +257,7 @@ final class LaneConsumer {
         answer(UInt(bitPattern: rd_kafka_event_opaque(event)), failure, &turn)
     }
 
-    /// A record that reached the common queue after all.
+    /// Delivers a record that reached the common queue despite the detached queues.
     private func deliver(_ message: UnsafePointer<rd_kafka_message_t>, _ turn: inout Turn) {
         guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR, let rkt = message.pointee.rkt,
             let name = rd_kafka_topic_name(rkt)

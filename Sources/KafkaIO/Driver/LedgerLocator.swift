@@ -3,7 +3,7 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// Finds the first and last offsets of results partitions, each by itself: one that cannot be served fails at once, and
+/// Finds the first and last offsets of results partitions individually, so that a partition without a leader fails at once and
 /// alone.
 struct LedgerLocator {
     private let consumer: AssignedConsumer
@@ -25,7 +25,7 @@ struct LedgerLocator {
             let committed = group.offsets
             let times = readTimes(served.filter { committed[$0.results] == nil && failures[$0.results] == nil })
             let open = served.filter { failures[$0.results] == nil }
-            // By leader: one that does not answer costs one time-out, whatever it leads.
+            // Grouped by leader, so that an unresponsive leader costs one timeout for all its partitions.
             for (_, led) in Dictionary(
                 grouping: open, by: { topics[$0.results.topic]?.leader(of: $0.results.partition) })
             {
@@ -62,7 +62,7 @@ struct LedgerLocator {
             remedy: "Check that its leader is there; reading goes on by itself.")
     }
 
-    /// The reason why a results partition cannot be read, by the cluster's metadata.
+    /// Returns the reason why a results partition cannot be read, according to the cluster's metadata.
     static func unserved(_ results: TopicPartition, _ topics: [String: TopicDescription]) -> KafkaFailure? {
         guard let topic = topics[results.topic] else {
             return KafkaFailure(
@@ -90,7 +90,7 @@ struct LedgerLocator {
         var none: Set<TopicPartition> = []
     }
 
-    /// L and W of all requests in one question, with the metadata of W. If W cannot be read, entries stay open, which is safe.
+    /// Reads L and W of all requests in one call, with the metadata of W. If W cannot be read, entries stay open, which is safe.
     private func readCommitted(
         _ requests: [LedgerState.Request], _ failures: inout [TopicPartition: KafkaFailure]
     ) throws(KafkaFailure) -> Committed {
@@ -112,7 +112,7 @@ struct LedgerLocator {
         return group
     }
 
-    /// Partitions without a time are absent: of these the newest results are read.
+    /// Finds offsets by time. Partitions without a time are absent; their newest results are read.
     private func readTimes(_ requests: [LedgerState.Request]) -> [TopicPartition: Int64] {
         var times: [TopicPartition: Int64] = [:]
         for since in Set(requests.compactMap(\.since)) {

@@ -3,8 +3,8 @@ import KafkaModel
 import NewsModel
 import Synchronization
 
-/// The thread that reads the ledger of one lane back: carries out what `LedgerState` decides. It blocks, so it is neither the
-/// polling thread nor another lane's. It never joins a group, so it never moves partitions.
+/// The thread that restores one lane's ledger as `LedgerState` decides. It has its own thread because it blocks. It never joins
+/// a group, so it causes no rebalance.
 final class LedgerReader: Sendable {
     private enum Request {
         case restore(TopicPartition, [TopicPartition], RestoreStart, ShardID, Generation)
@@ -24,7 +24,7 @@ final class LedgerReader: Sendable {
     private let wakeUp: WakeUp
     private let inbox = Mutex(Inbox())
 
-    /// - Parameter group: the lane's consumer group.
+    /// - Parameter group: the name of the lane's consumer group.
     init(
         lane: LaneID, settings: KafkaSettings, group: String, shards: Int, commands: CommandQueue
     ) throws(KafkaFailure) {
@@ -45,7 +45,7 @@ final class LedgerReader: Sendable {
         post(.restore(results, sources, start, shard, generation))
     }
 
-    /// Requests of older generations are dropped silently.
+    /// Serves this generation. Requests of older generations are dropped silently.
     func begin(_ generation: Generation) { post(.begin(generation)) }
 
     private func post(_ request: Request) {
@@ -66,7 +66,7 @@ final class LedgerReader: Sendable {
         }
     }
 
-    // MARK: Its thread
+    // MARK: The reader's thread
 
     func run() {
         var turn = LedgerTurn(
@@ -80,7 +80,7 @@ final class LedgerReader: Sendable {
                 }
             }
             let rest = turn.run { () throws(KafkaFailure) in
-                // Results are small, and the library takes several times the bytes of each.
+                // Results are small, but librdkafka uses several times their bytes.
                 try AssignedConsumer(settings, group: group, partitions: 12, budget: 2 << 20)
             }
             for notes in turn.notes { commands.post(.found(notes, lane)) }
@@ -94,15 +94,15 @@ final class LedgerReader: Sendable {
     }
 }
 
-/// The state that the ledger's thread keeps from turn to turn.
+/// The state of the ledger's thread between turns.
 struct LedgerTurn {
     var state: LedgerState
     var events: ShardEvents
-    /// For the lane's consumer, which must have them before the events.
+    /// Notes for the lane's consumer, which must receive them before the events.
     var notes: [IncarnationNotes] = []
-    /// `kafka.group`.
+    /// The value of `kafka.group`.
     let owner: [UInt8]
-    /// Exists only while there is something to read: its queues take memory.
+    /// Exists only while there is something to read, because its queues take memory.
     private var consumer: AssignedConsumer?
 
     init(state: LedgerState, events: ShardEvents, owner: [UInt8]) {
@@ -113,7 +113,7 @@ struct LedgerTurn {
 
     /// Does one step.
     ///
-    /// - Returns: milliseconds for which there is nothing to do; `nil` to go on at once.
+    /// - Returns: the time to wait in milliseconds; `nil` to continue at once.
     mutating func run(make: () throws(KafkaFailure) -> AssignedConsumer) -> Int32? {
         switch state.next(at: MonotonicClock.now) {
         case .locate(let requests):

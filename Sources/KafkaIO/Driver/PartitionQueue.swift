@@ -6,7 +6,7 @@ import NewsModel
 final class PartitionQueue {
     let partition: TopicPartition
     private let queue: RdQueue
-    /// Bytes taken since fetching was last nudged.
+    /// Number of bytes taken since fetching was last nudged.
     var taken = 0
 
     init?(_ partition: TopicPartition, _ client: RdClient, _ wakeUp: WakeUp) {
@@ -16,9 +16,9 @@ final class PartitionQueue {
         queue.wake(wakeUp)
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads the available records without waiting.
     ///
-    /// - Parameter report: takes errors of the partition.
+    /// - Parameter report: called with errors of the partition.
     func read(_ batch: RdBatch, limit: Int, _ report: (KafkaFailure) -> Void) -> [ConsumerState.Reading] {
         var readings: [ConsumerState.Reading] = []
         var records: [SourceRecord] = []
@@ -27,7 +27,7 @@ final class PartitionQueue {
             case RD_KAFKA_RESP_ERR_NO_ERROR:
                 let record = SourceRecord(message)
                 taken += record.byteCount
-                // Offsets that start again belong to another incarnation: never two in one list.
+                // Offsets that restart belong to another incarnation. A list contains only one incarnation.
                 if let last = records.last, record.offset <= last.offset { flush(&records, &readings) }
                 records.append(record)
             case RD_KAFKA_RESP_ERR__PARTITION_EOF:

@@ -1,10 +1,10 @@
 import KafkaModel
 import NewsModel
 
-/// Commits that are not answered yet, by the number each request travels with.
+/// Unanswered commits, by the numbers of their requests.
 ///
-/// librdkafka 2.0.2 reports the broker's answer for one partition as that of every partition of the request. A request that
-/// failed because of some topic is therefore repeated topic by topic: a deleted topic must not spoil another one's commit.
+/// librdkafka 2.0.2 reports the broker's answer for one partition as that of all partitions in the request. Requests that failed
+/// because of a topic are therefore repeated per topic, so that a deleted topic fails no other commit.
 struct PendingCommits {
     struct Answer: Equatable {
         var shard: ShardID
@@ -15,14 +15,14 @@ struct PendingCommits {
 
     enum Step: Equatable {
         case answer(Answer)
-        /// Commit these, each in a request of its own, with what `begin` returns for it.
+        /// Commit each of these lists in a separate request, with the number that `begin` returns for it.
         case divide(commit: Int, [[PartitionOffset]])
         case wait
     }
 
     private struct Commit {
         var answer: Answer
-        /// Requests without an answer.
+        /// Number of unanswered requests.
         var open = 0
         var isDivided = false
     }
@@ -32,10 +32,10 @@ struct PendingCommits {
     private var lastCommit = 0
     private var lastRequest: UInt = 0
 
-    /// Errors that concern topics, not the group.
+    /// Errors of topics rather than of the group.
     private static let ofTopics: Set<String> = ["UNKNOWN_TOPIC_OR_PART", "TOPIC_AUTHORIZATION_FAILED"]
 
-    /// A commit that a shard asked for.
+    /// Starts a commit that a shard requested.
     mutating func open(shard: ShardID, generation: Generation) -> Int {
         lastCommit += 1
         commits[lastCommit] = Commit(answer: Answer(shard: shard, generation: generation, offsets: []))

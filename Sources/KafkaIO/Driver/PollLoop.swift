@@ -4,7 +4,7 @@ import NewsModel
 
 /// The body of the polling thread.
 final class PollLoop: @unchecked Sendable {
-    // Built on one thread, then used by the polling thread alone.
+    // Created on one thread, then used only by the polling thread.
     private let settings: KafkaSettings
     private let commands: CommandQueue
     private let lanes: [LaneConsumer]
@@ -21,13 +21,13 @@ final class PollLoop: @unchecked Sendable {
     private var looks = 0
 
     private enum Phase {
-        /// Next is `leaving`.
+        /// Until `close`. Followed by `leaving`.
         case running
-        /// Until the shards released everything and the groups are left. Next is `flushing`.
+        /// Waits until the shards have released all partitions and the groups are left. Followed by `flushing`.
         case leaving(until: Instant)
-        /// Until the broker acknowledged every record. Next is `purging`, or `closed`.
+        /// Waits until the broker has acknowledged every record. Followed by `purging` or `closed`.
         case flushing(until: Instant)
-        /// Unacknowledged records are given up; their reports come in the next turns. Next is `closed`.
+        /// Drops unacknowledged records and waits for their reports. Followed by `closed`.
         case purging(until: Instant)
         case closed
     }
@@ -57,7 +57,7 @@ final class PollLoop: @unchecked Sendable {
             for lane in lanes { serve(lane) }
             producer.serve(&turn)
             var hasMore = false
-            // Higher lanes first; each turn is bounded, so the lower ones get theirs.
+            // Higher lanes first. Each turn is bounded, so that lower lanes are served too.
             for lane in lanes where lane.read(batch, &turn) { hasMore = true }
             lookAtIncarnations()
             advance()
@@ -73,11 +73,11 @@ final class PollLoop: @unchecked Sendable {
         lane.serve(&turn) { ledgers[lane.lane.index].begin($0) }
         guard lane.generation != before else { return }
         watcher.assigned(lane.lane, lane.generation)
-        // The metadata that the last owner committed is needed before the first records.
+        // The metadata committed by the last owner is needed before the first records.
         lookAt = .distantPast
     }
 
-    /// Events wake us; the bound only paces deadlines, and feeds `max.poll.interval.ms`.
+    /// Longest wait for events in milliseconds. It only limits the delay of deadlines and of polls for `max.poll.interval.ms`.
     private var pause: Int32 {
         guard case .running = phase else { return 5 }
         guard let due = producer.nextDue else { return 100 }
@@ -98,7 +98,7 @@ final class PollLoop: @unchecked Sendable {
                 }
             case .report(let failure): turn.notify(.error(failure))
             case .refused(let record, let key, let failure):
-                // The producer itself: there was no batch.
+                // The producer refused it locally, so it was in no batch.
                 producer.refuse(record, key, failure, wasAlone: true, at: turn.now)
             case .found(let notes, let lane): lanes[lane.index].found(notes)
             case .checked(let lane, let check, let finding): lanes[lane.index].checked(check, finding, &turn)
@@ -126,7 +126,7 @@ final class PollLoop: @unchecked Sendable {
     // MARK: Incarnations
 
     private static let lookInterval = Duration.seconds(2)
-    /// Idle partitions are looked at every so many times.
+    /// Idle partitions are included in every fifth check.
     private static let idleEvery = 5
 
     private func lookAtIncarnations() {
@@ -141,7 +141,7 @@ final class PollLoop: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// The shards have finished by now, so releasing and leaving are quick; if not, the members leave when their sessions end.
+    /// Time limit for leaving. The shards have finished, so it is quick; otherwise the memberships end with their sessions.
     private static let leavingMax = Duration.seconds(10)
 
     private func close() {
@@ -187,14 +187,14 @@ extension KafkaCommand {
     }
 }
 
-/// One turn of the polling thread: its time, and the events it produced.
+/// One turn of the polling thread: its time and the resulting events.
 struct Turn {
     var now: Instant
     var events: ShardEvents
     let notify: @Sendable (KafkaNotice) -> Void
 }
 
-/// Nanoseconds of `CLOCK_MONOTONIC`, as NIO's deadlines have them.
+/// The time of `CLOCK_MONOTONIC` in nanoseconds, as used by NIO's deadlines.
 enum MonotonicClock {
     static var now: Instant {
         var time = timespec()

@@ -2,26 +2,26 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// The process's one producer. `produce` may be called from any thread; everything else only from the polling thread.
+/// The producer of the process. Any thread may call `produce`; all other calls belong to the polling thread.
 ///
-/// A record is never given up after a failure: those that the broker refuses are handed to the producer again when
-/// `RefusedRecords` says.
+/// Retries failed records until they are stored. Records that the broker refuses are produced again when `RefusedRecords` says
+/// so.
 final class ResultProducer: @unchecked Sendable {
     private let clients: ProducerPair
     private let commands: CommandQueue
     private let statistics = StatisticsReader()
-    /// The topic nearly every record goes to, looked up once.
+    /// The topic of nearly every record, looked up once.
     private let topic: String
     private let topicHandle: OpaquePointer
     private var refused = RefusedRecords()
-    /// The refused records have changed since they were last reported.
+    /// True if the refused records have changed since they were last reported.
     private var refusedHasChanged = false
     private var reported: [RefusedRecords.Reason] = []
-    /// The producer has failed for good, which was reported once.
+    /// True after a fatal failure of the producer was reported.
     private var hasFailed = false
-    /// Originals that the held topic does not take.
+    /// Originals that are too large for the held topic.
     private var tooLarge: [RefusedRecords.Key] = []
-    /// Given up at the end.
+    /// Records dropped at the end.
     private var purged: Set<RefusedRecords.Key> = []
 
     init(
@@ -35,9 +35,9 @@ final class ResultProducer: @unchecked Sendable {
                 ("linger.ms", String(settings.lingerMilliseconds)),
                 ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
                 ("queue.buffering.max.messages", String(max(settings.produceBudget / 512, 1024))),
-                // However long the brokers are away, results wait for them: the window bounds how many.
+                // Results wait for the brokers through any outage, because the window bounds their number.
                 ("message.timeout.ms", "0"),
-                // The broker decides which records are too large: a dead letter may carry an event of its largest size.
+                // The broker decides which records are too large, because a dead letter may carry an event of the largest size.
                 ("message.max.bytes", "16000000"),
             ],
             wakeUp: commands.wakeUp)
@@ -49,20 +49,20 @@ final class ResultProducer: @unchecked Sendable {
 
     deinit { rd_kafka_topic_destroy(topicHandle) }
 
-    /// The client that nearly all records go through.
+    /// The client that produces nearly all records.
     var client: RdClient { clients.batching }
 
     // MARK: Any thread
 
-    /// Copies the record into the producer's queue; its key travels with it and comes back in its report.
+    /// Copies the record into the producer's queue. The key accompanies the record and identifies it in its report.
     ///
-    /// - Returns: `false` when the queue is full.
+    /// - Returns: `false` if the queue is full.
     func produce(_ record: ProducedRecord, _ key: RefusedRecords.Key) -> Bool {
         let error = record.produce(client, topicHandle: handle(of: record.topic), opaque: key.opaque)
         return settle(error, key) { record }
     }
 
-    /// The same for a draft.
+    /// Copies a draft into the producer's queue in the same way.
     func produce(_ draft: borrowing RecordDraft, _ key: RefusedRecords.Key) -> Bool {
         let error = draft.produce(client, topicHandle: handle(of: draft.topic), opaque: key.opaque)
         return settle(error, key) { ProducedRecord(draft) }
@@ -70,7 +70,7 @@ final class ResultProducer: @unchecked Sendable {
 
     private func handle(of topic: String) -> OpaquePointer? { topic == self.topic ? topicHandle : nil }
 
-    /// - Parameter record: makes the record that waits, should the producer have refused it.
+    /// - Parameter record: makes the record to retry if the producer refused it.
     private func settle(_ error: rd_kafka_resp_err_t, _ key: RefusedRecords.Key, record: () -> ProducedRecord) -> Bool {
         switch error {
         case RD_KAFKA_RESP_ERR_NO_ERROR: return true
@@ -128,14 +128,14 @@ final class ResultProducer: @unchecked Sendable {
         case RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: purged.insert(key)
         case let error:
             let failure = clients.client(isAlone: isAlone).failure(error, detail: nil)
-            // A fatal producer refuses everything from now on, and only a restart helps.
+            // A producer with a fatal error refuses all further records until the process restarts.
             if failure.isFatal && !hasFailed {
                 hasFailed = true
                 turn.notify(.error(failure))
             }
             var record = ProducedRecord(message)
-            // A dead letter stands wherever its key falls: its topic may have been made anew with fewer partitions.
-            // So does a held event, if its topic has fewer partitions than the source: it carries where it came from.
+            // A dead letter's partition is chosen by its key, because its topic may have been recreated with fewer partitions.
+            // The same applies to a held event, whose headers name its source, if the held topic has fewer partitions.
             if key.kind == .deadLetter || key.kind == .held && failure.code == "_UNKNOWN_PARTITION" {
                 record.partition = nil
             }
@@ -143,7 +143,7 @@ final class ResultProducer: @unchecked Sendable {
         }
     }
 
-    /// - Parameter wasAlone: `true` if the refusal is about this record and no batch.
+    /// - Parameter wasAlone: `true` if the refusal concerns this record rather than its batch.
     func refuse(
         _ record: ProducedRecord, _ key: RefusedRecords.Key, _ failure: KafkaFailure, wasAlone: Bool, at now: Instant
     ) {
@@ -151,29 +151,29 @@ final class ResultProducer: @unchecked Sendable {
             switch key.kind {
             case .result: smallestResult(record)
             case .deadLetter: smallestDeadLetter(record)
-            // There is no smaller form: when its time comes, all of it is needed.
+            // A held event has no smaller form, because all of it is needed when it is due.
             case .held: record
             }
         }
         refusedHasChanged = true
     }
 
-    /// When a refused record is due.
+    /// Time at which the next refused record is due.
     var nextDue: Instant? { refused.nextDue }
 
-    /// Everything that was handed to `produce` is stored.
+    /// True if every record given to `produce` was stored.
     var isDone: Bool { outstanding == 0 && refused.isEmpty }
 
-    /// Records not yet acknowledged or not yet reported.
+    /// Number of records not yet acknowledged or not yet reported.
     var outstanding: Int { clients.outstanding }
 
     /// Sends incomplete batches at once.
     func sendNow() { clients.sendNow() }
 
-    /// Gives up unacknowledged records: they are reported as purged.
+    /// Drops unacknowledged records. They are reported as purged.
     func purge() { _ = clients.purge() }
 
-    /// The records that were never stored. Those that librdkafka did not even report as purged count as results.
+    /// The records that were never stored. Records that librdkafka did not report as purged count as results.
     var lost: LostRecords {
         let keys = purged.union(refused.keys)
         let deadLetters = keys.count { $0.kind == .deadLetter }
@@ -181,7 +181,7 @@ final class ResultProducer: @unchecked Sendable {
     }
 }
 
-/// 64 bits that travel with a record: 55 of the delivery, two of the kind, seven of the shard.
+/// The 64 bits that identify a record in its report: 55 of the delivery, two of the kind, seven of the shard.
 extension RefusedRecords.Key {
     static let shardsMax = 128
 

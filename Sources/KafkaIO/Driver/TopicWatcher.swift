@@ -3,12 +3,12 @@ import KafkaModel
 import NewsModel
 import Synchronization
 
-/// The thread that polls the cluster for what it does not announce: how many partitions our topics have, and whether a
-/// partition is still the one we started to read. It blocks; the polling thread never waits for it.
+/// The thread that polls the cluster for unannounced changes: the partition counts of our topics, and the identity of the
+/// partitions being read. It blocks; the polling thread never waits for it.
 final class TopicWatcher: Sendable {
     private let settings: KafkaSettings
     private let topics: TopicWatch
-    /// Answers questions about topics; the producer's.
+    /// The producer's client, used for requests about topics.
     private let client: RdClient
     private let lanes: Int
     private let shards: Int
@@ -20,7 +20,7 @@ final class TopicWatcher: Sendable {
         var generations: [Generation]
         var hasNewAssignment = true
         var checks: [(LaneID, ConsumerState.IncarnationCheck)] = []
-        /// A look at incarnations is under way: the next one waits for it.
+        /// True while incarnations are being checked. New checks are dropped meanwhile.
         var isLooking = false
         var isClosing = false
     }
@@ -41,7 +41,7 @@ final class TopicWatcher: Sendable {
         state = Mutex(State(generations: Array(repeating: .none, count: lanes)))
     }
 
-    /// Asks for the counts again.
+    /// Requests the partition counts again.
     func assigned(_ lane: LaneID, _ generation: Generation) {
         state.withLock { state in
             state.generations[lane.index] = generation
@@ -50,7 +50,7 @@ final class TopicWatcher: Sendable {
         wakeUp.signal()
     }
 
-    /// Asks for checks to be made; drops them while others are being made.
+    /// Requests checks. Drops them while others are in progress.
     func look(_ checks: [ConsumerState.IncarnationCheck], _ lane: LaneID) {
         state.withLock { state in
             guard !state.isLooking else { return }
@@ -102,7 +102,7 @@ final class TopicWatcher: Sendable {
         }
     }
 
-    /// Asks for all topics: asking for one by name would create it on many brokers.
+    /// Requests all topics, because a request for one by name would create it on many brokers.
     private func readCounts(_ generations: [Generation]) -> [String: Int]? {
         do throws(KafkaFailure) {
             let counts = topics.ours(try client.topics(timeout: Self.timeout).mapValues(\.count))
@@ -111,7 +111,7 @@ final class TopicWatcher: Sendable {
             commands.post(.forward(events))
             return counts
         } catch {
-            // The clients report the same brokers themselves.
+            // The clients report the brokers' errors themselves.
             return nil
         }
     }

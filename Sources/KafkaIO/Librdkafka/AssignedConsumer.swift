@@ -2,21 +2,21 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// A consumer that reads the partitions it is assigned and joins no group. Its calls block, for at most `timeout`.
+/// A consumer that reads assigned partitions without joining a group. Its calls block for at most `timeout`.
 final class AssignedConsumer {
     private let client: RdClient
     private let queue: RdQueue
     private let batch = RdBatch()
     private let timeout: Int32
     private var assigned: [TopicPartition] = []
-    /// Bytes read since fetching was last nudged, and how many call for it.
+    /// Bytes read since fetching was last nudged.
     private var taken = 0
     private let nudgeEvery: Int
 
     /// - Parameters:
-    ///   - group: whose committed offsets are read.
-    ///   - idle: How long the broker waits for a record before it answers that there is none, in milliseconds: the end of a
-    ///     partition is known so late.
+    ///   - group: the group whose committed offsets are read.
+    ///   - idle: Milliseconds for which the broker waits for a record before it returns an empty answer. The end of a partition
+    ///     is detected after this delay.
     convenience init(
         _ settings: KafkaSettings, group: String, partitions: Int, budget: Int = 8 << 20, timeout: Int32 = 5_000,
         isolation: String = "read_uncommitted", idle: Int = 20
@@ -26,7 +26,7 @@ final class AssignedConsumer {
             nudgeEvery: budget / 4, timeout: timeout, isolation: isolation, idle: idle)
     }
 
-    /// Reads single records here and there: fetches as little as a broker gives.
+    /// Creates a consumer for single records. It fetches as little as possible.
     convenience init(_ settings: KafkaSettings, examining group: String) throws(KafkaFailure) {
         try self.init(
             settings, group: group,
@@ -45,7 +45,7 @@ final class AssignedConsumer {
         let configuration = try RdConfiguration(
             settings: settings,
             defaults: fetch
-                // An empty fetch reports the end of a partition.
+                // An empty fetch shows the end of a partition.
                 + [("fetch.wait.max.ms", String(idle))],
             fixed: [
                 ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
@@ -54,7 +54,7 @@ final class AssignedConsumer {
             ])
         configuration.setEvents(RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_ERROR)
         client = try configuration.makeClient(RD_KAFKA_CONSUMER)
-        // Errors and logs stay in the main queue, apart from the records.
+        // Errors and logs stay in the main queue, separate from the records.
         client.takeLogs()
         guard let queue = RdQueue.consumer(client) else {
             throw KafkaFailure(code: "_STATE", detail: "The Kafka consumer has no queue")
@@ -68,7 +68,7 @@ final class AssignedConsumer {
         assigned = offsets.map(\.partition)
     }
 
-    /// Fetches no more of some partitions: what is fetched in vain takes its time from the others.
+    /// Stops fetching some partitions, because useless fetches delay the others.
     func unassign(_ partitions: [TopicPartition]) throws(KafkaFailure) {
         let list = RdPartitionList(capacity: partitions.count)
         for partition in partitions { list.append(partition) }
@@ -77,7 +77,7 @@ final class AssignedConsumer {
         assigned.removeAll(where: partitions.contains)
     }
 
-    /// The group's committed offsets; partitions without one are absent.
+    /// Returns the group's committed offsets. Partitions without one are absent.
     func committed(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Int64] {
         if partitions.isEmpty { return [:] }
         let list = RdPartitionList(capacity: partitions.count)
@@ -89,14 +89,14 @@ final class AssignedConsumer {
         return try Self.offsets(list)
     }
 
-    /// The group's committed offsets, each with its own error; a negative offset is none.
+    /// Returns the group's committed offsets, each with its own error. Without a commit, the offset is negative.
     func committedEach(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [RdPartitionList.Element] {
         if partitions.isEmpty { return [] }
         let list = RdPartitionList(capacity: partitions.count)
         for partition in partitions { list.append(partition) }
         let error = list.withPointer { rd_kafka_committed(client.handle, $0, timeout) }
         let elements = list.elements
-        // When every partition failed, the call has failed too, and each says why.
+        // If every partition failed, the call fails too; the partitions' own errors explain why.
         if error != RD_KAFKA_RESP_ERR_NO_ERROR && elements.contains(where: { $0.error == RD_KAFKA_RESP_ERR_NO_ERROR }) {
             throw client.explained(error, detail: "The group's committed offsets could not be read")
         }
@@ -113,7 +113,7 @@ final class AssignedConsumer {
         }
     }
 
-    /// What the broker says instead of describing a topic; `nil` if it describes it. A consumer's question creates none.
+    /// Returns the broker's error for a topic; `nil` if it describes the topic. A consumer's request creates no topic.
     func failure(of topic: String) throws(KafkaFailure) -> KafkaFailure? {
         let handle = rd_kafka_topic_new(client.handle, topic, nil)
         defer { if let handle { rd_kafka_topic_destroy(handle) } }
@@ -129,13 +129,13 @@ final class AssignedConsumer {
         }
     }
 
-    /// The first offset kept, and the one after the last.
+    /// Returns the first offset kept and the offset after the last one.
     func watermarks(_ partition: TopicPartition) throws(KafkaFailure) -> Range<Int64> {
         try client.watermarks(partition, milliseconds: timeout)
     }
 
-    /// The end of a partition as the last fetch has shown it, with what an open transaction hides; `nil` before the first fetch.
-    /// Never blocks.
+    /// Returns the end of a partition according to the last fetch, including records in open transactions; `nil` before the
+    /// first fetch. Never blocks.
     func lastSeenEnd(_ partition: TopicPartition) -> Int64? {
         var (low, high) = (Int64(RD_KAFKA_OFFSET_INVALID), Int64(RD_KAFKA_OFFSET_INVALID))
         let error = rd_kafka_get_watermark_offsets(
@@ -143,12 +143,12 @@ final class AssignedConsumer {
         return error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
     }
 
-    /// The same of several partitions that one broker leads; those that cannot be read are absent.
+    /// Returns the ranges of several partitions with the same leader. Unreadable partitions are absent.
     func ranges(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Range<Int64>] {
         try client.ranges(partitions, milliseconds: 3_000)
     }
 
-    /// The first offset at or after a time; partitions with nothing as late are absent.
+    /// Returns the first offset at or after a time. Partitions without such an offset are absent.
     func offsets(
         for time: Instant, _ partitions: [TopicPartition]
     ) throws(KafkaFailure) -> [TopicPartition: Int64] {
@@ -170,12 +170,12 @@ final class AssignedConsumer {
         return result
     }
 
-    /// The most useful error of the connections since the last call.
+    /// Returns the most useful error of the connections since the last call.
     func worstError() -> KafkaFailure? { client.worstError() }
 
-    /// Reads what is there, waiting up to `milliseconds` for the first. Returns how many messages there were.
+    /// Reads the available messages, waiting up to `milliseconds` for the first one. Returns the number of messages.
     ///
-    /// - Parameter isExpecting: every partition that is assigned has records to come.
+    /// - Parameter isExpecting: true if every assigned partition has further records.
     func read(
         limit: Int = RdBatch.capacity, milliseconds: Int32, isExpecting: Bool = false,
         _ body: (TopicPartition, UnsafePointer<rd_kafka_message_t>) -> Void
@@ -193,12 +193,12 @@ final class AssignedConsumer {
         }
         let count = batch.read(queue, limit: limit, milliseconds: min(milliseconds, Self.normalPause), hand)
         if count > 0 || milliseconds <= Self.normalPause { return count }
-        // Some queues were full and now all are empty: the thread that should fill them may be asleep.
+        // The queues are empty after some were full. The thread that fills them may be asleep.
         if taken > 0 || isExpecting { nudge() }
         return batch.read(queue, limit: limit, milliseconds: milliseconds - Self.normalPause, hand)
     }
 
-    /// Milliseconds without a message that are normal.
+    /// Milliseconds that may normally pass without a message.
     private static let normalPause: Int32 = 5
 
     private func nudge() {

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Makes librdkafka before 2.2 fetch again as soon as a queue has room.
 ///
-/// Those versions stop fetching when the queues are full, and look again only when something else wakes the broker's
-/// thread, or after a second: with queues that hold less than a second's worth of records the consumer starves. Any
-/// request to the broker wakes that thread, so we ask it for an offset that we do not need. Newer versions have
-/// `fetch.queue.backoff.ms` instead, and no nudge is made.
+/// Those versions stop fetching when queues are full. They check again only after a second, or when something else wakes the
+/// broker's thread. If the queues hold less than a second's records, the consumer starves. Any request to the broker wakes its
+/// thread, so this requests an offset that is not needed. Newer versions have `fetch.queue.backoff.ms` instead and need no
+/// nudge.
 final class FetchNudge: Sendable {
     private struct State {
         var waiting: [(client: RdClient, partitions: [TopicPartition])] = []
@@ -20,10 +20,10 @@ final class FetchNudge: Sendable {
 
     static var isNeeded: Bool { rd_kafka_version() < 0x0202_0000 }
 
-    /// `nil` when the library needs none.
+    /// Returns `nil` if the library needs no nudge.
     static func ifNeeded() throws(KafkaFailure) -> FetchNudge? { isNeeded ? try FetchNudge() : nil }
 
-    /// Wakes the threads of the partitions' brokers; waits for their answer, which does not matter.
+    /// Wakes the threads of the partitions' brokers. Waits for their answer and ignores it.
     static func nudge(_ client: RdClient, _ partitions: [TopicPartition]) {
         let list = RdPartitionList(capacity: partitions.count)
         for partition in partitions { list.append(partition, Int64(RD_KAFKA_OFFSET_END)) }
@@ -34,7 +34,7 @@ final class FetchNudge: Sendable {
         wakeUp = try WakeUp()
     }
 
-    /// Never blocks. While the thread is behind, further requests of a client join the waiting one.
+    /// Requests a nudge without blocking. While the thread is busy, further requests of a client are merged.
     func request(_ client: RdClient, _ partitions: [TopicPartition]) {
         state.withLock { state in
             if let index = state.waiting.firstIndex(where: { $0.client === client }) {
@@ -73,18 +73,18 @@ struct FetchBudget {
 
     private var share: Int { bytes / max(partitions, 1) }
 
-    /// Bytes a partition's queue may hold before fetching stops: half of its share. The other half is for the response
-    /// on its way.
+    /// Bytes that a partition's queue may hold before fetching stops: half of its share. The other half is for the response in
+    /// flight.
     var queued: Int { min(max(share / 2, 64 << 10), 64 << 20) }
 
     var properties: [(String, String)] {
         let fetch = min(max(share / 2, 64 << 10), 1 << 20)
         return [
             ("queued.max.messages.kbytes", String(queued >> 10)),
-            // Small records cost more to keep than they weigh.
+            // The overhead of a small record exceeds its size.
             ("queued.min.messages", String(min(max(queued / 512, 200), 100_000))),
             ("fetch.message.max.bytes", String(fetch)), ("fetch.max.bytes", String(max(bytes / 2, 1 << 20))),
-            // From 2.2 on, a full queue is not looked at again for a second unless told.
+            // From 2.2 on, a full queue is checked again only after a second by default.
             ("fetch.queue.backoff.ms", "5"),
         ]
     }

@@ -3,12 +3,12 @@ import KafkaModel
 
 /// librdkafka's errors as sentences with remedies.
 extension KafkaFailure {
-    /// `detail` is what librdkafka says beyond the code's own text, when it says more.
+    /// Makes a failure of an error code. `detail` is librdkafka's text if it adds to the code's own text.
     init(_ error: rd_kafka_resp_err_t, detail: String? = nil, fatal: Bool = false) {
         let text = rd_kafka_err2str(error).map { String(cString: $0) } ?? "Unknown error"
         self.init(
             code: rd_kafka_err2name(error).map { String(cString: $0) } ?? String(error.rawValue),
-            // Fenced: another process has taken this one's place, so nothing of it counts any more.
+            // A fenced process was replaced by another one, so the broker accepts nothing from it.
             isFatal: fatal || error == RD_KAFKA_RESP_ERR__FATAL || error == RD_KAFKA_RESP_ERR__FENCED
                 || error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,
             isRetriable: !fatal && Self.retriable.contains(error.rawValue),
@@ -16,7 +16,7 @@ extension KafkaFailure {
             remedy: Self.remedy(for: error))
     }
 
-    /// Takes an `rd_kafka_error_t` and destroys it.
+    /// Makes a failure of an `rd_kafka_error_t` and destroys it.
     init(consuming error: OpaquePointer, during action: String) {
         defer { rd_kafka_error_destroy(error) }
         let text = rd_kafka_error_string(error).map { String(cString: $0) } ?? ""

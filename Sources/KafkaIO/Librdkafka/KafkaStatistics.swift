@@ -1,41 +1,41 @@
 import KafkaModel
 import NewsModel
 
-/// The figures of librdkafka's statistics (its STATISTICS.md) that matter to an operator, for one client.
+/// librdkafka's statistics (see its STATISTICS.md) that matter to an operator, for one client.
 public struct KafkaStatistics: Sendable, Hashable {
-    /// Requests to brokers, those of the group's coordinator included.
+    /// Requests to brokers, including those to the group's coordinator.
     public var brokers: [Broker] = []
-    /// Records and bytes that wait in the producer, or were fetched ahead and wait to be read.
+    /// Records and bytes that wait in the producer, or that were fetched and wait to be read.
     public var queuedRecords: Int64 = 0
     public var queuedBytes: Int64 = 0
-    /// Rebalances of the lane's group that this member saw; `nil` for the producer.
+    /// Rebalances of the lane's group seen by this member; `nil` for the producer.
     public var rebalances: Int64?
 
     public struct Broker: Sendable, Hashable {
         public var name: String
-        /// Round trip of requests in the last interval, in microseconds: median and 99th percentile.
+        /// Round-trip time of requests in the last interval, in microseconds: median and 99th percentile.
         public var roundTripMedian: Int64 = 0
         public var roundTripP99: Int64 = 0
-        /// Requests that wait to be sent, and those that wait for their answer.
+        /// Requests that wait to be sent, and requests that wait for their answers.
         public var waiting: Int64 = 0
         public var inFlight: Int64 = 0
-        /// Since the start: failed or timed out, sent again, connections lost.
+        /// Numbers since the start: failed or timed-out requests, retries, and lost connections.
         public var errors: Int64 = 0
         public var retries: Int64 = 0
         public var disconnects: Int64 = 0
     }
 
-    /// A cluster has fewer; whatever a library may write, this is where it ends.
+    /// Limit for the brokers read from statistics. Real clusters have fewer.
     static let brokersMax = 256
 }
 
-/// Reads librdkafka's statistics, always on the same thread.
+/// Reads librdkafka's statistics. All calls must be on the same thread.
 final class StatisticsReader {
-    /// Some hundred bytes per partition.
+    /// Parser for statistics, which have some hundred bytes per partition.
     private let parser = JSONParser(sizeMax: 16 << 20, depthMax: 16)
 
-    /// - Parameter isConsumer: true counts records fetched ahead, false those waiting to be sent.
-    /// - Returns: `nil` for anything but a JSON object. Members that are missing or of another kind count as zero.
+    /// - Parameter isConsumer: true counts records fetched ahead; false counts records waiting to be sent.
+    /// - Returns: `nil` for anything but a JSON object. Missing or mistyped members count as zero.
     func read(_ json: UnsafeBufferPointer<UInt8>, isConsumer: Bool) -> KafkaStatistics? {
         guard let top = try? parser.object(in: json) else { return nil }
         var statistics = KafkaStatistics()
@@ -55,7 +55,7 @@ final class StatisticsReader {
 
     private func add(_ members: JSONObject, to statistics: inout KafkaStatistics) {
         let name = members.text("name")
-        // Bootstrap addresses and internal ones are no brokers of their own.
+        // Bootstrap and internal addresses are not separate brokers.
         guard members.number("nodeid") ?? -1 >= 0 || name == "GroupCoordinator",
             statistics.brokers.count < KafkaStatistics.brokersMax
         else { return }
@@ -87,7 +87,7 @@ final class StatisticsReader {
 }
 
 extension JSONObject {
-    /// Looks at one member after the other: there are few, and this is no hot path.
+    /// Searches the members in sequence: they are few, and this is not a hot path.
     fileprivate func value(_ name: StaticString) -> JSONValue? { first { $0.name == name }?.value }
 
     fileprivate func number(_ name: StaticString) -> Int64? {

@@ -1,8 +1,8 @@
 import CRdkafka
 import KafkaModel
 
-/// Topics that a producer is going to write to. librdkafka looks for the leader of a topic that it has not seen before once a
-/// second, so a first record would wait for that long.
+/// Topics that a producer will write to. librdkafka looks for the leader of a new topic once a second, which would delay the
+/// first record.
 final class PreparedTopics {
     private let client: RdClient
     private var handles: [String: OpaquePointer] = [:]
@@ -13,7 +13,7 @@ final class PreparedTopics {
 
     deinit { for handle in handles.values { rd_kafka_topic_destroy(handle) } }
 
-    /// Begins to look for the leaders, and goes on while this lives. Many brokers make a topic that is not there.
+    /// Looks for the leaders while this object exists. Many brokers create a missing topic.
     func add(_ topics: [String]) {
         for topic in topics where handles[topic] == nil {
             handles[topic] = rd_kafka_topic_new(client.handle, topic, nil)

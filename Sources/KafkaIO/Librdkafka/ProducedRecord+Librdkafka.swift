@@ -4,7 +4,7 @@ import KafkaModel
 import NewsModel
 
 extension ProducedRecord {
-    /// The record that a failed message was made from.
+    /// Makes the record that a failed message was produced from.
     init(_ message: UnsafePointer<rd_kafka_message_t>) {
         self.init(
             topic: message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "",
@@ -14,7 +14,7 @@ extension ProducedRecord {
 
     /// Hands the record to the producer, which copies it.
     ///
-    /// - Parameter topicHandle: saves looking up the topic by name.
+    /// - Parameter topicHandle: avoids a lookup of the topic by name.
     func produce(_ client: RdClient, topicHandle: OpaquePointer?, opaque: UInt) -> rd_kafka_resp_err_t {
         let list = makeHeaders(headers.count)
         for header in headers {
@@ -31,7 +31,7 @@ extension ProducedRecord {
         }
     }
 
-    /// Absent bytes are a null pointer, empty ones are not: to Kafka they differ.
+    /// Passes absent bytes as a null pointer, but empty ones as a valid pointer, because Kafka distinguishes them.
     private func withBytes<R>(_ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer?) -> R) -> R {
         guard let bytes else { return body(nil) }
         guard !bytes.isEmpty else {
@@ -44,7 +44,7 @@ extension ProducedRecord {
 extension RecordDraft {
     /// Hands the record to the producer, which copies it.
     ///
-    /// - Parameter topicHandle: saves looking up the topic by name.
+    /// - Parameter topicHandle: avoids a lookup of the topic by name.
     func produce(_ client: RdClient, topicHandle: OpaquePointer?, opaque: UInt) -> rd_kafka_resp_err_t {
         let list = makeHeaders(headerCount)
         forEachHeader { add($0, $1, to: list) }
@@ -54,7 +54,7 @@ extension RecordDraft {
 }
 
 extension RdClient {
-    /// - Parameter headers: belong to the producer from now on, or are freed.
+    /// - Parameter headers: owned by the producer from now on, or freed on failure.
     fileprivate func produce(
         _ topic: String, _ topicHandle: OpaquePointer?, _ partition: Int32?, key: UnsafeRawBufferPointer?,
         value: UnsafeRawBufferPointer?, timestamp: Instant?, headers: OpaquePointer?, opaque: UInt
@@ -71,10 +71,10 @@ extension RdClient {
     }
 }
 
-/// - Returns: librdkafka's list; `nil` for no headers.
+/// - Returns: librdkafka's list; `nil` if there are no headers.
 private func makeHeaders(_ count: Int) -> OpaquePointer? { count == 0 ? nil : rd_kafka_headers_new(count) }
 
-/// - Parameter name: with its length, as a C string would have to be made of most names.
+/// - Parameter name: passed with its length, because most names would need a copy to become a C string.
 private func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, to headers: OpaquePointer?) {
     let name = name.assumingMemoryBound(to: CChar.self)
     rd_kafka_header_add(headers, name.baseAddress, name.count, value?.baseAddress, value?.count ?? 0)

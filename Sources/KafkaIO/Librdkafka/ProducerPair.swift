@@ -2,30 +2,29 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// Two producers with the same settings: one gathers records into batches, the other sends each record in a batch of its own.
+/// Two producers with the same settings: one gathers records into batches, the other sends each record in its own batch.
 ///
-/// A broker judges a batch as a whole. It refuses one that is larger than the topic's `max.message.bytes` with every record in
-/// it, although each of them may fit. Only the refusal of a record that was sent alone is about that record.
+/// A broker judges a batch as a whole. If it exceeds the topic's `max.message.bytes`, all its records are refused, although each
+/// may fit. Only the refusal of a record sent alone concerns that record.
 ///
-/// `batching` may be used from any thread; everything else belongs to one thread. The second producer is created when it is first
-/// needed.
+/// Any thread may use `batching`; everything else belongs to one thread. The second producer is created on first use.
 final class ProducerPair: @unchecked Sendable {
     let batching: RdClient
     private let queue: RdQueue
     private let configuration: RdConfiguration
     private let wakeUp: WakeUp?
     private var single: (client: RdClient, queue: RdQueue)?
-    /// Refused records that the second producer has no room for yet, oldest first. At most what the first one may hold.
+    /// Refused records that wait for room in the second producer, oldest first. Bounded by the capacity of the first.
     private var waiting: [(record: ProducedRecord, opaque: UInt)] = []
 
     /// An event of either producer.
     enum Event {
-        /// `isAlone`: the message was the only one of its batch.
+        /// `isAlone`: true if the message was the only one in its batch.
         case report(UnsafePointer<rd_kafka_message_t>, isAlone: Bool)
         case other(OpaquePointer, isAlone: Bool)
     }
 
-    /// - Parameter wakeUp: signaled when an event comes; `nil` if the owner waits in `poll`.
+    /// - Parameter wakeUp: signaled when an event arrives; `nil` if the owner waits in `poll`.
     init(
         settings: KafkaSettings, defaults: [(String, String)], wakeUp: WakeUp? = nil
     ) throws(KafkaFailure) {
@@ -54,7 +53,7 @@ final class ProducerPair: @unchecked Sendable {
         return (client, queue)
     }
 
-    /// The client that a message or an event came from.
+    /// Returns the client of a message or an event.
     func client(isAlone: Bool) -> RdClient { isAlone ? single?.client ?? batching : batching }
 
     private func openSingle() -> RdClient? {
@@ -64,12 +63,12 @@ final class ProducerPair: @unchecked Sendable {
 
     /// Hands a record to the second producer.
     func produceAlone(_ record: ProducedRecord, opaque: UInt) -> rd_kafka_resp_err_t {
-        // A client that cannot be created is tried again, as a full queue is.
+        // A client that cannot be created is retried like a full queue.
         guard let client = openSingle() else { return RD_KAFKA_RESP_ERR__QUEUE_FULL }
         return record.produce(client, topicHandle: nil, opaque: opaque)
     }
 
-    /// Sends a message that was refused with its batch once more, alone.
+    /// Sends a message alone after its batch was refused.
     ///
     /// - Returns: `false` if that is not possible.
     func resendAlone(_ message: UnsafePointer<rd_kafka_message_t>) -> Bool {
@@ -78,10 +77,10 @@ final class ProducerPair: @unchecked Sendable {
         return true
     }
 
-    /// Hands out events, waiting for the first one for up to `milliseconds`.
+    /// Delivers events, waiting up to `milliseconds` for the first one.
     func poll(milliseconds: Int32 = 0, _ body: (Event) -> Void) {
         resendWaiting()
-        // While both have something to say, neither may make the other wait for long.
+        // With two producers, the wait is short so that neither delays the other.
         let wait = single == nil ? milliseconds : min(milliseconds, 5)
         serve(queue, isAlone: false, wait, body)
         resendWaiting()
@@ -105,14 +104,14 @@ final class ProducerPair: @unchecked Sendable {
         guard !waiting.isEmpty, let client = single?.client else { return }
         var taken = 0
         for (record, opaque) in waiting {
-            // Any other error would have struck the first producer too.
+            // Any other error would have occurred in the first producer too.
             if record.produce(client, topicHandle: nil, opaque: opaque) != RD_KAFKA_RESP_ERR_NO_ERROR { break }
             taken += 1
         }
         waiting.removeFirst(taken)
     }
 
-    /// Records that were not acknowledged yet, or not reported.
+    /// Number of records not yet acknowledged or not yet reported.
     var outstanding: Int {
         waiting.count + Int(rd_kafka_outq_len(batching.handle))
             + (single.map { Int(rd_kafka_outq_len($0.client.handle)) } ?? 0)
@@ -121,9 +120,9 @@ final class ProducerPair: @unchecked Sendable {
     /// Sends incomplete batches at once.
     func sendNow() { for client in clients { rd_kafka_flush(client.handle, 0) } }
 
-    /// Stops sending: unacknowledged records are reported as purged.
+    /// Stops sending. Unacknowledged records are reported as purged.
     ///
-    /// - Returns: records that neither producer has, and that nothing reports.
+    /// - Returns: the number of records that neither producer has and that are not reported.
     func purge() -> Int {
         for client in clients { rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
         defer { waiting = [] }

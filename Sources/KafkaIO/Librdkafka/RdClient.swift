@@ -11,9 +11,9 @@ final class RdClient: @unchecked Sendable {
 
     init(_ handle: OpaquePointer) { self.handle = handle }
 
-    // A consumer is closed by its owner, in the order the shards need, or it was never in a group. Destroying joins
-    // librdkafka's threads, and 2.0.2 has been seen to wait for one for ever after a topic was created again twice: no
-    // thread of ours waits for that, least of all a shutdown.
+    // Consumers are closed by their owners in the order that the shards need, or were never in a group. Destroying joins
+    // librdkafka's threads. Version 2.0.2 sometimes waited forever after a topic was recreated twice. Therefore, no thread of
+    // ours waits for it, in particular at shutdown.
     deinit {
         let address = UInt(bitPattern: handle)
         Thread.detachNewThread {
@@ -21,10 +21,10 @@ final class RdClient: @unchecked Sendable {
         }
     }
 
-    /// Logs go to the main queue, where they become events.
+    /// Sends logs to the main queue as events.
     func takeLogs() { rd_kafka_set_log_queue(handle, nil) }
 
-    /// librdkafka reports a fatal error under its own code, and the cause beside it.
+    /// Makes a failure. librdkafka reports a fatal error with its own code and its cause separately.
     func failure(_ error: rd_kafka_resp_err_t, detail: String?) -> KafkaFailure {
         guard error == RD_KAFKA_RESP_ERR__FATAL else { return KafkaFailure(error, detail: detail) }
         var text = [CChar](repeating: 0, count: 512)
@@ -32,7 +32,7 @@ final class RdClient: @unchecked Sendable {
         return KafkaFailure(cause, detail: String(rd: text), fatal: true)
     }
 
-    /// Why the broker does not have a record.
+    /// Makes the failure for a record that the broker did not store.
     func notStored(_ error: rd_kafka_resp_err_t, on topic: String) -> KafkaFailure {
         var failure = failure(error, detail: nil)
         failure.detail = "A record was not stored on \(topic): \(failure.detail)"
@@ -41,15 +41,15 @@ final class RdClient: @unchecked Sendable {
 }
 
 extension rd_kafka_message_t {
-    /// Its topic's name.
+    /// The name of its topic; empty without a topic.
     var topic: String { rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "" }
 }
 
-/// First and last offsets of partitions. Asked for by time, because `rd_kafka_query_watermark_offsets` of librdkafka 2.0.2
-/// waits far beyond its time limit for a broker that does not answer.
+/// First and last offsets of partitions. They are requested by time, because `rd_kafka_query_watermark_offsets` of librdkafka
+/// 2.0.2 waits far beyond its timeout for a broker that does not answer.
 extension RdClient {
-    /// The first offset kept and the one after the last, of partitions that one broker leads; those that cannot be told are
-    /// absent.
+    /// Returns the first offset kept and the offset after the last one, for partitions with the same leader. Partitions with
+    /// unknown offsets are absent.
     func ranges(
         _ partitions: [TopicPartition], milliseconds: Int32
     ) throws(KafkaFailure) -> [TopicPartition: Range<Int64>] {

@@ -5,7 +5,7 @@ import KafkaModel
 final class RdConfiguration {
     private let handle: OpaquePointer = rd_kafka_conf_new()
 
-    /// `defaults` give way to the user's properties; `fixed` do not.
+    /// The user's properties override `defaults`, but not `fixed`.
     init(settings: KafkaSettings, defaults: [(String, String)] = [], fixed: [(String, String)]) throws(KafkaFailure) {
         if let refused = settings.refusedProperties.first { throw refused }
         guard !settings.bootstrapServers.isEmpty else {
@@ -25,13 +25,13 @@ final class RdConfiguration {
 
     deinit { rd_kafka_conf_destroy(handle) }
 
-    // Without Nagle, a record does not wait for a full packet.
+    // Without Nagle's algorithm, a record does not wait for a full packet.
     private static let common = [
         ("client.id", "newswire"), ("socket.nagle.disable", "true"), ("log_level", "4"),
         ("log.connection.close", "false"), ("reconnect.backoff.max.ms", "5000"),
-        // So that a topic that grows is noticed within seconds.
+        // Growing topics are noticed within seconds.
         ("topic.metadata.refresh.interval.ms", "10000"),
-        // No question may create the topic it asks about, with whatever size the broker thinks of.
+        // No request may create a topic with the broker's default size.
         ("allow.auto.create.topics", "false"),
     ]
 
@@ -40,7 +40,7 @@ final class RdConfiguration {
     }
 
     func makeClient(_ type: rd_kafka_type_t) throws(KafkaFailure) -> RdClient {
-        // rd_kafka_new takes the configuration only when it succeeds, so it is given a copy.
+        // rd_kafka_new takes ownership of the configuration only on success, so it gets a copy.
         let copy = rd_kafka_conf_dup(handle)
         var text = [CChar](repeating: 0, count: 512)
         guard let client = rd_kafka_new(type, copy, &text, text.count) else {
@@ -51,7 +51,7 @@ final class RdConfiguration {
         return RdClient(client)
     }
 
-    /// Librdkafka's objection to one property by itself; `nil` for none. Its value may still conflict with others.
+    /// Returns librdkafka's objection to a single property; `nil` if it accepts it. Other properties may still conflict.
     static func refusal(_ name: String, _ value: String) -> KafkaFailure? {
         var text = [CChar](repeating: 0, count: 512)
         let trial: OpaquePointer = rd_kafka_conf_new()
@@ -60,7 +60,7 @@ final class RdConfiguration {
         return result == RD_KAFKA_CONF_OK ? nil : failure(name, text)
     }
 
-    /// `ifKnown`: older libraries may not know the name.
+    /// `ifKnown`: true ignores names that older libraries do not know.
     private func set(_ name: String, _ value: String, ifKnown: Bool = false) throws(KafkaFailure) {
         var text = [CChar](repeating: 0, count: 512)
         switch rd_kafka_conf_set(handle, name, value, &text, text.count) {
@@ -81,7 +81,7 @@ final class RdConfiguration {
 }
 
 extension String {
-    /// From a C text buffer.
+    /// Makes a text from a C buffer.
     init(rd text: [CChar]) {
         self.init(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }

@@ -1,7 +1,7 @@
 import CRdkafka
 import NewsModel
 
-/// Copies out of a librdkafka message, which is destroyed right after.
+/// Copies of a librdkafka message, which is destroyed immediately after.
 extension SourceRecord {
     init(_ message: UnsafePointer<rd_kafka_message_t>) {
         self.init(
@@ -41,7 +41,7 @@ extension UnsafePointer<rd_kafka_message_t> {
         return result
     }
 
-    /// The last header of that name.
+    /// Returns the last header with this name.
     func header(_ name: String) -> [UInt8]? {
         var list: OpaquePointer?
         guard rd_kafka_message_headers(self, &list) == RD_KAFKA_RESP_ERR_NO_ERROR, let list else { return nil }

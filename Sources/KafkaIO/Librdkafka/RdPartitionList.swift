@@ -22,7 +22,7 @@ final class RdPartitionList {
         rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)?.pointee.offset = offset
     }
 
-    /// With metadata for the broker to keep beside the offset; the list frees it.
+    /// Appends an offset with metadata for the broker to store. The list frees its copy.
     func append(_ partition: TopicPartition, _ offset: Int64, metadata: String) {
         let element = rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)
         element?.pointee.offset = offset
@@ -43,7 +43,7 @@ final class RdPartitionList {
         var partition: TopicPartition
         var offset: Int64
         var error: rd_kafka_resp_err_t
-        /// What the broker keeps beside the committed offset; empty for nothing.
+        /// The metadata of the committed offset; empty if there is no metadata.
         var metadata = ""
     }
 

@@ -12,7 +12,7 @@ final class RdQueue {
     }
 
     deinit {
-        // The queue itself may remain inside librdkafka; our descriptor does not.
+        // The queue may persist inside librdkafka, but must not keep our descriptor.
         rd_kafka_queue_io_event_enable(handle, -1, nil, 0)
         rd_kafka_queue_destroy(handle)
     }
@@ -29,7 +29,7 @@ final class RdQueue {
         rd_kafka_queue_new(client.handle).map { RdQueue($0, client) }
     }
 
-    /// The partition's own queue, no longer part of the consumer's.
+    /// Returns the partition's own queue, detached from the consumer's.
     static func detached(_ partition: TopicPartition, _ client: RdClient) -> RdQueue? {
         guard let handle = rd_kafka_queue_get_partition(client.handle, partition.topic, partition.partition) else {
             return nil
@@ -61,8 +61,8 @@ final class RdBatch {
 
     deinit { messages.deallocate() }
 
-    /// Reads at most `limit` messages, waiting up to `milliseconds` for the first ones, hands each to `body` and
-    /// destroys it. Returns how many there were.
+    /// Reads at most `limit` messages, waiting up to `milliseconds` for the first ones. Passes each to `body` and destroys it.
+    /// Returns the number of messages.
     func read(
         _ queue: RdQueue, limit: Int, milliseconds: Int32 = 0, _ body: (UnsafePointer<rd_kafka_message_t>) -> Void
     ) -> Int {

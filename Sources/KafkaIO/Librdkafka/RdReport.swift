@@ -3,9 +3,9 @@ import Foundation
 import KafkaModel
 
 extension RdClient {
-    /// Passes on what any client reports beside its work: errors, log lines, statistics.
+    /// Forwards a client's errors, log lines and statistics.
     ///
-    /// - Parameter lane: `nil` for the producer.
+    /// - Parameter lane: the consumer's lane; `nil` for the producer.
     func report(_ event: OpaquePointer, lane: LaneID?, _ statistics: StatisticsReader, _ notify: (KafkaNotice) -> Void)
     {
         switch rd_kafka_event_type(event) {
@@ -23,15 +23,15 @@ extension RdClient {
             var severity: Int32 = 0
             guard rd_kafka_event_log(event, &facility, &text, &severity) == 0, let facility, let text else { return }
             let word = String(cString: facility)
-            // One set of properties serves producer and consumers; each warns of the other's.
+            // Producer and consumers share one set of properties, so each warns of those for the other.
             guard word != "CONFWARN" else { return }
             notify(.log(severity: Int(severity), text: "\(word): \(String(cString: text))"))
         default: break
         }
     }
 
-    /// The failure of a call, for a client whose main queue nobody else reads. A time-out explains little; the
-    /// connections' errors meanwhile (refused credentials, an unknown name) say why.
+    /// Makes the failure of a call, for a client whose main queue has no other reader. A timeout explains little. The
+    /// connections' errors give the cause, e.g. refused credentials or an unknown name.
     func explained(_ error: rd_kafka_resp_err_t, detail: String) -> KafkaFailure {
         let isVague = error == RD_KAFKA_RESP_ERR__TIMED_OUT || error == RD_KAFKA_RESP_ERR__TRANSPORT
         guard isVague, let cause = worstError() else { return KafkaFailure(error, detail: detail) }
@@ -40,7 +40,7 @@ extension RdClient {
             detail: "\(detail): \(cause.detail)", remedy: cause.remedy)
     }
 
-    /// Empties the main queue and returns the error that an operator can do most about.
+    /// Empties the main queue and returns its most useful error for an operator.
     func worstError() -> KafkaFailure? {
         guard let queue = rd_kafka_queue_get_main(handle) else { return nil }
         defer { rd_kafka_queue_destroy(queue) }

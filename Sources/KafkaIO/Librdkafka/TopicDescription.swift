@@ -11,7 +11,7 @@ struct TopicDescription {
         count = Int(topic.partition_cnt)
         leaders = [:]
         for partition in UnsafeBufferPointer(start: topic.partitions, count: count) where partition.leader >= 0 {
-            // A partition whose replicas lag still has a leader; only these errors say that it has none.
+            // A partition whose replicas lag still has a leader. Only these errors show a partition without a leader.
             guard partition.err != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE else { continue }
             leaders[partition.id] = partition.leader
         }
@@ -21,9 +21,9 @@ struct TopicDescription {
 }
 
 extension RdClient {
-    /// Every topic this user may see. Blocks for at most `timeout` milliseconds.
+    /// Returns every topic that this user may see. Blocks for at most `timeout` milliseconds.
     ///
-    /// Asks for all topics: asking for one by name would create it on many brokers.
+    /// Requests all topics, because a request for one by name would create it on many brokers.
     func topics(timeout: Int32) throws(KafkaFailure) -> [String: TopicDescription] {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let error = rd_kafka_metadata(handle, 1, nil, &metadata, timeout)

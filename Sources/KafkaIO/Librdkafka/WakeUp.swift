@@ -2,10 +2,10 @@ import CRdkafka
 import Glibc
 package import KafkaModel
 
-/// Wakes one thread from any other: an eventfd, which librdkafka's queues write to as well.
+/// Wakes one thread from any other: an eventfd that librdkafka's queues write to as well.
 ///
-/// librdkafka writes only when a queue turns from empty to non-empty, so whoever wakes must look into every queue it
-/// is ready to read, and whoever becomes ready to read a queue must look into it without waiting.
+/// librdkafka writes only when a queue changes from empty to non-empty. A woken thread must therefore read every queue it is
+/// ready for. A thread that becomes ready for a queue must read it without waiting.
 package final class WakeUp: Sendable {
     let descriptor: Int32
 
@@ -22,11 +22,11 @@ package final class WakeUp: Sendable {
 
     package func signal() {
         var one: UInt64 = 1
-        // Fails only when already signalled 2^64 times.
+        // Fails only if 2^64 signals are pending.
         _ = write(descriptor, &one, 8)
     }
 
-    /// Returns when signalled, or after `milliseconds`.
+    /// Returns when signaled, or after `milliseconds`.
     package func wait(milliseconds: Int32) {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return }

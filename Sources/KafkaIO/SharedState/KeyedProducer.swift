@@ -2,14 +2,14 @@ import CRdkafka
 package import KafkaModel
 import NewsModel
 
-/// Stores records once and in order within a partition, or says that it did not. Lives on the polling thread.
+/// Stores records once and in order within a partition, or reports a failure. Confined to the polling thread.
 ///
-/// While brokers are away, records wait for them, however long: whoever writes bounds how many there are.
+/// During an outage of the brokers, records wait without a time limit. The writer bounds their number.
 package final class KeyedProducer {
     private let clients: ProducerPair
     private let statistics = StatisticsReader()
     private var pending = PendingWrites()
-    /// Records that found the producer's queue full, oldest first.
+    /// Records for which the producer's queue was full, oldest first.
     private var waiting: [(record: ProducedRecord, place: Place)] = []
     private var hasFailed = false
     private let prepared: PreparedTopics
@@ -21,16 +21,16 @@ package final class KeyedProducer {
                 ("statistics.interval.ms", KafkaSettings.statisticsInterval), ("linger.ms", "2"),
                 ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
                 ("message.timeout.ms", "0"), ("message.max.bytes", "16000000"),
-                // As Java's producers have it: an event of another producer with the same key lands beside ours.
+                // Same partitioner as Java's producers, so that events of one key from other producers share our partition.
                 ("partitioner", "murmur2_random"),
             ], wakeUp: wakeUp)
         prepared = PreparedTopics(clients.batching)
     }
 
-    /// Looks for the leaders of topics that exist, so that the first record need not wait for that. Never blocks.
+    /// Looks for the leaders of existing topics, so that the first record is not delayed. Never blocks.
     package func prepare(_ topics: [String]) { prepared.add(topics) }
 
-    /// Everything that was written is answered for.
+    /// True if every write was answered.
     package var isDone: Bool { pending.isEmpty }
 
     package func write(_ records: [ProducedRecord], _ write: UInt64, _ deliver: (SharedStateEvent) -> Void) {
@@ -75,7 +75,7 @@ package final class KeyedProducer {
         let client = clients.client(isAlone: isAlone)
         let answer = answer(message.pointee.err, topic: message.pointee.topic, client)
         if case .refused(let failure) = answer, failure.isAboutBatch, !isAlone, clients.resendAlone(message) { return }
-        // A fatal producer refuses everything from now on, and only a restart helps.
+        // A producer with a fatal error refuses all further records until the process restarts.
         if case .failed(let failure) = answer, failure.isFatal, !hasFailed {
             hasFailed = true
             notify(.error(failure))
@@ -94,7 +94,7 @@ package final class KeyedProducer {
     /// Sends incomplete batches at once.
     package func sendNow() { clients.sendNow() }
 
-    /// Gives up what is not acknowledged.
+    /// Drops unacknowledged records and reports their writes as failed.
     package func abandon(_ deliver: (SharedStateEvent) -> Void) {
         _ = clients.purge()
         waiting = []
@@ -102,7 +102,7 @@ package final class KeyedProducer {
     }
 }
 
-/// What travels with a record: 52 bits of its write's number, 12 of its place in it.
+/// The 64 bits that identify a record in its report: 52 of its write's number, 12 of its index in the write.
 private struct Place {
     var write: UInt64
     var record: Int

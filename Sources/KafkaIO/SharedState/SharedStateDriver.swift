@@ -3,18 +3,18 @@ public import KafkaModel
 import NewsModel
 import Synchronization
 
-/// One process's part of a topic that a group shares out, and the producer that writes to it and to other topics.
+/// One process's share of a topic whose partitions a group divides, and a producer for this and other topics.
 ///
-/// Whoever owns a partition reads it from its beginning (a compacted topic that is kept as a whole) or from the group's commit
-/// to its end, and from then on what is appended. Events and notices go
-/// out from the polling thread alone; commands may come from any thread and never block.
+/// The owner of a partition reads it from its beginning or from the group's commit, then follows it. Starting at the beginning
+/// suits compacted topics that are kept as a whole. Only the polling thread sends events and notices. Commands may come from any
+/// thread and never block.
 ///
-/// To end, call `close` and wait for the notice `closed`. Releasing the last reference does not stop it.
+/// To end it, call `close` and wait for the notice `closed`. Releasing the last reference does not stop it.
 public final class SharedStateDriver: Sendable {
-    /// Where an owner begins to read.
+    /// The position at which an owner begins to read.
     public enum Start: Sendable {
         case beginning
-        /// Where the group was, else at the beginning.
+        /// The group's commit; without one, the beginning.
         case committed
     }
 
@@ -34,15 +34,15 @@ public final class SharedStateDriver: Sendable {
     private let nudge: FetchNudge?
     private let hasStarted = Mutex(false)
 
-    /// Checks the settings and creates the clients; nothing is connected yet.
+    /// Checks the settings and creates the clients without connecting them.
     ///
     /// - Parameters:
-    ///   - name: The group is `{settings.group}.{name}`.
-    ///   - start: Where each partition is read from; for `committed`, call `commit` now and then.
-    ///   - partitions: How many the topic has: memory for reading is divided by it.
-    ///   - deliver: Called on the polling thread; hand the events on and return.
-    ///   - notify: The same for notices.
-    /// - Throws: a setting that librdkafka refuses, or that would break a guarantee.
+    ///   - name: Suffix of the group's name, `{settings.group}.{name}`.
+    ///   - start: The first position of each partition. For `committed`, call `commit` regularly.
+    ///   - partitions: The topic's number of partitions, by which the memory for reading is divided.
+    ///   - deliver: Called on the polling thread; must hand the events on and return.
+    ///   - notify: Called on the polling thread; must hand the notice on and return.
+    /// - Throws: an error if librdkafka rejects a setting or if a setting would break a guarantee.
     public init(
         settings: KafkaSettings, name: String, topic: String, from start: Start = .beginning, partitions: Int,
         deliver: @escaping @Sendable ([SharedStateEvent]) -> Void,
@@ -51,7 +51,7 @@ public final class SharedStateDriver: Sendable {
         let commands = try Mailbox<Command>()
         let nudge = try FetchNudge.ifNeeded()
         let consumer = try LaneConsumer(
-            // Any lane but the first has a group of its own name.
+            // Lanes other than the first have groups with a name of their own.
             lane: LaneID(1), subscription: LaneSubscription(name: name, topics: [topic], partitionCount: partitions),
             from: start == .beginning ? .beginning : .committed, settings: settings, budget: settings.fetchBudget,
             shards: 1, wakeUp: commands.wakeUp,
@@ -65,7 +65,7 @@ public final class SharedStateDriver: Sendable {
             producer: try KeyedProducer(settings: settings, wakeUp: commands.wakeUp), deliver: deliver, notify: notify)
     }
 
-    /// Joins the group. Once; later calls do nothing.
+    /// Joins the group. Call once; later calls do nothing.
     public func start() {
         let isFirst = hasStarted.withLock { hasStarted in
             defer { hasStarted = true }
@@ -85,11 +85,11 @@ public final class SharedStateDriver: Sendable {
         thread.start()
     }
 
-    /// Stores records, in order within a partition; `written`, `refused` or `notWritten` answers with the number, of at
-    /// most 52 bits, which only this write may have while it is under way. Never blocks; any thread.
+    /// Stores records, in order within a partition. Answered by `written`, `refused` or `notWritten` with the number. The number
+    /// has at most 52 bits and must be unique among the writes in flight. Never blocks; any thread.
     public func write(_ records: [ProducedRecord], as number: UInt64) { commands.post(.write(records, number)) }
 
-    /// Commits the group's offsets on the topic, by partition; `committed` answers. Never blocks; any thread.
+    /// Commits the group's offsets on the topic, by partition. Answered by `committed`. Never blocks; any thread.
     public func commit(_ offsets: [Int32: Int64]) {
         commands.post(
             .commit(
@@ -98,10 +98,10 @@ public final class SharedStateDriver: Sendable {
                 }))
     }
 
-    /// So much of what was delivered is dealt with, and as much more may be read. Any thread.
+    /// Reports that this many delivered records and bytes were handled, so that as many more may be read. Any thread.
     public func handled(records: Int, bytes: Int) { commands.post(.handled(records: records, bytes: bytes)) }
 
-    /// Nothing is under way any more for what was revoked. Any thread.
+    /// Reports that no work is pending for revoked partitions. Any thread.
     public func release() { commands.post(.release) }
 
     /// Leaves the group, stores what was written, and ends with the notice `closed`.

@@ -4,7 +4,7 @@ import NewsModel
 
 /// The body of the polling thread of a `SharedStateDriver`.
 final class SharedStateLoop: @unchecked Sendable {
-    // Built on one thread, then used by the polling thread alone.
+    // Created on one thread, then used only by the polling thread.
     private let topic: String
     private let flushTimeout: Duration
     private let commands: Mailbox<SharedStateDriver.Command>
@@ -19,25 +19,25 @@ final class SharedStateLoop: @unchecked Sendable {
     private var ends = Ends.idle
     private var phase = Phase.running
 
-    /// Asking for the partitions' ends blocks, so another thread does.
+    /// Progress of requesting the partitions' ends. Another thread requests them, because the call blocks.
     private enum Ends {
         case idle
         case asking
-        /// They could not be told.
+        /// Some ends could not be read.
         case waiting(until: Instant)
     }
 
     fileprivate enum Phase {
-        /// Next is `leaving`.
+        /// Until `close`. Followed by `leaving`.
         case running
-        /// Until the group is left. Next is `flushing`.
+        /// Waits until the group is left. Followed by `flushing`.
         case leaving(until: Instant)
-        /// Until the broker has answered for every record. Next is `closed`.
+        /// Waits until the broker has answered every record. Followed by `closed`.
         case flushing(until: Instant)
         case closed
     }
 
-    /// Read ahead of whoever deals with it, at most.
+    /// Limits for records that are read ahead of their handling.
     private static let creditRecords = 8_192
     private static let creditBytes = 8 << 20
     private static let leavingMax = Duration.seconds(5)
@@ -100,7 +100,7 @@ final class SharedStateLoop: @unchecked Sendable {
         }
     }
 
-    /// Passes on what the consumer's events mean, and reads every partition that is ours.
+    /// Translates the consumer's events, and resumes every assigned partition.
     private func translate() {
         let gathered = turn.events.lists.joined()
         turn.events = ShardEvents(shards: 1)
@@ -129,13 +129,13 @@ final class SharedStateLoop: @unchecked Sendable {
         let client = consumer.client
         let (topic, commands) = (topic, commands)
         Thread.detachNewThread {
-            // Together: a question waits behind the fetch that is under way, for half a second.
+            // In one call, because each request may wait half a second behind a fetch in flight.
             let partitions = unknown.map { TopicPartition(topic: topic, partition: $0) }
             var found: [Int32: Range<Int64>] = [:]
             if let ranges = try? client.ranges(partitions, milliseconds: Self.endsMilliseconds) {
                 for (partition, range) in ranges { found[partition.partition] = range }
             }
-            // One by one: what one broker cannot tell must not hold up the others' partitions.
+            // Individually, so that a broker that does not answer delays no other partitions.
             for partition in partitions where found[partition.partition] == nil {
                 found[partition.partition] = try? client.watermarks(partition, milliseconds: Self.endsMilliseconds)
             }

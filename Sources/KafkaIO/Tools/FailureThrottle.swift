@@ -1,7 +1,7 @@
 public import KafkaModel
 import Synchronization
 
-/// Which failures of Kafka are worth a line in the log: each kind at most once in half a minute.
+/// Limits log lines about Kafka failures to one per kind in half a minute.
 public final class FailureThrottle: Sendable {
     private let last = Mutex<[String: ContinuousClock.Instant]>([:])
 
@@ -9,7 +9,7 @@ public final class FailureThrottle: Sendable {
 
     public init() {}
 
-    /// True if nothing of its kind was due shortly before. Any thread.
+    /// Returns true if no failure of this kind was due in the last half minute. Any thread.
     public func isDue(_ failure: KafkaFailure) -> Bool {
         let now = ContinuousClock.now
         return last.withLock { last in

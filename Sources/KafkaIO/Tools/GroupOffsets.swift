@@ -2,13 +2,12 @@ import CRdkafka
 public import KafkaModel
 public import NewsModel
 
-/// The committed offsets of a group without members, each with metadata: how far a tool got with a topic. Its calls
-/// block.
+/// The committed offsets and metadata of a group without members: a tool's progress in a topic. Its calls block.
 public final class GroupOffsets: Sendable {
-    /// What is committed for one partition.
+    /// A committed position in one partition.
     public struct Position: Sendable, Hashable {
         public var offset: Int64
-        /// ASCII, at most 4,096 bytes with a broker's default settings. Some brokers keep none and return it empty.
+        /// ASCII, at most 4,096 bytes with a broker's default settings. Some brokers do not store it and return an empty text.
         public var metadata: String
 
         public init(offset: Int64, metadata: String = "") {
@@ -20,7 +19,7 @@ public final class GroupOffsets: Sendable {
     private let client: RdClient
     private let timeout: Int32
 
-    /// - Parameter group: the whole name.
+    /// - Parameter group: the full name of the group.
     public init(settings: KafkaSettings, group: String, timeout: Duration = .seconds(10)) throws(KafkaFailure) {
         self.timeout = Int32(clamping: timeout.nanoseconds / 1_000_000)
         let configuration = try RdConfiguration(
@@ -31,7 +30,7 @@ public final class GroupOffsets: Sendable {
         client.takeLogs()
     }
 
-    /// Partitions without a commit are absent.
+    /// Returns the committed positions. Partitions without a commit are absent.
     public func read(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Position] {
         let list = RdPartitionList(capacity: partitions.count)
         for partition in partitions { list.append(partition) }
@@ -48,7 +47,7 @@ public final class GroupOffsets: Sendable {
         return positions
     }
 
-    /// Returns once the broker has them.
+    /// Commits positions. Returns once the broker has stored them.
     public func commit(_ positions: [TopicPartition: Position]) throws(KafkaFailure) {
         let list = RdPartitionList(capacity: positions.count)
         for (partition, position) in positions.sorted(by: { $0.key < $1.key }) {

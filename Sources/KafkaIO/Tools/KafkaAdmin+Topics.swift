@@ -3,14 +3,14 @@ import CRdkafka
 import Foundation
 public import KafkaModel
 
-// Creating topics, and their settings.
+// Creation of topics, and their settings.
 
 extension KafkaAdmin {
     /// A topic to create.
     public struct NewTopic: Sendable, Hashable {
         public var name: String
         public var partitions: Int
-        /// `nil`: the broker's default.
+        /// `nil` uses the broker's default.
         public var replication: Int?
         /// Topic settings such as `retention.ms`.
         public var configuration: [String: String]
@@ -25,11 +25,11 @@ extension KafkaAdmin {
 
     // MARK: Create and widen
 
-    /// Creates topics. A topic that exists already is no failure; whatever it looks like, it stays as it is.
+    /// Creates topics. Existing topics are left unchanged and cause no failure.
     ///
-    /// A broker may answer before it shows them: see `waitUntilVisible`.
+    /// A broker may answer before it shows the topics; see `waitUntilVisible`.
     ///
-    /// - Returns: the names of those that existed already.
+    /// - Returns: the names of the topics that existed already.
     @discardableResult
     public func create(_ topics: [NewTopic]) throws(KafkaFailure) -> Set<String> {
         var made: [OpaquePointer?] = []
@@ -56,8 +56,7 @@ extension KafkaAdmin {
         return try check(UnsafeBufferPointer(start: results, count: count), "was not created")
     }
 
-    /// Gives topics more partitions: `counts` has how many each shall have afterwards. One that has as many already is no
-    /// failure.
+    /// Adds partitions to topics until they have the numbers in `counts`. A topic with as many or more causes no failure.
     public func createPartitions(_ counts: [String: Int]) throws(KafkaFailure) {
         let existing = try partitionCounts(of: Array(counts.keys))
         var made: [OpaquePointer?] = []
@@ -79,7 +78,7 @@ extension KafkaAdmin {
         _ = try check(UnsafeBufferPointer(start: results, count: count), "was not widened")
     }
 
-    /// - Returns: topics that exist already.
+    /// - Returns: the topics that exist already.
     private func check(
         _ results: UnsafeBufferPointer<OpaquePointer?>, _ what: String
     ) throws(KafkaFailure) -> Set<String> {
@@ -98,8 +97,8 @@ extension KafkaAdmin {
         return existing
     }
 
-    /// Waits until the brokers show these topics with at least so many partitions, each with a leader. What one broker has
-    /// made, another may show later, so with several of them it takes several looks in a row.
+    /// Waits until the brokers show these topics with at least these numbers of partitions, each with a leader. Brokers learn of
+    /// changes at different times, so several successive checks must succeed if there are several brokers.
     public func waitUntilVisible(_ counts: [String: Int], within limit: Duration = .seconds(30)) throws(KafkaFailure) {
         if counts.isEmpty { return }
         let began = ContinuousClock.now
@@ -121,7 +120,7 @@ extension KafkaAdmin {
                         "Look at the brokers; or this user may not see the topic: grant it DESCRIBE. Then run it again."
                 )
             }
-            // Kafka announces no topics, so the brokers are asked again. Callers may block, up to `limit`.
+            // Kafka does not announce topics, so the brokers are polled. Callers may block, up to `limit`.
             Thread.sleep(forTimeInterval: 0.1)
         }
     }
@@ -130,7 +129,7 @@ extension KafkaAdmin {
 
     // MARK: Settings
 
-    /// The topics of these that exist and this user may see, with their settings.
+    /// Returns the settings of those topics that exist and are visible to this user.
     public func states(of topics: [String]) throws(KafkaFailure) -> [String: TopicState] {
         let view = try clusterView()
         let existing = Set(topics).filter { view.topics[$0] != nil }.sorted()
@@ -141,14 +140,14 @@ extension KafkaAdmin {
         }
     }
 
-    /// Settings for a producer that writes to these topics: its batches are small enough for each of them. Topics that cannot be
-    /// described count for nothing.
+    /// Returns settings for a producer that writes to these topics, with batches small enough for each. Topics that cannot be
+    /// described are ignored.
     public func limitingBatches(_ settings: KafkaSettings, to topics: [String]) -> KafkaSettings {
         settings.limitingBatches(to: topics, (try? states(of: topics)) ?? [:])
     }
 
-    /// Topics' settings, e.g. `cleanup.policy`, whether set or the broker's default. Settings that cannot be read are
-    /// marked as such, which is not a failure.
+    /// Returns topics' settings, e.g. `cleanup.policy`, including the broker's defaults. Unreadable settings are marked and
+    /// cause no failure.
     public func configurations(of topics: [String]) throws(KafkaFailure) -> [String: TopicConfiguration] {
         try configurations(of: topics, clusterView())
     }
@@ -157,7 +156,7 @@ extension KafkaAdmin {
         func all(_ configuration: TopicConfiguration) -> [String: TopicConfiguration] {
             Dictionary(topics.map { ($0, configuration) }) { first, _ in first }
         }
-        // The controller is asked. librdkafka's mock names one that is not there, and asking it would only take time.
+        // The request goes to the controller. librdkafka's mock names a missing one, which would only cost time.
         let controller = rd_kafka_controllerid(client.handle, 0)
         if controller >= 0, !view.brokers.contains(controller) { return all(.untold) }
         var asked: [OpaquePointer?] = Set(topics).sorted().map {
@@ -203,7 +202,7 @@ extension KafkaAdmin {
 
     // MARK: Asking
 
-    /// Asks and waits for the answer, which the caller destroys.
+    /// Sends a request and returns its answer, which the caller must destroy.
     private func ask(
         _ operation: rd_kafka_admin_op_t, _ what: String, _ send: (OpaquePointer?, OpaquePointer) -> Void
     ) throws(KafkaFailure) -> OpaquePointer {
@@ -215,7 +214,7 @@ extension KafkaAdmin {
         defer { rd_kafka_AdminOptions_destroy(options) }
         rd_kafka_AdminOptions_set_request_timeout(options, timeout, nil, 0)
         if operation != RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS {
-            // Until the topics can be used, not only until they are promised.
+            // Waits until the topics are usable, not only until their creation is accepted.
             rd_kafka_AdminOptions_set_operation_timeout(options, timeout, nil, 0)
         }
         send(options, answers)

@@ -2,8 +2,8 @@ import CRdkafka
 public import KafkaModel
 public import NewsModel
 
-/// Questions to a cluster, and the creation of topics. Every call blocks, for at most its `timeout`: call it from a
-/// thread that may wait, never from an event loop.
+/// Requests to a cluster, including the creation of topics. Every call blocks for at most its `timeout`. Call it from a thread
+/// that may block, never from an event loop.
 public final class KafkaAdmin: Sendable {
     private let settings: KafkaSettings
     let timeout: Int32
@@ -11,13 +11,13 @@ public final class KafkaAdmin: Sendable {
 
     /// The offset that counts as the end of a partition.
     public enum End: Sendable {
-        /// Of all that is stored, also behind an open transaction.
+        /// The end of all stored records, including those in open transactions.
         case highWatermark
-        /// Of all that a reader of committed records gets: it ends at the first open transaction.
+        /// The end of all committed records, which is before the first open transaction.
         case lastStable
     }
 
-    /// Connects when first asked something.
+    /// Creates a client. It connects on the first request.
     public init(
         settings: KafkaSettings, timeout: Duration = .seconds(10), end: End = .highWatermark
     ) throws(KafkaFailure) {
@@ -31,37 +31,37 @@ public final class KafkaAdmin: Sendable {
         client.takeLogs()
     }
 
-    /// The partition counts of those of the topics that exist.
+    /// Returns the partition counts of those topics that exist.
     public func partitionCounts(of topics: [String]) throws(KafkaFailure) -> [String: Int] {
         let all = try partitionCounts()
         return all.filter { topics.contains($0.key) }
     }
 
-    /// The name that the cluster has given itself; `nil` if it has none or does not answer.
+    /// Returns the cluster's own name; `nil` if it has no name or does not answer.
     public func clusterID() -> String? {
         guard let id = rd_kafka_clusterid(client.handle, timeout) else { return nil }
         defer { rd_kafka_mem_free(client.handle, id) }
         return String(cString: id)
     }
 
-    /// Every topic this user may see, with its partition count.
+    /// Returns the partition counts of all topics that this user may see.
     public func partitionCounts() throws(KafkaFailure) -> [String: Int] {
         try clusterView().topics.mapValues(\.partitions)
     }
 
-    /// The cluster as one of its brokers sees it.
+    /// The cluster as seen by one of its brokers.
     struct ClusterView {
         var brokers: Set<Int32>
         var topics: [String: Topic] = [:]
 
         struct Topic {
             var partitions: Int
-            /// Partitions that have a leader.
+            /// Number of partitions with a leader.
             var led: Int
         }
     }
 
-    /// Asks for all topics: asking for one by name would create it on many brokers.
+    /// Requests all topics, because a request for one by name would create it on many brokers.
     func clusterView() throws(KafkaFailure) -> ClusterView {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let error = rd_kafka_metadata(client.handle, 1, nil, &metadata, timeout)
@@ -80,9 +80,9 @@ public final class KafkaAdmin: Sendable {
         return view
     }
 
-    /// Why this user is not shown a topic that may well be there; `nil` if there is none, or if the broker does not tell.
+    /// Returns the reason why an existing topic is hidden from this user; `nil` if it does not exist or the broker does not say.
     public func refusal(of topic: String) throws(KafkaFailure) -> KafkaFailure? {
-        // Whoever may ask for settings learns of a missing topic here, and creates none by asking.
+        // For users who may read settings, this detects a missing topic without creating it.
         guard case .unreadable(Self.refused)? = try configurations(of: [topic])[topic] else { return nil }
         let consumer = try AssignedConsumer(settings, group: settings.group, partitions: 1, timeout: timeout)
         guard let failure = try consumer.failure(of: topic), failure.code == Self.refused else { return nil }
@@ -91,17 +91,17 @@ public final class KafkaAdmin: Sendable {
 
     private static let refused = "TOPIC_AUTHORIZATION_FAILED"
 
-    /// The first offset kept, and the end.
+    /// Returns the first offset kept and the end.
     public func watermarks(_ partition: TopicPartition) throws(KafkaFailure) -> Range<Int64> {
         try client.watermarks(partition, milliseconds: timeout)
     }
 
-    /// The ends of a topic's partitions as they are now; those whose leader does not answer within a second are absent.
+    /// Returns the present ends of a topic's partitions. Partitions whose leaders do not answer within a second are absent.
     public func ends(of topic: String) throws(KafkaFailure) -> [Int32: Int64] {
         guard let described = try client.topics(timeout: timeout)[topic] else { return [:] }
         var ends: [Int32: Int64] = [:]
         let led = Dictionary(grouping: (0..<Int32(clamping: described.count))) { described.leader(of: $0) }
-        // By leader: one that does not answer costs one time-out, whatever it leads.
+        // Grouped by leader, so that an unresponsive leader costs one timeout for all its partitions.
         for (leader, partitions) in led where leader != nil {
             let asked = partitions.map { TopicPartition(topic: topic, partition: $0) }
             guard let ranges = try? client.ranges(asked, milliseconds: 1_000) else { continue }
@@ -110,7 +110,7 @@ public final class KafkaAdmin: Sendable {
         return ends
     }
 
-    /// A consumer group's committed offsets; partitions without one are absent. `group` is the whole name, e.g.
+    /// Returns a consumer group's committed offsets. Partitions without one are absent. `group` is the full name, e.g.
     /// `newswire.backfill`.
     public func committed(
         group: String, _ partitions: [TopicPartition]
@@ -119,7 +119,7 @@ public final class KafkaAdmin: Sendable {
         return try consumer.committed(partitions)
     }
 
-    /// The first offset at or after a time; partitions with nothing as late are absent.
+    /// Returns the first offset at or after a time. Partitions without such an offset are absent.
     public func offsets(
         for time: Instant, _ partitions: [TopicPartition]
     ) throws(KafkaFailure) -> [TopicPartition: Int64] {

@@ -2,31 +2,31 @@ import CRdkafka
 public import KafkaModel
 public import NewsModel
 
-/// Reads single records of a topic, whose places are known, in one pass over each partition; partitions side by side.
+/// Reads single records at known places of a topic, in one pass over each partition. Partitions are read concurrently.
 ///
-/// Its calls block; use it from one thread at a time.
+/// Its calls block. Use it from one thread at a time.
 public final class PlaceReader {
     public enum Event: Sendable {
         case found(partition: Int32, SourceRecord)
-        /// Compaction has dropped it, or the topic was made again.
+        /// Compaction has dropped the record, or the topic was recreated.
         case missing(partition: Int32, offset: Int64)
     }
 
     private let topic: String
     private let consumer: AssignedConsumer
     private var walks: [Int32: PlaceWalk] = [:]
-    /// Partitions that are being read; the others are done, or wait for the next round.
+    /// Partitions that are being read. The others are done or wait for the next round.
     private var active: Set<Int32> = []
 
-    /// - Parameter partitions: of the topic: memory for reading is divided by it.
+    /// - Parameter partitions: the topic's number of partitions, by which the memory for reading is divided.
     public init(settings: KafkaSettings, topic: String, partitions: Int) throws(KafkaFailure) {
         self.topic = topic
         consumer = try AssignedConsumer(settings, group: settings.group, partitions: partitions, budget: 4 << 20)
     }
 
-    /// Leaves what was not read of the last pass.
+    /// Begins a pass. Unread places of the last pass are dropped.
     ///
-    /// - Parameter places: offsets of each partition, ascending.
+    /// - Parameter places: the offsets in each partition, ascending.
     public func begin(_ places: [Int32: [Int64]]) throws(KafkaFailure) {
         walks = places.filter { !$0.value.isEmpty }.mapValues { PlaceWalk($0) }
         try beginRound()
@@ -34,7 +34,7 @@ public final class PlaceReader {
 
     public var isDone: Bool { walks.isEmpty }
 
-    /// What is still to be read.
+    /// The places that were not read yet.
     public var left: [Int32: [Int64]] { walks.mapValues { Array($0.left) } }
 
     private func beginRound() throws(KafkaFailure) {
@@ -45,7 +45,7 @@ public final class PlaceReader {
             })
     }
 
-    /// What came within the time, of at most 256 records read.
+    /// Returns the events within the timeout, from at most 256 records read.
     public func next(timeout: Duration) throws(KafkaFailure) -> [Event] {
         if isDone { return [] }
         if active.isEmpty { try beginRound() }
@@ -64,28 +64,28 @@ public final class PlaceReader {
                 next = step.next
             case RD_KAFKA_RESP_ERR__PARTITION_EOF:
                 for offset in walk.left { events.append(.missing(partition: partition, offset: offset)) }
-            // Who asked for it has a time limit, and tries again.
+            // The caller has a timeout and retries.
             default: return
             }
             walks[partition] = next == .done ? nil : walk
-            // No pause: librdkafka keeps it beyond the next `assign`.
+            // Partitions are never paused here, because librdkafka keeps a pause beyond the next `assign`.
             if next != .here {
                 active.remove(partition)
                 left.append(place)
             }
         }
-        // Fetches nothing until the next pass.
+        // Stops fetching until the next pass.
         if isDone { try consumer.assign([]) } else if !left.isEmpty { try consumer.unassign(left) }
         return events
     }
 }
 
-/// A walk through one partition past wanted offsets.
+/// A pass through one partition that visits the wanted offsets.
 struct PlaceWalk: Sendable {
     private let wanted: [Int64]
     private var index = 0
 
-    /// Reading through so many records is faster than beginning at another place.
+    /// Reading through up to this many records is faster than seeking.
     static let jumpMin: Int64 = 4_096
 
     enum Next { case here, jump, done }
@@ -94,7 +94,7 @@ struct PlaceWalk: Sendable {
 
     var left: ArraySlice<Int64> { wanted[index...] }
 
-    /// A record at this offset was read.
+    /// Handles the record at this offset.
     mutating func reach(_ offset: Int64) -> (missing: ArraySlice<Int64>, isWanted: Bool, next: Next) {
         let first = index
         while index < wanted.count, wanted[index] < offset { index += 1 }

@@ -2,11 +2,11 @@ import CRdkafka
 public import KafkaModel
 import NewsModel
 
-/// Writes many records as fast as the broker takes them, in order within a partition, each stored once. Its calls
-/// block; use it from one thread at a time.
+/// Writes many records at the broker's speed, in order within a partition and each stored once. Its calls block. Use it from one
+/// thread at a time.
 ///
-/// A record whose batch was refused as a whole is sent again alone, and may then follow later records. See
-/// `KafkaAdmin.limitingBatches` for preventing such refusals.
+/// A record whose batch was refused is sent again alone and may then follow later records. `KafkaAdmin.limitingBatches` prevents
+/// such refusals.
 public final class RecordPublisher {
     private let clients: ProducerPair
     private var acknowledgedAhead: Set<Int> = []
@@ -14,29 +14,28 @@ public final class RecordPublisher {
     private let skipsRefused: Bool
     private let prepared: PreparedTopics
     private var refused: [Refusal] = []
-    /// Failed records that the broker may have stored all the same.
+    /// Number of failed records that the broker may still have stored.
     private var unknown = 0
-    /// Records that the broker has answered for, one way or the other, and those that were given up.
+    /// Number of records that the broker has stored or refused, or that were dropped.
     private var settled = 0
 
-    /// A record that the broker will not store, however often it is tried.
+    /// A record that the broker never stores, however often it is retried.
     public struct Refusal: Sendable, Hashable {
-        /// The record's index.
         public var index: Int
         public var failure: KafkaFailure
     }
 
-    /// Records taken so far; the next one gets this index.
+    /// Number of accepted records, which is the index of the next one.
     public private(set) var published = 0
-    /// Records on every in-sync replica.
+    /// Number of records on every in-sync replica.
     public private(set) var acknowledged = 0
-    /// The partition and the offset of the record that was acknowledged last.
+    /// Partition and offset of the last acknowledged record.
     public private(set) var lastStored: (partition: Int32, offset: Int64)?
-    /// All records with a smaller index are acknowledged, or refused and skipped: where to resume.
+    /// All records with a smaller index are acknowledged, or refused and skipped. Resume here.
     public private(set) var contiguous = 0
 
-    /// - Parameter skipsRefused: a record that the broker refuses for its own fault (it is too large) is reported by
-    ///   `takeRefused`, and the others go on. Otherwise it ends the publisher, as every other failure does.
+    /// - Parameter skipsRefused: if true, `takeRefused` reports records that the broker refuses, e.g. for their size, and the
+    ///   others continue. Otherwise such a record ends the publisher, as any other failure does.
     public init(settings: KafkaSettings, skipsRefused: Bool = false) throws(KafkaFailure) {
         self.skipsRefused = skipsRefused
         clients = try ProducerPair(
@@ -44,22 +43,22 @@ public final class RecordPublisher {
             defaults: [
                 ("linger.ms", "20"), ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
                 ("message.max.bytes", "16000000"),
-                // As Java's producers have it: all versions of a story share a partition, whoever writes them.
+                // Same partitioner as Java's producers, so that all versions of a story share a partition.
                 ("partitioner", "murmur2_random"),
             ])
         prepared = PreparedTopics(clients.batching)
     }
 
-    /// Finds the leaders of topics that exist, so that the first record need not wait for that.
+    /// Finds the leaders of existing topics, so that the first record is not delayed.
     public func prepare(_ topics: [String], timeout: Duration = .seconds(5)) throws(KafkaFailure) {
         prepared.add(topics)
         try prepared.wait(milliseconds: Int32(clamping: timeout.nanoseconds / 1_000_000))
     }
 
-    /// Takes a record, waiting for room when the queue is full.
+    /// Accepts a record, waiting for room if the queue is full.
     ///
-    /// - Throws: the problem of this record (it was not taken, others may follow), or the first failure of an earlier one
-    ///   (nothing more is taken).
+    /// - Throws: the error of this record, or the first failure of an earlier one. After the former, further records are
+    ///   accepted; after the latter, all are refused.
     public func publish(_ record: ProducedRecord, timeout: Duration = .seconds(60)) throws(KafkaFailure) {
         let deadline = ContinuousClock.now + timeout
         serve(milliseconds: 0)
@@ -75,9 +74,9 @@ public final class RecordPublisher {
         }
     }
 
-    /// Waits until everything is acknowledged.
+    /// Waits until all records are acknowledged.
     ///
-    /// - Throws: the first failure, or the reason when time is up. `contiguous` says how far it got.
+    /// - Throws: the first failure, or a timeout. `contiguous` shows the progress.
     public func flush(timeout: Duration = .seconds(60)) throws(KafkaFailure) {
         let deadline = ContinuousClock.now + timeout
         while settled < published {
@@ -88,9 +87,9 @@ public final class RecordPublisher {
         if let failure { throw failure }
     }
 
-    /// Waits until the broker has answered for every record, whatever it says.
+    /// Waits until the broker has answered every record, positively or not.
     ///
-    /// - Returns: `false` when time is up first.
+    /// - Returns: `false` if the limit is reached first.
     public func settle(within limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
         clients.sendNow()
@@ -101,10 +100,10 @@ public final class RecordPublisher {
         return settled >= published
     }
 
-    /// Records that the broker has not answered for.
+    /// Number of records that the broker has not answered.
     public var waiting: Int { published - settled }
 
-    /// The reason to give when the broker has not answered in time.
+    /// The error for a broker that has not answered in time.
     public var silence: KafkaFailure {
         lastError ?? KafkaFailure(RD_KAFKA_RESP_ERR__TIMED_OUT, detail: "The broker did not acknowledge in time")
     }
@@ -115,21 +114,21 @@ public final class RecordPublisher {
         return refused
     }
 
-    /// The record with this index is on every in-sync replica. Not for records that were refused and skipped.
+    /// Returns true if the record with this index is on every in-sync replica. Not for records that were refused and skipped.
     public func isAcknowledged(_ index: Int) -> Bool { index < contiguous || acknowledgedAhead.contains(index) }
 
-    /// Gives up what is not acknowledged, so that nothing is sent any more. The publisher takes no further record.
+    /// Drops unacknowledged records, so that nothing more is sent. The publisher accepts no further record.
     ///
-    /// - Returns: the number of records that the broker may have stored without having said so.
+    /// - Returns: the number of records that the broker may have stored without acknowledging them.
     public func abandon() -> Int {
         if failure == nil { failure = KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil) }
         settled += clients.purge()
-        // Purged records are reported at once, by librdkafka itself.
+        // librdkafka reports purged records at once.
         _ = settle(within: .seconds(5))
         return unknown + waiting
     }
 
-    /// The connection's last error, which may have passed since.
+    /// The last error of the connection, which may have recovered since.
     private var lastError: KafkaFailure?
 
     private func serve(milliseconds: Int32) {
@@ -163,7 +162,7 @@ public final class RecordPublisher {
             refused.append(Refusal(index: index, failure: error))
         }
         settled += 1
-        // Bounded by what is under way: partitions are acknowledged in order.
+        // Bounded by the records in flight, because partitions are acknowledged in order.
         acknowledgedAhead.insert(index)
         while acknowledgedAhead.remove(contiguous) != nil { contiguous += 1 }
     }

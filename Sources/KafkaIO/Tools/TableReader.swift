@@ -2,42 +2,42 @@ import CRdkafka
 public import KafkaModel
 public import NewsModel
 
-/// Follows all of a topic from its beginning, without a group: whoever reads a compacted topic so knows what stands on it. Copies
-/// keys and headers, no values.
+/// Reads a topic from its first offset without joining a group, and follows it. This yields the current records of a compacted
+/// topic. Copies keys and headers, but not values.
 ///
-/// Partitions that are added are found within seconds, and so is a topic that was deleted and made again: the library notices
-/// neither. Its calls block; use it from one thread at a time.
+/// Detects added partitions and recreated topics within seconds, because librdkafka does not. Its calls block. Use it from one
+/// thread at a time.
 public final class TableReader {
     public struct Row: Sendable, Hashable {
         public var offset: Int64
         public var key: [UInt8]?
-        /// `false`: a tombstone.
+        /// `false` for a tombstone.
         public var hasValue: Bool
         public var headers: [RecordHeader]
     }
 
     public enum Event: Sendable, Hashable {
-        /// In the order of their offsets.
+        /// Rows of one partition, sorted by offset.
         case rows(partition: Int32, [Row])
-        /// Everything was read that stands before the offset, the end at that time.
+        /// Every record of the partition before the offset was read. The offset was the partition's end at that time.
         case endReached(partition: Int32, offset: Int64)
-        /// It is tried again.
+        /// Reading a partition failed and is retried.
         case failed(KafkaFailure)
     }
 
     private let topic: String
     private let admin: KafkaAdmin
     private let consumer: AssignedConsumer
-    /// The next offset of each partition, by its number.
+    /// The next offset of each partition, by the partition's number.
     private var positions: [Int64] = []
     private var looksAt = ContinuousClock.Instant.now
 
     private let lookInterval: Duration
 
     /// - Parameters:
-    ///   - admin: Asks about partitions.
-    ///   - lookInterval: The time between two looks at the topic's partitions and their ends.
-    /// - Throws: `UNKNOWN_TOPIC_OR_PART` if there is no such topic; otherwise why it cannot be read.
+    ///   - admin: Client for requests about partitions.
+    ///   - lookInterval: Time between checks of the topic's partitions and their ends.
+    /// - Throws: `UNKNOWN_TOPIC_OR_PART` if the topic does not exist; otherwise the reason why it cannot be read.
     public init(
         settings: KafkaSettings, topic: String, admin: KafkaAdmin, lookInterval: Duration = .seconds(10)
     ) throws(KafkaFailure) {
@@ -64,9 +64,9 @@ public final class TableReader {
 
     public var partitionCount: Int { positions.count }
 
-    /// What came within the time; the events of at most 256 records.
+    /// Returns the events within the timeout, from at most 256 records.
     ///
-    /// - Throws: the topic is gone, or was made again, or the client has failed for good.
+    /// - Throws: an error if the topic was deleted or recreated, or if the client has failed permanently.
     public func next(timeout: Duration) throws(KafkaFailure) -> [Event] {
         if looksAt <= .now {
             looksAt = .now + lookInterval
@@ -107,7 +107,7 @@ public final class TableReader {
         return events
     }
 
-    /// A broker that does not answer says nothing about the topic.
+    /// Checks the topic's partitions and ends. Does nothing if the brokers do not answer.
     private func look() throws(KafkaFailure) {
         guard let counts = try? admin.partitionCounts(of: [topic]) else { return }
         guard let count = counts[topic] else { throw Self.missing(topic) }

@@ -2,21 +2,21 @@ import CRdkafka
 public import KafkaModel
 public import NewsModel
 
-/// Reads a topic for a tool or a test: no group, no commits. Its calls block; use it from one thread at a time.
+/// Reads a topic for a tool or a test, without a group or commits. Its calls block. Use it from one thread at a time.
 public final class TopicReader {
     public enum Start: Sendable, Hashable {
         case beginning, end
         case offset(Int64)
-        /// Each partition at its own; those without one at the beginning. A partition that ends before its offset was made again:
-        /// it is read from its beginning, and named in `restarted`.
+        /// An offset for each partition; partitions without one start at the beginning. A partition that ends before its offset
+        /// was recreated. It is read from its beginning and added to `restarted`.
         case offsets([TopicPartition: Int64])
-        /// At the first record that is as late. On a broker that knows no times, such as librdkafka's mock, at the beginning.
+        /// The first record at or after the time. The beginning on brokers without a time index, such as librdkafka's mock.
         case time(Instant)
-        /// So many records before the end of each partition.
+        /// This many records before the end of each partition.
         case last(Int64)
     }
 
-    /// A record and where it stood.
+    /// A record and its partition.
     public struct ReadRecord: Sendable, Hashable {
         public var partition: TopicPartition
         public var record: SourceRecord
@@ -24,28 +24,28 @@ public final class TopicReader {
 
     private let consumer: AssignedConsumer
     private let follow: Bool
-    /// Partitions whose end was not seen yet, with the end they had when the reader was made.
+    /// Partitions whose end was not reached yet, with the end they had when the reader was created.
     private var ends: [TopicPartition: Int64] = [:]
-    /// Partitions that have records before the first one that is read.
+    /// Partitions that have records before the first one to be read.
     public private(set) var shortened: Set<TopicPartition> = []
-    /// Where each partition that is read ended when the reader was made.
+    /// The end of each partition when the reader was created.
     public private(set) var endsThen: [TopicPartition: Int64] = [:]
-    /// Partitions that end before the offset that they were to be read from.
+    /// Partitions that end before their start offset.
     public private(set) var restarted: Set<TopicPartition> = []
-    /// Where reading has come to the end of what may be read, by partition.
+    /// Offsets at which reading reached the end of readable records, by partition.
     private var pauses: [TopicPartition: Int64] = [:]
-    /// A partition whose last record may be hidden by an open transaction has not been read to its end.
+    /// The kind of end to reach. At the high watermark, open transactions may hide records, so they must end first.
     private let end: KafkaAdmin.End
-    /// When reading began: a partition that others keep writing to ends seconds later.
+    /// Time of the first read. A partition that others keep writing to counts as ended seconds later.
     private var began: ContinuousClock.Instant?
 
     /// Finds the partitions and their present ends.
     ///
     /// - Parameters:
-    ///   - partitions: `nil` for all.
-    ///   - follow: whether to go on with what is written after the reader was made.
-    ///   - end: the end of a partition. Records are read once they are committed, so that a reader to the high watermark waits for
-    ///     open transactions.
+    ///   - partitions: the partitions to read; `nil` for all.
+    ///   - follow: true to continue with records written after the reader was created.
+    ///   - end: the kind of end to reach. Only committed records are read, so a reader to the high watermark waits for open
+    ///     transactions.
     public init(
         settings: KafkaSettings, topic: String, partitions: [Int32]? = nil, from start: Start = .beginning,
         follow: Bool = false, end: KafkaAdmin.End = .lastStable, timeout: Duration = .seconds(10)
@@ -93,31 +93,31 @@ public final class TopicReader {
             if first > range.lowerBound { shortened.insert(partition) }
             if start != .end, first < range.upperBound { ends[partition] = range.upperBound }
             if start != .end || follow {
-                // An offset past the end would start the topic over.
+                // A start past the end would read the topic from its beginning.
                 assignment.append(PartitionOffset(partition, min(first, range.upperBound)))
             }
         }
         if !assignment.isEmpty { try consumer.assign(assignment) }
     }
 
-    /// The first offset as late as the time; partitions without one are absent.
+    /// Returns the first offset at or after the time. Partitions without one are absent.
     private static func offsets(
         for time: Instant, _ ranges: [TopicPartition: Range<Int64>], _ consumer: AssignedConsumer
     ) throws(KafkaFailure) -> [TopicPartition: Int64] {
         var found = try consumer.offsets(for: time, Array(ranges.keys))
         let open = ranges.filter { found[$0.key] == nil && !$0.value.isEmpty }
         if open.isEmpty { return found }
-        // A broker that does not even find the earliest of all times knows none.
+        // A broker that cannot find the earliest possible time has no time index.
         let known = try consumer.offsets(for: Instant(milliseconds: 0), Array(open.keys))
         for (partition, range) in open where known[partition] == nil { found[partition] = range.lowerBound }
         return found
     }
 
-    /// The end of every partition was reached once.
+    /// True if the end of every partition was reached once.
     public var isAtEnd: Bool { ends.isEmpty }
 
-    /// An open transaction hides records that stand behind it: they are read once it has ended. Says so for a moment as well when
-    /// records are written that were not fetched yet. Only for a reader to the high watermark.
+    /// True while an open transaction hides records, which are read after it ends. Also briefly true while new records have not
+    /// been fetched. Only for a reader to the high watermark.
     public var isHeldUp: Bool {
         end == .highWatermark
             && pauses.contains { partition, offset in
@@ -125,8 +125,8 @@ public final class TopicReader {
             }
     }
 
-    /// Up to `limit` records, at most 256, in order within each partition; none when nothing came in time, or, unless
-    /// following, when the end is reached.
+    /// Returns up to `limit` records, at most 256, in order within each partition. Empty on a timeout and, unless following, at
+    /// the end.
     public func next(
         max limit: Int = 256, timeout: Duration = .seconds(1)
     ) throws(KafkaFailure) -> [ReadRecord] {
@@ -147,7 +147,7 @@ public final class TopicReader {
                     if let end = ends[partition], offset >= end, began + .seconds(5) < .now { ends[partition] = nil }
                     if ends[partition] == nil && !follow { return }
                     records.append(ReadRecord(partition: partition, record: SourceRecord(message)))
-                    // Waiting for an empty fetch would take as long as the broker waits for records.
+                    // Waiting for an empty fetch would take the broker's full waiting time.
                     if let end = ends[partition], offset >= end - 1 { ends[partition] = nil }
                 case RD_KAFKA_RESP_ERR__PARTITION_EOF:
                     let offset = message.pointee.offset
@@ -156,9 +156,9 @@ public final class TopicReader {
                 case let error: failure = KafkaFailure(error, detail: "Reading \(partition) failed")
                 }
             }
-            // A partition's end is a message too, but nothing that was waited for.
+            // The end of a partition arrives as a message, but is not a record.
         } while records.isEmpty && failure == nil && count > 0 && (follow || !isAtEnd) && deadline > .now
-        // A failed partition reports its error again; records come only once.
+        // A failed partition reports its error again, but records arrive only once.
         if records.isEmpty, let failure { throw failure }
         if count == 0, let error = consumer.worstError(), !error.isRetriable { throw error }
         return records

@@ -1,14 +1,14 @@
-/// Lives shared out in batches among workers.
+/// Divides lives into batches for several workers.
 struct Batches {
     var lives: Int
-    /// Lives of one batch.
+    /// Number of lives in a batch.
     var size: Int
-    /// Batches under way at once.
+    /// Number of concurrent batches.
     var workers: Int
 
     /// - Parameters:
-    ///   - live: lives the lives of one batch, by their numbers from 0; called on any thread.
-    ///   - take: takes a batch that has ended, in any order; called from here. False begins no further batch.
+    ///   - live: runs the lives of one batch, given their numbers from 0; called on any thread.
+    ///   - take: receives finished batches in any order; called by this task. Returns false to start no further batch.
     func run<Part: Sendable>(_ live: @escaping @Sendable (Range<Int>) -> Part, take: (Part) -> Bool) async {
         await withTaskGroup(of: Part.self) { group in
             var next = 0

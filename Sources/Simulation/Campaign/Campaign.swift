@@ -1,11 +1,11 @@
 public import PublishEngine
 
-/// Many lives, one after the other on each core, until one breaks a promise.
+/// Many lives, run in sequence by each worker until one breaks a promise.
 public struct Campaign: Sendable {
     public var firstSeed: UInt64
     public var lives: Int
     public var options: Options
-    /// Lives under way at once.
+    /// Number of concurrent workers.
     public var workers: Int
 
     public init(firstSeed: UInt64, lives: Int, options: Options = Options(), workers: Int = 2) {
@@ -15,16 +15,16 @@ public struct Campaign: Sendable {
         self.workers = max(workers, 1)
     }
 
-    /// The progress so far.
+    /// The progress of a campaign.
     public struct Progress: Sendable {
         public var lives = 0
         public var report = LifeReport()
-        /// By seed; each worker stops at its first.
+        /// Failures, sorted by seed at the end. Each batch stops at its first one.
         public var failures: [Failure] = []
     }
 
-    /// - Parameter progress: called now and then, from here.
-    /// - Returns: everything, once all lives are lived or one has failed.
+    /// - Parameter progress: called after each batch, by this task.
+    /// - Returns: the final progress, once all lives have ended or one has failed.
     public func run(progress: (Progress) -> Void) async throws(PayloadProblems) -> Progress {
         _ = try SimulatedCluster(Scenario(seed: firstSeed, options: options))
         var sum = Progress()
@@ -57,7 +57,7 @@ public struct Campaign: Sendable {
         return progress
     }
 
-    /// Lives one life with every promise checked.
+    /// Runs one life and checks every promise.
     public static func live(_ life: Scenario) -> Result<LifeReport, Violation> {
         do {
             var cluster = try SimulatedCluster(life)

@@ -1,11 +1,11 @@
 import NewsModel
 import PublishEngine
 
-/// A life that broke a promise, made small.
+/// A life that broke a promise, with its smallest failing part.
 public struct Failure: Sendable {
     public var seed: UInt64
     public var violation: Violation
-    /// The part of the life that is needed to fail.
+    /// The part of the life that is sufficient to fail.
     public var shrunk: Scenario
 
     public init(seed: UInt64, violation: Violation, shrunk: Scenario) {
@@ -14,7 +14,7 @@ public struct Failure: Sendable {
         self.shrunk = shrunk
     }
 
-    /// The command that replays it.
+    /// The command that repeats the failure.
     public var command: String { "newswire simulate --seed \(seed) --lives 1" }
 }
 
@@ -34,11 +34,11 @@ extension Failure: CustomStringConvertible {
     }
 }
 
-/// A promise that was broken.
+/// A promise broken by a life.
 public struct Violation: Error, Sendable, Hashable {
     public var promise: Promise
     public var sentence: String
-    /// Since the life's beginning.
+    /// Time since the start of the life.
     public var at: Duration
 }
 

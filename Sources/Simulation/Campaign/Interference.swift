@@ -1,17 +1,17 @@
 public import NewsModel
 public import PublishEngine
 
-/// Stands between an engine and its cluster, to plant a bug and see it caught.
+/// Intercepts the traffic between an engine and its cluster, to plant a bug that a checker must find.
 public protocol Interference {
-    /// Changes what the engine receives.
+    /// Changes the engine's next input.
     mutating func alter(_ input: inout Input)
-    /// Changes what the engine wants done; the inputs returned are fed to the engine next.
+    /// Changes the engine's actions. The returned inputs are the engine's next ones.
     mutating func alter(_ actions: inout [Action]) -> [Input]
-    /// Changes when the engine asks to be woken, by the monotonic clock.
+    /// Changes the time at which the engine asks to be woken, by the monotonic clock.
     mutating func alter(wakeAt: inout Instant?, now: Instant)
-    /// Changes what the engine's status says about waiting.
+    /// Changes the reasons for waiting in the engine's status.
     mutating func alter(_ reasons: WaitReasons) -> WaitReasons
-    /// Changes what the engine takes for the time.
+    /// Changes the engine's time.
     mutating func alter(_ moment: inout Moment)
 }
 

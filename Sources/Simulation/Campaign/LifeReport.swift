@@ -1,22 +1,22 @@
 public import NewsModel
 
-/// A life that kept every promise, in numbers.
+/// Figures of a life that kept every promise.
 public struct LifeReport: Sendable, Hashable {
     public var records = 0
     public var results = 0
     public var sends = 0
     public var accepted = 0
-    /// Acceptances beyond the first of a delivery.
+    /// Number of acceptances beyond the first of each delivery.
     public var repeats = 0
     public var crashes = 0
     public var rebalances = 0
     public var inputs = 0
-    /// Records that a stale commit hid from their reader.
+    /// Number of records that a stale commit hid from their reader.
     public var hidden = 0
     public var simulated: Duration = .zero
-    /// Faults that took effect, by kind.
+    /// Number of faults that took effect, by kind.
     public var struck: [FaultName: Int] = [:]
-    /// Stored results by outcome.
+    /// Number of stored results, by outcome.
     public var outcomes: [Outcome: Int] = [:]
 
     public init() {}
@@ -38,7 +38,7 @@ public struct LifeReport: Sendable, Hashable {
         return sum
     }
 
-    /// Kinds of faults and outcomes that never came about, so that nothing is proven about them.
+    /// Kinds of faults and outcomes that never occurred, so that nothing is proven about them.
     public var neverSeen: [String] {
         FaultName.allCases.filter { struck[$0] == nil }.map(\.rawValue)
             + Outcome.allCases.filter { outcomes[$0] == nil }.map(\.rawValue)

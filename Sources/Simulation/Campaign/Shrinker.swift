@@ -1,24 +1,24 @@
-/// Takes out of a failing life what it does not need to fail: fewer and shorter faults and orders, less news, the same broken
-/// promise.
+/// Removes the parts of a failing life that it does not need to break the same promise. The result has fewer and shorter faults
+/// and orders, and less news.
 public struct Shrinker {
     private let promise: Promise
     private let fails: (Scenario) -> Violation?
-    /// The number of lives tried.
+    /// Number of lives tried.
     public private(set) var tries = 0
     private let triesMax: Int
 
-    /// - Parameter fails: lives a life; the violation, if there is one.
+    /// - Parameter fails: runs a life; returns its violation, or `nil` if it has no violation.
     public init(promise: Promise, triesMax: Int = 1_000, fails: @escaping (Scenario) -> Violation?) {
         self.promise = promise
         self.triesMax = triesMax
         self.fails = fails
     }
 
-    /// The smallest life found that breaks the same promise.
+    /// Returns the smallest life found that breaks the same promise.
     public mutating func shrink(_ life: Scenario) -> Scenario {
         var smallest = life
         var size = 0
-        // Without a fault some news becomes superfluous, and the other way round.
+        // Removing a fault may make some news superfluous, and vice versa.
         while size != smallest.parts, tries < triesMax {
             size = smallest.parts
             smallest = reduce(smallest, \.faults)
@@ -29,7 +29,7 @@ public struct Shrinker {
         return smallest
     }
 
-    /// Halves how long each fault and each order lasts, as often as the life still fails.
+    /// Halves the duration of each fault and order repeatedly, as long as the life still fails.
     private mutating func shorten(_ life: Scenario) -> Scenario {
         var smallest = life
         for index in smallest.faults.indices { halve(\.faults[index].lasts, of: &smallest) }
@@ -53,7 +53,7 @@ public struct Shrinker {
         return fails(life)?.promise == promise
     }
 
-    /// Delta debugging: leaves out ever smaller parts as long as the life still fails without them.
+    /// Delta debugging: removes ever smaller parts as long as the life still fails without them.
     private mutating func reduce<Part>(_ life: Scenario, _ parts: WritableKeyPath<Scenario, [Part]>) -> Scenario {
         var smallest = life
         var length = max(life[keyPath: parts].count / 2, 1)
@@ -77,7 +77,7 @@ extension Scenario {
 }
 
 extension EditorOrder {
-    /// `lasts`, of an order that ends.
+    /// The value of `lasts` for an order that ends.
     fileprivate var lasting: Duration {
         get { lasts ?? .zero }
         set { lasts = newValue }

@@ -3,12 +3,12 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// A fact that has just been written down.
+/// An event in a life, reported to the checkers after it was recorded.
 enum Fact {
     case published(item: Int)
-    /// An engine is about to take an input.
+    /// An engine is about to receive an input.
     case input(Address, Input)
-    /// An engine has taken it.
+    /// An engine has handled the input.
     case acted(Address, EngineSnapshot)
     /// The reasons for waiting in an engine's status.
     case inspected(Address, WaitReasons)
@@ -17,58 +17,58 @@ enum Fact {
     case ended(ownership: Int)
     /// Records were handed to an engine.
     case taken(ownership: Int, items: [Int])
-    /// `wall` is what the process takes for the time.
+    /// `wall` is the time by the process's wall clock.
     case sent(attempt: Int, Address, wall: Instant)
     case accepted(attempt: Int)
     case replied(attempt: Int)
-    /// An engine gave a delivery its outcome and wants its dead letter stored; the result follows.
+    /// An engine settled a delivery and requests the storage of its dead letter. The result follows.
     case deadLettered(delivery: Int, ownership: Int?, ResultRecord, Address)
-    /// An engine wants the original held; the result follows.
+    /// An engine requests that the original be held. The result follows.
     case holding(delivery: Int, ownership: Int?, ResultRecord, Address)
-    /// The original of an item has come to stand on the held topic.
+    /// The original of an item is now on the held topic.
     case standsHeld(item: Int, partition: Int32)
-    /// The held topic does not take the original: its engine keeps it, and the delivery has no outcome after all.
+    /// The held topic refuses the original. The engine keeps it, so the delivery is not settled.
     case keptHere(delivery: Int, ownership: Int?)
-    /// A process has put an original back on its lane, as another item.
+    /// A process has returned an original to its lane as a new item.
     case returned(item: Int, of: Int, HeldEvent, ReturnReason, Address, wall: Instant)
-    /// The held topic was deleted with these items; of some, not every process has read that they are there.
+    /// The held topic was deleted with these items. `unread` are those that some process had not read.
     case heldDeleted(items: Set<Int>, unread: Set<Int>)
-    /// A process has written an original that vanished from the held topic to its lane again, as another item.
+    /// A process has written an original that vanished from the held topic to its lane again as a new item.
     case restoredHeld(item: Int, of: Int)
-    /// An engine wants a result stored.
+    /// An engine requests the storage of a result.
     case settled(delivery: Int, ownership: Int?, ResultRecord, Address)
-    /// The result stands on the results topic.
+    /// The result is on the results topic.
     case stored(delivery: Int, GroundTruth.StoredResult, isAlive: Bool)
     case acknowledged(ownership: Int?, delivery: Int, StoredRecord.Kind, Address)
-    /// A commit in the name of the member's present assignment.
+    /// A commit of the member's present assignment.
     case committing(Address, lane: Int, Generation, [PartitionOffset])
-    /// The broker took it.
+    /// The broker accepted the commit.
     case committed(Address, lane: Int, [PartitionOffset])
     /// An engine has finished its drain.
     case finished(Address, Leftovers)
     case started(Address)
     case died(Address)
-    /// A process goes on after a standstill of seconds.
+    /// A process continues after a standstill of seconds.
     case thawed(Address)
-    /// A record has come to stand on the control topic.
+    /// A record was appended to the control topic.
     case controlled(ControlLog.Row)
-    /// Compaction has taken an order from the control topic, because garbage stood behind it under the same key.
+    /// Compaction has removed an order from the control topic, because an invalid record with the same key followed it.
     case orderLost(ControlScope)
     /// A process has written to the audit topic.
     case audited(Address, AuditEntry)
-    /// An engine says that it has applied an order.
+    /// An engine reports that it has applied an order.
     case applied(Address, AppliedOrder)
-    /// A process begins or ceases to know the orders in force.
+    /// A process starts or stops knowing the orders in force.
     case ordersKnown(Address, Bool)
     case clockStepped(Address, by: Duration, wallBefore: Instant)
-    /// An engine did something that makes no sense at all.
+    /// An engine did something invalid.
     case strange(String)
     case calm
-    /// `held` is the number of events that wait on the held topic.
+    /// `held` is the number of events on the held topic.
     case over(isSettled: Bool, held: Int)
 }
 
-/// A promise that is checked at every fact. Answers with a sentence when it is broken.
+/// Checks one promise after every fact. Returns a sentence if the promise is broken.
 protocol Checker {
     var promise: Promise { get }
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String?

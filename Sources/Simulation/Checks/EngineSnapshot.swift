@@ -2,11 +2,11 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// An engine after one input, as far as checkers look at it. The one place that knows the engine's own status.
+/// The state of an engine after one input, as needed by the checkers. Only this type reads the engine's own status.
 struct EngineSnapshot {
     var isAlarm: Bool
     var actions: Int
-    /// By the monotonic clock, like `wakeAt`.
+    /// Time of the input by the monotonic clock, like `wakeAt`.
     var now: Instant
     var wakeAt: Instant?
     var counts: EngineCounts
@@ -33,13 +33,13 @@ struct EngineSnapshot {
     }
 }
 
-/// The lanes for which an engine's status names a reason to wait.
+/// The lanes with a reason to wait in an engine's status.
 public struct WaitReasons: Sendable {
     var lanes: Set<Int>
     var concernsAll: Bool
 
     init(_ engine: Engine, at moment: Moment) {
-        // What waits is in a topic that is there.
+        // Waiting events are on topics that exist.
         let waits = engine.waits(at: moment).filter { $0.reason != .missingTopic }
         lanes = Set(waits.compactMap { $0.lane?.index })
         concernsAll = waits.contains { $0.lane == nil }

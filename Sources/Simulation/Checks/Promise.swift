@@ -1,4 +1,4 @@
-/// The promises that are checked, by name.
+/// The checked promises, by name.
 public enum Promise: String, Sendable, Hashable, CaseIterable {
     case oneResult = "one result per delivery"
     case nothingLost = "nothing is lost"

@@ -1,7 +1,7 @@
 import HeapModule
 import NewsModel
 
-/// The occurrences to come, by time; those due at the same instant happen in the order they were added.
+/// The pending occurrences, by time. Occurrences of the same instant happen in the order in which they were added.
 struct Agenda {
     private var entries: Heap<Entry> = []
     private var count: UInt64 = 0

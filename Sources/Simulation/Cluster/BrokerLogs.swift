@@ -1,17 +1,17 @@
 import KafkaModel
 import NewsModel
 
-/// A partition of a source topic as it stands on the broker.
+/// A partition of a source topic on the broker.
 struct SourceLog {
-    /// Counts how often the topic was made.
+    /// Number of times that the topic was created.
     var incarnation = 0
-    /// Since when these are its records: it was made, or cut back.
+    /// Time at which the partition was created or truncated last.
     var startedAt: Instant
-    /// From when on readers find its leader.
+    /// Time from which readers find its leader.
     var servedFrom = Instant.distantPast
-    /// When it was cut back first.
+    /// Time of its first truncation.
     var firstCut: Instant?
-    /// In ascending order of offsets.
+    /// Items in ascending order of offsets.
     var items: [(offset: Int64, item: Int)] = []
     var end: Int64 = 0
 
@@ -20,7 +20,7 @@ struct SourceLog {
         self.startedAt = startedAt
     }
 
-    /// The position of the first record at or behind `offset`.
+    /// Returns the index of the first record at or after `offset`.
     func index(from offset: Int64) -> Int {
         var (low, high) = (0, items.count)
         while low < high {
@@ -42,17 +42,17 @@ struct ResultsLog {
     struct Row {
         var delivery: Int
         var entry: LedgerEntry
-        /// When it was written, by the clock of who wrote it.
+        /// Time of writing, by the writer's clock.
         var timestamp: Instant
     }
 
-    /// The first offset at or after a time; `nil` when nothing is as late.
+    /// Returns the first offset at or after a time; `nil` if there is no such offset.
     func offset(since time: Instant) -> Int64? {
         (start..<end).first { rows[Int($0)].timestamp >= time }
     }
 }
 
 extension TopicPartition {
-    /// The partition of the same number in another topic.
+    /// Returns the partition with the same number in another topic.
     func with(topic: String) -> TopicPartition { TopicPartition(topic: topic, partition: partition) }
 }

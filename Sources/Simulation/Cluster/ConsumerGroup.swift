@@ -1,10 +1,10 @@
 import KafkaModel
 import NewsModel
 
-/// The consumer group of one lane, as the broker keeps it.
+/// The consumer group of one lane on the broker.
 struct ConsumerGroup {
     var generation = 0
-    /// Counts rebalances begun.
+    /// Number of rebalances begun.
     var round = 0
     var isRebalancing = false
     var members: [Member] = []
@@ -13,7 +13,7 @@ struct ConsumerGroup {
 
     struct Member {
         var address: Address
-        /// The last generation it was given partitions in.
+        /// The last generation in which it was assigned partitions.
         var generation = -1
         var hasJoined = true
         var partitions: [TopicPartition] = []
@@ -21,7 +21,7 @@ struct ConsumerGroup {
 
     func index(of address: Address) -> Int? { members.firstIndex { $0.address == address } }
 
-    /// Kafka's `range`: each topic's partitions in contiguous parts, so that topics of equal count stay together.
+    /// Assigns as Kafka's `range`: each topic's partitions in contiguous parts, so that topics of equal count stay together.
     mutating func assign(topics: [String], counts: [String: Int]) {
         members.sort { ($0.address.process, $0.address.run) < ($1.address.process, $1.address.run) }
         generation += 1

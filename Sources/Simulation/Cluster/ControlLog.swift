@@ -1,16 +1,16 @@
 import EditorialControl
 import NewsModel
 
-/// The control topic as it stands on the broker: one partition, compacted.
+/// The control topic on the broker: one compacted partition.
 struct ControlLog {
-    /// In ascending order of offsets; gaps are what compaction took.
+    /// Rows in ascending order of offsets. Compaction leaves gaps.
     private(set) var rows: [Row] = []
     private(set) var end: Int64 = 0
 
     struct Row {
-        /// With its offset and the time at which it came to stand.
+        /// The record with its offset and the time at which it was appended.
         var record: SourceRecord
-        /// What it means; `nil` for garbage.
+        /// The decoded record; `nil` if it is invalid.
         var meaning: ControlRecord?
         var offset: Int64 { record.offset }
         var at: Instant { record.timestamp ?? .distantPast }
@@ -28,16 +28,16 @@ struct ControlLog {
         rows[(rows.lastIndex { $0.offset < offset }.map { $0 + 1 } ?? 0)...]
     }
 
-    /// The scopes of orders behind which there is garbage under the same key.
+    /// The scopes of orders followed by an invalid record with the same key.
     var hiddenOrders: [ControlScope] {
         var newest: [[UInt8]: Row] = [:]
         for row in rows { newest[row.record.key ?? []] = row }
         return newest.values.compactMap { ControlRecord.read($0.record).hidden }.sorted { $0.key < $1.key }
     }
 
-    /// Only the newest row of each key stays, a tombstone among them only as long as it is new.
+    /// Removes all but the newest row of each key. A newest tombstone stays only while it is recent.
     ///
-    /// - Returns: `true` if something went.
+    /// - Returns: `true` if a row was removed.
     mutating func compact(tombstonesBefore time: Instant) -> Bool {
         var seen: Set<[UInt8]> = []
         var kept: [Row] = []

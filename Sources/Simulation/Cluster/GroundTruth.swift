@@ -2,49 +2,49 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The facts of a life, beyond the knowledge of any process in it: the cluster writes them down, the checkers read them.
+/// The facts of a life, beyond the knowledge of any process. The cluster records them and the checkers read them.
 final class GroundTruth {
     let scenario: Scenario
     var now = Scenario.start
     let platforms: Int
-    /// The life's news, and what came back from the held topic.
+    /// The life's news, including the copies that returned from the held topic.
     private(set) var news: [NewsItem]
     var ownerships: [Ownership] = []
     var attempts: [Attempt] = []
-    /// By delivery: the numbers of its attempts.
+    /// The numbers of the attempts, by delivery.
     var attemptsOf: [[Int]]
-    /// By delivery: its results, in the order they were stored.
+    /// The results in the order in which they were stored, by delivery.
     var resultsOf: [[StoredResult]]
-    /// By delivery: whether the broker refused its result or dead letter at first, so that others were stored before it.
+    /// True if the broker first refused the result or dead letter, so that others were stored before it. By delivery.
     var wasRefused: [Bool]
-    /// By delivery: whether its dead letter stands.
+    /// True if the dead letter is stored, by delivery.
     var hasDeadLetter: [Bool]
-    /// By item: the ownerships under which it was handed to an engine.
+    /// The ownerships under which an item was handed to an engine, by item.
     var takenBy: [[Int]]
-    /// By item: where it stands, or stood, once published.
+    /// The last place of a published item, by item.
     var places: [Place?]
-    /// By serial: the item.
+    /// The item, by serial.
     private var items: [Int: Int]
 
-    // What stands on the broker.
+    // The state of the broker.
     var sources: [TopicPartition: SourceLog] = [:]
-    /// Earlier incarnations of partitions of deleted topics.
+    /// Number of earlier incarnations of deleted topics' partitions.
     var incarnations: [TopicPartition: Int] = [:]
     var ledger: [Int32: ResultsLog] = [:]
-    /// Partitions by topic; a topic that does not exist is absent.
+    /// Number of partitions, by topic. A topic that does not exist is absent.
     var counts: [String: Int] {
         didSet { noteCounts() }
     }
-    /// All the partition numbers that each topic has had.
+    /// All the partition counts that each topic has had.
     private(set) var formerCounts: [String: Set<Int>] = [:]
     var control = ControlLog()
-    /// By partition.
+    /// The held topic, by partition.
     var held: [Int32: HeldLog] = [:]
-    /// How often the held topic was deleted.
+    /// Number of deletions of the held topic.
     var heldIncarnation = 0
-    /// By serial: how often the news came back from the held topic.
+    /// Number of returns from the held topic, by the serial of the news.
     var returns: [Int: Int] = [:]
-    /// By lane: what its group committed.
+    /// The offsets committed by each lane's group.
     var committed: [[TopicPartition: Commit]]
 
     init(scenario: Scenario) {
@@ -76,21 +76,21 @@ final class GroundTruth {
         for (topic, count) in counts where count > 0 { formerCounts[topic, default: []].insert(count) }
     }
 
-    /// A record's place on the broker.
+    /// The place of a record on the broker.
     struct Place {
         var partition: TopicPartition
         var offset: Int64
         var publishedAt: Instant
-        /// It went with its topic, or was cut off.
+        /// True if it was deleted with its topic or by a truncation.
         var isGone = false
-        /// Why no process can know that it has no result.
+        /// The reason why no process can know that it has no result.
         var hiding: Hiding?
         var isHidden: Bool { hiding != nil }
 
         enum Hiding {
-            /// It came to stand below an offset that had been committed for other records.
+            /// It was written below an offset that had been committed for other records.
             case skipped
-            /// It came to stand in the place of the same record.
+            /// It was written at the place of the same record.
             case twin
         }
     }
@@ -98,7 +98,7 @@ final class GroundTruth {
     struct Commit {
         var offset: Int64
         var at: Instant
-        /// By which its owner recognizes the incarnation.
+        /// The note from which an owner recognizes the incarnation.
         var note: String?
     }
 
@@ -109,7 +109,7 @@ final class GroundTruth {
         var offset: Int64
     }
 
-    /// Another record of a life under way; its item.
+    /// Adds a record to a running life; returns its item.
     func add(_ item: NewsItem) -> Int {
         news.append(item)
         attemptsOf += Array(repeating: [], count: platforms)
@@ -126,14 +126,14 @@ final class GroundTruth {
 
     func delivery(item: Int, platform: Int) -> Int { item * platforms + platform }
     func item(serial: Int) -> Int? { items[serial] }
-    /// Stays the same when other news is left out.
+    /// Returns a key that does not change if other news is left out.
     func drawKey(of delivery: Int) -> Int { news(of: delivery).serial * platforms + delivery % platforms }
     func item(of delivery: Int) -> Int { delivery / platforms }
     func platform(of delivery: Int) -> Platform { scenario.setting.engine.platforms[delivery % platforms] }
     func news(of delivery: Int) -> NewsItem { news[item(of: delivery)] }
     func partition(of delivery: Int) -> TopicPartition? { places[item(of: delivery)]?.partition }
 
-    /// The deliveries a record must come to.
+    /// Returns the deliveries that a record must have.
     func deliveries(of item: Int) -> [Int] {
         if let platform = news[item].platform,
             let index = scenario.setting.engine.platforms.firstIndex(of: platform)
@@ -143,18 +143,18 @@ final class GroundTruth {
         return (0..<platforms).map { delivery(item: item, platform: $0) }
     }
 
-    /// The record must come to its results.
+    /// Returns true if the record must get its results.
     func isDue(_ item: Int) -> Bool {
         guard let place = places[item] else { return true }
         switch place.hiding {
         case .twin: return false
-        // Whoever reads it after all finishes it.
+        // A process that reads it after all finishes it.
         case .skipped: return takenBy[item].contains { ownerships[$0].end == nil }
         case nil: break
         }
         if Int(place.partition.partition) >= counts[scenario.setting.results] ?? 0 { return false }
         guard place.isGone else { return true }
-        // An engine that has read it finishes it, unless it ends or gives the partition up first.
+        // An engine that has read it finishes it, unless it ends or releases the partition first.
         return takenBy[item].contains { number in
             switch ownerships[number].end {
             case nil, .rewound: true
@@ -165,7 +165,7 @@ final class GroundTruth {
 
     func isSettled(_ item: Int) -> Bool { deliveries(of: item).allSatisfy { !resultsOf[$0].isEmpty } }
 
-    /// For sentences.
+    /// Returns a name for sentences.
     func name(_ delivery: Int) -> String {
         let news = news(of: delivery)
         let place = places[item(of: delivery)].map { "\($0.partition)/\($0.offset)" } ?? "\(news.topic)/?"
@@ -173,22 +173,22 @@ final class GroundTruth {
     }
 }
 
-/// One request on the wire.
+/// One request to the hub.
 struct Attempt {
     var delivery: Int
     var ownership: Int
     var sentAt: Instant
-    /// The hub accepted it, whatever it answered.
+    /// True if the hub accepted it, whatever its answer was.
     var isAccepted = false
     var reply: Reply?
     var repliedAt: Instant?
-    /// A fault that concerns everyone struck it.
+    /// True if a fault that affects all requests occurred.
     var metHalt = false
 
-    /// The request really left: one that was certainly never written is not an attempt.
+    /// True if the request left. A request that was certainly never written does not count as an attempt.
     var hasLeft: Bool { if case .notSent? = reply { false } else { true } }
 
-    /// By its answer, it may have been accepted.
+    /// True if its answer leaves open whether it was accepted.
     var isUnanswered: Bool {
         guard let reply else { return false }
         if case .unknown = Judge.verdict(on: reply) { return true }

@@ -1,23 +1,23 @@
 import EditorialControl
 import NewsModel
 
-/// What one process has of the held topic.
+/// One process's client of the held topic.
 struct HeldClient {
     var desk = HeldDesk()
     var hasBegun = false
-    /// The topic that it reads, as `GroundTruth.heldIncarnation` counts.
+    /// The incarnation of the topic that it reads, see `GroundTruth.heldIncarnation`.
     var incarnation = 0
     var isLost = false
-    /// By partition: where it is read on.
+    /// The next offset to read, by partition.
     var positions: [Int32: Int64] = [:]
-    /// Returns that the engine has settled, and its rate, as the desk knows them, or soon will.
+    /// Number of returns settled by the engine, and its rate, as known to the desk or in flight to it.
     var settled = 0
     var perSecond: Int?
     var counts: [String: Int] = [:]
     var isReading = false
-    /// Stories reach the engine in the order in which they were read.
+    /// Time of the last delivery to the engine, so that stories arrive in the order in which they were read.
     var toldUntil = Instant.distantPast
-    /// Wishes reach the desk in the order in which engines have them.
+    /// Time of the last delivery to the desk, so that recall requests arrive in the order in which they were made.
     var wishedUntil = Instant.distantPast
     var writtenUntil = Instant.distantPast
     var alarm: (at: Instant, serial: Int)?

@@ -2,17 +2,17 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// A partition of the held topic as it stands on the broker.
+/// A partition of the held topic on the broker.
 struct HeldLog {
-    /// In ascending order of offsets; gaps are what compaction took.
+    /// Rows in ascending order of offsets. Compaction leaves gaps.
     private(set) var rows: [Row] = []
     private(set) var end: Int64 = 0
 
     struct Row {
-        /// With its offset and the time at which it came to stand.
+        /// The record with its offset and the time at which it was appended.
         var record: SourceRecord
         var reading: HeldRecord.Reading
-        /// The news behind it; `nil` for a tombstone.
+        /// The news in the record; `nil` for a tombstone.
         var item: Int?
         var offset: Int64 { record.offset }
     }
@@ -34,9 +34,9 @@ struct HeldLog {
 
     func row(at offset: Int64) -> Row? { rows.last { $0.offset == offset } }
 
-    /// Of what is older than the topic's compaction lag, only the newest row of each key stays.
+    /// Removes all but the newest row of each key among those older than the topic's compaction lag.
     ///
-    /// - Returns: `true` if something went.
+    /// - Returns: `true` if a row was removed.
     mutating func compact(olderThan time: Instant) -> Bool {
         var seen: Set<[UInt8]> = []
         let kept = rows.reversed().filter { row in

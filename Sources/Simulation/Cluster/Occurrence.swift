@@ -3,31 +3,31 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// One run of one process: what is meant for an earlier one never reaches a later one.
+/// One run of one process. Messages for an earlier run never reach a later one.
 struct Address: Hashable {
     var process: Int
     var run: Int
 
-    /// Its name on the control topic.
+    /// The name of the run on the control topic.
     var replica: String { "p\(process)-\(run)" }
 }
 
 /// An entry of the agenda.
 enum Occurrence {
-    // The life's script.
+    // The script of the life.
     case publish(item: Int)
     case begins(fault: Int)
     case ends(fault: Int)
     case giveOrder(Int, isLift: Bool)
     case start(process: Int)
     case thaw(process: Int)
-    /// Nothing goes wrong from here on.
+    /// All faults have ended.
     case calm
-    /// Look whether everything is settled.
+    /// Checks whether everything is settled.
     case review
 
-    // Inside a process: these wait while it is frozen.
-    /// `items` are the news behind the records of the input.
+    // Inside a process. These occurrences wait while the process is frozen.
+    /// `items` are the news in the input's records.
     case input(Address, Input, items: [Int])
     case reply(Flight, Reply)
     case alarm(Address, serial: Int)
@@ -56,7 +56,7 @@ enum Occurrence {
     case alarmHeld(Address, serial: Int)
     case tellHeld(Address, HeldDesk.Input)
 
-    // At the broker.
+    // Occurrences at the broker.
     case append(Address, Production)
     case acknowledge(Address)
     case commit(Address, CommitRequest)
@@ -74,10 +74,10 @@ enum Occurrence {
     case serveReaders
     case noticeCounts(lane: Int)
 
-    // At the hub.
+    // Occurrences at the hub.
     case arrive(Flight)
 
-    /// The process in which it happens.
+    /// The process in which the occurrence happens.
     var place: Address? {
         switch self {
         case .input(let address, _, _), .alarm(let address, _), .command(let address, _), .close(let address),
@@ -103,38 +103,38 @@ enum Occurrence {
 struct CommitRequest {
     var lane: Int
     var generation: Generation
-    /// The generation of the group in which the member got its partitions.
+    /// The generation of the group in which the member was assigned its partitions.
     var groupGeneration: Int
     var offsets: [PartitionOffset]
-    /// The notes beside them.
+    /// The notes of the offsets.
     var notes: [TopicPartition: String]
 }
 
-/// A record on its way to the results or the dead-letter topic.
+/// A record in flight to the results, dead-letter or held topic.
 struct Production {
     var key: RefusedRecords.Key
     var request: StoreRequest
     var partition: TopicPartition
-    /// The delivery it is about, and under which ownership it was settled.
+    /// The delivery of the record, and the ownership under which it was settled.
     var delivery: Int
     var ownership: Int?
     var bytes: Int
     var smallestBytes: Int
-    /// In a batch of its own.
+    /// True if it is the only record of its batch.
     var isAlone = false
-    /// By the writer's clock on the wall.
+    /// Time by the writer's wall clock.
     var timestamp: Instant
-    /// Of the held topic.
+    /// The record for the held topic.
     var record: ProducedRecord?
-    /// When the producer gives up for now.
+    /// Time at which the producer's attempt times out.
     var until = Instant.distantFuture
 }
 
-/// A request on its way.
+/// A request in flight.
 struct Flight {
     var address: Address
     var request: RequestID
-    /// Index into the attempts of the ground truth.
+    /// Index of its attempt in the ground truth.
     var attempt: Int
     var mintedAt: Instant
 }

@@ -1,52 +1,52 @@
 import KafkaModel
 import NewsModel
 
-/// One incarnation of a partition in the hands of one engine, from the assignment it took to the moment it gave it up.
+/// One engine's ownership of one incarnation of a partition, from the assignment to its end.
 struct Ownership {
     var address: Address
     var lane: Int
     var generation: Generation
     var partition: TopicPartition
     var beganAt: Instant
-    /// It follows another one that has finished the former incarnation.
+    /// True if it follows an ownership that finished the former incarnation.
     var hasRewound = false
-    /// The ledger was read: requests may leave.
+    /// True if the ledger was read, so that requests may leave.
     var isRestored = false
-    /// More of the ledger is read than there was room for at once: for the records from this offset on.
+    /// First offset whose records need the rest of the ledger, if it had no room for all at once.
     var readsOnFrom: Int64?
     /// Offsets of the results that were read back for it and settle a delivery.
     var known: Set<Int64> = []
     /// Offsets of all results that were read back for it.
     var seen: Set<Int64> = []
-    /// By offset: the items that the results which settle a delivery are about.
+    /// Items of the results that settle a delivery, by the results' offsets.
     var settled: [Int64: Set<Int>] = [:]
-    /// By offset: the record handed to the engine.
+    /// Records handed to the engine, by offset.
     var taken: [Int64: Int] = [:]
-    /// Its engine was told that the partition's offsets start again.
+    /// True if its engine was told that the partition's offsets restart.
     var isEnding = false
-    /// By the process's monotonic clock.
+    /// Time of its revocation by the process's monotonic clock.
     var revokedAt: Instant?
     var end: End?
 
     enum End {
-        /// Given up after everything under way was finished.
+        /// Released after all pending work was finished.
         case released
-        /// Given up with something still under way, because the deadline had passed.
+        /// Revoked with pending work after the deadline.
         case overdue
         case lost
         case died
-        /// The driver gave it up before the engine did.
+        /// The driver revoked it before the engine released it.
         case replaced
         /// The former incarnation is finished; another ownership follows.
         case rewound
     }
 
-    /// Its engine knows a result: its own, or one it read back.
+    /// Returns true if its engine knows the result: its own, or one it read back.
     func knows(_ result: GroundTruth.StoredResult, as number: Int) -> Bool {
         result.ownership == number || known.contains(result.offset)
     }
 
-    /// Like `knows`, results that only help to recognize duplicates included.
+    /// Returns true if its engine knows the result, including results that only help to recognize duplicates.
     func hasSeen(_ result: GroundTruth.StoredResult, as number: Int) -> Bool {
         result.ownership == number || seen.contains(result.offset)
     }

@@ -4,7 +4,7 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// An engine's actions are carried out: requests leave, results are produced, the driver is commanded.
+/// Carries out an engine's actions: sends requests, produces results and commands the driver.
 extension SimulatedCluster {
     mutating func carryOut(_ action: Action, _ address: Address) {
         switch action {
@@ -31,7 +31,7 @@ extension SimulatedCluster {
                 .answerDesk(address, .applied(applied, shard: ShardID(0))), at: now + random.milliseconds(0...2))
         case .hold(let request, let original, let event): hold(request, original, event, address)
         case .returnHeld(let story, let reason, let part):
-            // The desk takes wishes between two looks at the held topic: it may read on before.
+            // The desk receives recall requests between two readings of the held topic, so it may read on first.
             let at = max(processes[address.process].held?.wishedUntil ?? now, now + random.milliseconds(0...120))
             processes[address.process].held?.wishedUntil = at
             agenda.add(.tellHeld(address, .bringBack(story: story, reason, part)), at: at)
@@ -102,7 +102,7 @@ extension SimulatedCluster {
                 timestamp: processes[address.process].moment(at: now).wall, record: record), address)
     }
 
-    /// The delivery that an engine reports as ended, and its ownership.
+    /// Returns the delivery that an engine reports as settled, and its ownership.
     private mutating func settled(_ request: StoreRequest, _ address: Address) -> (Int, Int?)? {
         let source = request.result.source
         let ownership = ownership(of: source.partition, address)

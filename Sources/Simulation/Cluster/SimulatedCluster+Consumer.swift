@@ -2,9 +2,9 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The driver of a process: it carries out commands, reads, and commits as `ConsumerState` decides.
+/// The driver of a process: it carries out commands, and reads and commits as `ConsumerState` decides.
 extension SimulatedCluster {
-    /// A command is carried out a little later, in the order it was given.
+    /// Carries out a command a little later. Commands keep their order.
     mutating func command(_ command: KafkaCommand, _ address: Address) {
         let at = obeyTime(address)
         agenda.add(.command(address, command), at: at)
@@ -91,7 +91,7 @@ extension SimulatedCluster {
         if hasMore { wakePoll(index) }
     }
 
-    /// The client library's queue of the partition.
+    /// Reads from the client library's queue of the partition.
     private mutating func fetch(
         _ partition: TopicPartition, _ position: inout LaneClient.FetchPosition, limit: Int, for address: Address
     ) -> ([ConsumerState.Reading], [Int]) {
@@ -100,7 +100,7 @@ extension SimulatedCluster {
             strike(fault, .unavailableSource)
             return ([], [])
         }
-        // The library notices nothing as long as its offset exists: it goes on there in the new incarnation.
+        // The library does not notice a recreation as long as its offset exists. It continues there in the new incarnation.
         if position.offset > log.end || position.isOutOfRange {
             position.offset = 0
             position.reportedEnd = nil
@@ -157,7 +157,7 @@ extension SimulatedCluster {
         agenda.add(.commit(address, request), at: now + random.milliseconds(1...15))
     }
 
-    /// The broker accepts a commit, or parts of it.
+    /// The broker accepts a commit completely or in part.
     mutating func commit(_ request: CommitRequest, from address: Address) {
         let member = groups[request.lane].index(of: address).map { groups[request.lane].members[$0] }
         var failure: KafkaFailure?
@@ -199,7 +199,7 @@ extension SimulatedCluster {
 
     // MARK: Partition counts and topics
 
-    /// Reads the topics' partition counts: after every assignment, and every 5 seconds.
+    /// Reads the topics' partition counts, after every assignment and every 5 seconds.
     mutating func askCounts(_ address: Address, isRegular: Bool) {
         if isRegular { agenda.add(.askCounts(address, isRegular: true), at: now + .seconds(5)) }
         let readIn = processes[address.process].lanes.map(\.consumer.generation)

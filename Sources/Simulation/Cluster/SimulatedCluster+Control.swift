@@ -3,12 +3,12 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The control topic: editors and processes write to it, and every process follows it, late or after a pause, as `ControlDesk`
-/// decides.
+/// The control topic. Editors and processes write to it. Every process follows it as `ControlDesk` decides, possibly late or
+/// after a pause.
 extension SimulatedCluster {
     // MARK: Editors
 
-    /// An editor gives an order, or lifts it. The command line tries until the broker has it.
+    /// An editor gives an order or lifts it. The command line retries until the broker has stored it.
     mutating func give(_ index: Int, isLift: Bool) {
         let given = scenario.orders[index]
         guard controlTrouble() == nil, !isLift || ordersGiven.contains(index) else {
@@ -46,7 +46,7 @@ extension SimulatedCluster {
     }
 
     mutating func compactControl(_ fault: Int) {
-        // A broker compacts nothing behind the beginning of an open transaction.
+        // A broker does not compact records behind the start of an open transaction.
         guard transactions.isEmpty else { return }
         for scope in truth.control.hiddenOrders { record(.orderLost(scope)) }
         if truth.control.compact(tombstonesBefore: now - .seconds(60)) { strike(fault, .compactedControl) }
@@ -79,7 +79,7 @@ extension SimulatedCluster {
         for action in actions { carryOut(action, address) }
     }
 
-    /// Engines learn whether the control topic keeps recalls, before they learn that orders are known.
+    /// Tells the engine whether the control topic keeps recalls, before it learns that orders are known.
     private mutating func noteKeepsRecalls(_ address: Address) {
         let process = processes[address.process]
         guard let client = process.control else { return }
@@ -110,7 +110,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// Reaches the engine through the queue of its loop, in order.
+    /// Sends an input to the engine through the queue of its loop, in order.
     private mutating func tell(_ input: Input, _ address: Address) {
         let at = max(processes[address.process].control?.toldUntil ?? now, now + random.milliseconds(0...3))
         processes[address.process].control?.toldUntil = at
@@ -126,7 +126,7 @@ extension SimulatedCluster {
         agenda.add(.writeControl(address, id, record, until: until), at: at)
     }
 
-    /// It may reach the broker although its process has died.
+    /// Handles a write at the broker, which it may reach although its process has died.
     mutating func writeControl(
         _ id: ControlDesk.WriteID, _ record: ControlRecord, until: Instant, from address: Address
     ) {
@@ -164,7 +164,7 @@ extension SimulatedCluster {
         guard var client = processes[address.process].control else { return }
         client.isReading = false
         if !setting.hasControl || controlTrouble() != nil {
-            // The reader tries again, and then reads the topic from its beginning.
+            // The reader retries and then reads the topic from its beginning.
             client.isReading = true
             client.wanted = nil
             processes[address.process].control = client
@@ -199,7 +199,7 @@ extension SimulatedCluster {
 
     // MARK: Faults in force
 
-    /// Behind it, the oldest open transaction hides everything.
+    /// The start of the oldest open transaction, which hides all later records; otherwise the end.
     private var stableControlEnd: Int64 { transactions.values.min() ?? truth.control.end }
 
     private mutating func controlTrouble() -> Int? {

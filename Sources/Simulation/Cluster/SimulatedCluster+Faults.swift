@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Faults begin and end.
+/// The start and end of faults.
 extension SimulatedCluster {
     mutating func begin(_ index: Int) {
         let fault = scenario.faults[index]
@@ -109,7 +109,7 @@ extension SimulatedCluster {
         for occurrence in missed where isStillMeant(occurrence) { happen(occurrence) }
     }
 
-    /// The clock on the wall is set; the process gets no notice.
+    /// Sets the wall clock without notifying the process.
     private mutating func stepClock(_ process: Int, by size: Duration) {
         processes[process].lastStep = .init(at: now, wallBefore: processes[process].moment(at: now).wall)
         processes[process].wallOffset += size
@@ -139,7 +139,7 @@ extension SimulatedCluster {
         activeFaults.contains { scenario.faults[$0].kind == .pausedLane(lane: lane) }
     }
 
-    /// The fault that keeps a partition from being read and written.
+    /// Returns the fault that makes a partition unreadable and unwritable.
     func unavailability(of partition: TopicPartition) -> Int? {
         activeFaults.first {
             let kind = scenario.faults[$0].kind
@@ -147,7 +147,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// Nothing is appended to a partition before this time.
+    /// Returns the time before which nothing is appended to a partition.
     mutating func appendBlock(_ partition: TopicPartition) -> Instant? {
         var until: Instant?
         for fault in activeFaults {
@@ -167,7 +167,7 @@ extension SimulatedCluster {
         return until.flatMap { $0 > now ? $0 : nil }
     }
 
-    /// The broker's reason for refusing a record.
+    /// Returns the broker's reason for refusing a record.
     mutating func refusal(of production: Production) -> String? {
         if production.bytes > setting.recordBytesMax {
             strike(.tooLarge)
@@ -190,7 +190,7 @@ extension SimulatedCluster {
 
     enum CommitFailure {
         case refused
-        /// Done; only the answer says otherwise.
+        /// The commit was applied, but its answer is an error.
         case applied
     }
 

@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Consumer groups: their members, the partitions of each, and rebalances.
+/// Consumer groups: their members, the members' partitions, and rebalances.
 extension SimulatedCluster {
     // MARK: Members come and go
 
@@ -48,7 +48,7 @@ extension SimulatedCluster {
         expel(address, lane: lane, noticedAfter: max(process.frozenUntil - now, .zero))
     }
 
-    /// The broker drops a member, which does not know yet.
+    /// The broker drops a member, which notices it later.
     mutating func expel(_ address: Address, lane: Int, noticedAfter delay: Duration) {
         guard groups[lane].index(of: address) != nil else { return }
         remove(address, lane: lane)
@@ -67,7 +67,7 @@ extension SimulatedCluster {
 
     // MARK: Rebalances
 
-    /// All members are to give everything up and to join again.
+    /// Starts a rebalance: all members must release their partitions and join again.
     mutating func rebalance(_ lane: Int) {
         if !groups[lane].isRebalancing {
             groups[lane].isRebalancing = true
@@ -104,7 +104,7 @@ extension SimulatedCluster {
         guard groups[lane].members.allSatisfy(\.hasJoined) else { return }
         groups[lane].assign(topics: setting.lanes[lane].topics, counts: announcedCounts)
         for member in groups[lane].members { give(member, lane: lane) }
-        // The leader's view of the topics may be out of date by now.
+        // The leader's view of the topics may be outdated by now.
         agenda.add(.noticeCounts(lane: lane), at: now + .seconds(5))
     }
 
@@ -115,7 +115,7 @@ extension SimulatedCluster {
             at: now + random.milliseconds(0...50))
     }
 
-    /// A metadata refresh shows other partition counts than those that were shared out.
+    /// Starts a rebalance if a metadata refresh shows partition counts that differ from the assigned ones.
     mutating func noticeCounts(_ lane: Int) {
         let topics = setting.lanes[lane].topics
         let isCurrent = topics.allSatisfy { groups[lane].assignedCounts[$0] == announcedCounts[$0] }
@@ -123,7 +123,7 @@ extension SimulatedCluster {
         rebalance(lane)
     }
 
-    // MARK: A member
+    // MARK: Assignment and release
 
     mutating func takeAssignment(
         _ address: Address, lane: Int, groupGeneration: Int, _ partitions: [TopicPartition]
@@ -146,7 +146,7 @@ extension SimulatedCluster {
         wakePoll(index)
     }
 
-    /// The group's committed offset, else the beginning.
+    /// Returns the group's committed offset; without one, the beginning.
     private mutating func position(of partition: TopicPartition, lane: Int) -> LaneClient.FetchPosition {
         let commit = truth.committed[lane][partition]
         return LaneClient.FetchPosition(
@@ -154,14 +154,14 @@ extension SimulatedCluster {
             wasCommitted: commit != nil)
     }
 
-    /// A heartbeat's answer says that the group rebalances.
+    /// A heartbeat's answer reports that the group rebalances.
     mutating func noticeRebalance(_ address: Address, lane: Int, round: Int) {
         guard let index = groups[lane].index(of: address), groups[lane].round == round,
             !groups[lane].members[index].hasJoined
         else { return }
         let client = processes[address.process].lanes[lane]
         guard client.groupGeneration == groups[lane].members[index].generation else {
-            // Its last assignment is still on the way.
+            // Its last assignment is still in flight.
             agenda.add(.noticeRebalance(address, lane: lane, round: round), at: now + .milliseconds(60))
             return
         }
@@ -184,7 +184,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// The shards did not release in time.
+    /// Handles shards that did not release in time.
     mutating func expireRelease(_ address: Address, lane: Int) {
         let steady = processes[address.process].moment(at: now).steady
         guard processes[address.process].lanes[lane].consumer.expired(at: steady) else { return }
@@ -192,7 +192,7 @@ extension SimulatedCluster {
         unassign(address, lane: lane)
     }
 
-    /// The partitions are gone: on to the next round, or out.
+    /// Continues after the partitions were released: joins the next round, or leaves.
     mutating func unassign(_ address: Address, lane: Int) {
         if processes[address.process].isClosing {
             leave(address, lane: lane)

@@ -3,8 +3,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The held topic: engines write what waits for its time, every process follows all of it, and the owner of the source partition
-/// puts it back, as `HeldDesk` decides.
+/// The held topic. Engines write events that must wait, and every process follows the whole topic. The owner of the source
+/// partition returns the events as `HeldDesk` decides.
 extension SimulatedCluster {
     mutating func openHeld(_ address: Address) {
         guard setting.hasHeld else { return }
@@ -32,14 +32,14 @@ extension SimulatedCluster {
         case .findEnds(let look):
             agenda.add(.findHeldEnds(address, look: look), at: now + random.milliseconds(1...60))
         case .putBack(let returns):
-            // One pass over the topic, in the order of their places.
+            // One pass over the topic, in the order of the places.
             var at = now + random.milliseconds(1...50)
             for one in returns {
                 at = at + random.milliseconds(0...5)
                 agenda.add(.putBack(address, one), at: at)
             }
         case .restore(let restores):
-            // What was erased is not missed.
+            // Erased events are not expected, so a topic that was never deleted has no missing ones.
             if truth.heldIncarnation == 0 {
                 record(.strange("\(restores.count) held events vanished from their topic"))
             }
@@ -72,7 +72,7 @@ extension SimulatedCluster {
         agenda.add(.tellHeld(address, .ended([ending])), at: now + random.milliseconds(0...8))
     }
 
-    /// The brokers' answer about the ends of the partitions.
+    /// Sends the brokers' answer about the ends of the partitions.
     mutating func findHeldEnds(_ look: Int, for address: Address) {
         var ends: [Int32: Int64] = [:]
         var untold: [Int32] = []
@@ -106,23 +106,23 @@ extension SimulatedCluster {
         tellHeldDesk(.alarm, address)
     }
 
-    /// What each lane's partitions are to the desk: those of the engine.
+    /// Tells the desk the lane's partitions that the engine owns.
     mutating func noteOwned(_ lane: LaneID, _ address: Address) {
         guard processes[address.process].held != nil else { return }
         let owned = processes[address.process].ownerships.map { truth.ownerships[$0] }
             .filter { $0.lane == lane.index && $0.end == nil && $0.revokedAt == nil }.map(\.partition)
-        // In the order in which they happened.
+        // The fixed delay keeps the changes in order.
         agenda.add(.tellHeld(address, .owned(lane, ShardID(0), owned)), at: now + .milliseconds(2))
     }
 
-    /// Only what has changed, as the shard does it.
+    /// Tells the desk the partition counts if they have changed, as the shard does.
     mutating func noteCounts(_ counts: [String: Int], _ address: Address) {
         guard let known = processes[address.process].held?.counts, known != counts else { return }
         processes[address.process].held?.counts = counts
         agenda.add(.tellHeld(address, .counts(counts)), at: now + .milliseconds(2))
     }
 
-    /// What the engine has settled of what came back; a shard reports it ten times a second.
+    /// Tells the desk how many returns the engine has settled. A shard reports it ten times a second.
     mutating func noteSettled(_ address: Address) {
         guard let engine = processes[address.process].engine, let client = processes[address.process].held,
             client.settled != engine.returnsSettled || client.perSecond != engine.requestsPerSecond
@@ -148,7 +148,7 @@ extension SimulatedCluster {
         guard var client = processes[address.process].held else { return }
         client.isReading = false
         if isHeldDeleted {
-            // The reader asks for the topic again and again.
+            // The reader polls for the topic.
             client.isReading = true
             let isFirst = !client.isLost
             (client.isLost, client.hasBegun, client.positions) = (true, false, [:])
@@ -220,7 +220,7 @@ extension SimulatedCluster {
 
     private var isHeldDeleted: Bool { activeFaults.contains { scenario.faults[$0].kind == .recreatedHeld } }
 
-    /// An original that vanished goes to its source partition once more.
+    /// Writes a vanished original to its source partition again.
     mutating func restoreHeld(_ one: HeldDesk.Restore, from address: Address) {
         guard let isAlive = mayWrite(address) else { return }
         let ending = restoreHeld(one, at: processes[address.process].moment(at: now).wall)
@@ -245,7 +245,7 @@ extension SimulatedCluster {
         return .restored(one.id)
     }
 
-    /// Every process has read all that stands, and nothing of it waits.
+    /// True if every process has read the whole topic and no event waits on it.
     var isNothingHeld: Bool {
         guard setting.hasHeld else { return true }
         return processes.allSatisfy { process in
@@ -257,7 +257,7 @@ extension SimulatedCluster {
 
     // MARK: Writing
 
-    /// An original comes to stand on the held topic.
+    /// Appends an original to the held topic.
     mutating func appendHeld(_ record: ProducedRecord, in partition: Int32, item: Int?) -> Int64 {
         let row = truth.held[partition, default: HeldLog()].append(record, item: item, at: now)
         if let item { self.record(.standsHeld(item: item, partition: partition)) }
@@ -282,7 +282,7 @@ extension SimulatedCluster {
         return sum
     }
 
-    /// A tombstone, or a record once more. It may reach the broker although its process has died.
+    /// Writes a tombstone or rewrites a record at the broker, which the write may reach although its process has died.
     mutating func writeHeld(_ record: ProducedRecord, _ place: HeldPlace, from address: Address) {
         guard let isAlive = mayWrite(address) else { return }
         let isAway = unavailability(of: TopicPartition(topic: Setting.held, partition: place.partition)) != nil
@@ -293,7 +293,7 @@ extension SimulatedCluster {
         if isAlive { answerHeld(isAway ? .failed(place) : .written(place), address) }
     }
 
-    /// An original goes back to its lane's topic, to the same partition.
+    /// Returns an original to its lane's topic, normally to its source partition.
     mutating func putBack(_ one: HeldDesk.Return, from address: Address) {
         guard let isAlive = mayWrite(address) else { return }
         let ending = putBack(one, at: processes[address.process].moment(at: now).wall, address)
@@ -325,7 +325,7 @@ extension SimulatedCluster {
         return .putBack(one.place, story: event.story)
     }
 
-    /// - Returns: if the process lives; `nil` if its writes do not reach the broker any more.
+    /// - Returns: true if the process lives; `nil` if its writes no longer reach the broker.
     private func mayWrite(_ address: Address) -> Bool? {
         let isAlive = processes[address.process].run == address.run && processes[address.process].engine != nil
         return isAlive || now <= writesInTransit[address] ?? .distantPast ? isAlive : nil
@@ -333,8 +333,8 @@ extension SimulatedCluster {
 }
 
 extension GroundTruth {
-    /// The record that comes back, or is restored, as news of its own: its headline has another marker, so that requests for it
-    /// are told from those for the original.
+    /// Makes a separate item of a returned or restored record. Its headline has another marker, to distinguish requests for it
+    /// from those for the original.
     func copied(
         _ item: Int, _ produced: ProducedRecord, as kind: NewsItem.Copy, writtenAt: Instant
     ) -> NewsItem {
@@ -357,6 +357,6 @@ extension GroundTruth {
         return copy
     }
 
-    /// What comes back has a serial number above this; modulo this it is that of the original.
+    /// Copies have serials above this. The remainder of the division by this is the serial of the original.
     static let returnSerials = 1_000_000
 }

@@ -4,12 +4,12 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// The hub and the way there.
+/// The hub and the network before it.
 extension SimulatedCluster {
     /// The fate of one request.
     private struct Fate {
         var isAccepted = false
-        /// `nil`: nothing comes back before the client gives up.
+        /// `nil` if no reply arrives before the client's timeout.
         var reply: Reply?
         var isQuick = false
     }

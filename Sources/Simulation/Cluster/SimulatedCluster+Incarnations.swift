@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The thread that looks whether partitions are still what they were, as `ConsumerState` asks.
+/// The thread that checks whether partitions were recreated, as `ConsumerState` requests.
 extension SimulatedCluster {
     mutating func lookAtIncarnations(_ address: Address) {
         agenda.add(.lookAtIncarnations(address), at: now + .seconds(2))
@@ -26,7 +26,7 @@ extension SimulatedCluster {
         post(events, to: address)
     }
 
-    /// The anchor's offset is a gap in the incarnation that is there now, as if compaction had removed the anchor.
+    /// Hides records if the anchor's offset is a gap in the present incarnation, as if compaction had removed the anchor.
     private func hideBehindGap(
         _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ address: Address, lane: Int
     ) {
@@ -40,7 +40,7 @@ extension SimulatedCluster {
         guard let log = truth.sources[partition], now >= log.servedFrom, unavailability(of: partition) == nil else {
             return .unknown
         }
-        // An offset past the end is out of range: reading begins at the first record.
+        // An offset past the end is out of range, so reading starts at the first record.
         let index = log.index(from: anchor.offset > log.end ? 0 : anchor.offset)
         guard index < log.items.count else { return .nothing }
         let (offset, item) = log.items[index]

@@ -2,9 +2,9 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The thread that reads one lane's ledger, as `LedgerState` decides.
+/// The thread that reads one lane's ledger as `LedgerState` decides.
 extension SimulatedCluster {
-    /// Something was asked for: a resting reader looks again.
+    /// Wakes a resting reader after a request.
     mutating func wakeLedger(_ address: Address, lane: Int) {
         guard !processes[address.process].lanes[lane].isLocating else { return }
         scheduleLedger(address, lane: lane, at: now + random.milliseconds(0...5))
@@ -44,7 +44,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// The broker's answer about the first and last offsets of partitions.
+    /// Handles the broker's answer about the first and last offsets of partitions.
     mutating func locate(_ requests: [LedgerState.Request], _ address: Address, lane: Int) {
         let index = address.process
         processes[index].lanes[lane].isLocating = false
@@ -92,7 +92,7 @@ extension SimulatedCluster {
                 continue
             }
             let log = truth.ledger[results.partition] ?? ResultsLog()
-            // An offset that is gone is out of range: the reader begins at the first that is kept.
+            // A deleted offset is out of range, so the reader starts at the first offset kept.
             let first = position > log.end ? log.start : max(position, log.start)
             let next = min(first + Int64(random.number(1...40)), log.end)
             let entries = (first..<next).map { log.rows[Int($0)].entry }

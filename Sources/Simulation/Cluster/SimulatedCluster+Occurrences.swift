@@ -39,7 +39,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// Inside a process.
+    /// Carries out an occurrence inside a process.
     private mutating func happenInside(_ occurrence: Occurrence) {
         switch occurrence {
         case .input(let address, let input, let items): feed(address.process, input, items: items)
@@ -85,7 +85,7 @@ extension SimulatedCluster {
     private mutating func publish(_ item: Int) {
         let news = truth.news[item]
         guard let count = truth.counts[news.topic], count > 0 else {
-            // Its producer waits for the topic to come back.
+            // Its producer waits for the topic to exist again.
             agenda.add(.publish(item: item), at: now + .milliseconds(500))
             return
         }
@@ -108,9 +108,9 @@ extension SimulatedCluster {
         if news.record.byteCount > 8_000 { strike(.largeRecord) }
     }
 
-    /// Tells an engine what happened in Kafka, in order.
+    /// Sends Kafka's events to an engine, in order.
     ///
-    /// - Parameter items: the news behind the records, by partition.
+    /// - Parameter items: the news in the records, by partition.
     mutating func post(
         _ events: [KafkaEvent], items: [TopicPartition: [Int]] = [:], to address: Address, after delay: Duration = .zero
     ) {

@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Processes start and end; ownerships of partitions begin and end with them.
+/// Starts and ends of processes, and of their ownerships of partitions.
 extension SimulatedCluster {
     mutating func start(_ index: Int) {
         guard processes[index].engine == nil else { return }
@@ -11,7 +11,7 @@ extension SimulatedCluster {
         let wallOffset = processes[index].wallOffset
         processes[index] = SimulatedProcess()
         processes[index].wallOffset = wallOffset
-        // A monotonic clock counts from anywhere.
+        // A monotonic clock starts at an arbitrary time.
         processes[index].steadyOffset = Instant(nanoseconds: 0) + random.milliseconds(0...100_000_000) - Scenario.start
         processes[index].run = run
         processes[index].mintedAt = now
@@ -51,7 +51,7 @@ extension SimulatedCluster {
         processes[address.process].engine = nil
     }
 
-    /// An orderly shutdown, once the engine has finished: the groups are left and the producer is emptied.
+    /// Starts an orderly shutdown after the engine has finished: leaves the groups and empties the producer.
     mutating func close(_ address: Address) {
         guard !processes[address.process].isClosing else { return }
         processes[address.process].isClosing = true
@@ -84,7 +84,7 @@ extension SimulatedCluster {
 
     // MARK: Ownerships
 
-    /// Writes down the ownerships that an input begins or ends.
+    /// Records the ownerships that an input begins or ends.
     mutating func note(_ input: Input, _ items: [Int], _ address: Address) {
         guard case .kafka(let event) = input else { return }
         switch event {
@@ -126,7 +126,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// The same record at the same coordinates in two incarnations: the ledger cannot tell the two apart.
+    /// Hides a record with the coordinates and identity of one in another incarnation. The ledger cannot distinguish them.
     private mutating func hideTwin(_ item: Int, at offset: Int64, of ownership: Int) {
         guard let others = truth.ownerships[ownership].settled[offset], !others.contains(item) else { return }
         let identity = RecordIdentity(of: truth.news[item].record)
@@ -138,7 +138,7 @@ extension SimulatedCluster {
     private mutating func noteLedger(
         _ entries: [LedgerEntry], _ end: RestoreEnd?, of results: TopicPartition, in numbers: [Int]
     ) {
-        // An engine that has restored a partition learns no more of it from the reading for another topic's.
+        // An engine that has restored a partition ignores entries that are read again for another topic's partition.
         for number in numbers
         where truth.ownerships[number].partition.partition == results.partition
             && (!truth.ownerships[number].isRestored || truth.ownerships[number].readsOnFrom != nil)
@@ -155,7 +155,7 @@ extension SimulatedCluster {
             guard end != nil else { continue }
             truth.ownerships[number].isRestored = true
             if truth.ownerships[number].readsOnFrom != nil, let kept = truth.ledger[results.partition]?.start {
-                // Retention may have taken what there was no room for when it was read first.
+                // Retention may have removed entries for which there was no room in the first reading.
                 truth.ownerships[number].readsOnFrom = nil
                 truth.ownerships[number].known = truth.ownerships[number].known.filter { $0 >= kept }
             }
@@ -172,7 +172,7 @@ extension SimulatedCluster {
         record(.began(ownership: truth.ownerships.count - 1))
     }
 
-    /// The engine gives a generation up.
+    /// Records that the engine releases a generation.
     mutating func noteRelease(_ address: Address, _ lane: LaneID, _ generation: Generation) {
         for number in ownerships(lane, generation, address) {
             let revokedAt = truth.ownerships[number].revokedAt ?? now
@@ -182,7 +182,7 @@ extension SimulatedCluster {
         processes[address.process].ownerships.removeAll { truth.ownerships[$0].end != nil }
     }
 
-    /// The engine has finished a former incarnation.
+    /// Records that the engine has finished a former incarnation.
     mutating func noteRewind(_ partition: TopicPartition, _ address: Address, _ lane: LaneID, _ generation: Generation)
     {
         guard
@@ -202,7 +202,7 @@ extension SimulatedCluster {
         record(.ended(ownership: ownership))
     }
 
-    /// The ownership under which an engine handles a partition.
+    /// Returns the ownership under which an engine handles a partition.
     func ownership(of partition: TopicPartition, _ address: Address) -> Int? {
         processes[address.process].ownerships.last { truth.ownerships[$0].partition == partition }
     }

@@ -2,8 +2,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The producer of a process and the broker behind it: records are appended, refused, or wait; refused ones are tried again
-/// as `RefusedRecords` decides.
+/// The producer of a process and the broker behind it. Records are appended, refused, or wait. Refused records are retried as
+/// `RefusedRecords` decides.
 extension SimulatedCluster {
     mutating func produce(_ given: Production, _ address: Address) {
         var production = given
@@ -46,7 +46,7 @@ extension SimulatedCluster {
         if !isScheduled { agenda.add(.acknowledge(address), at: now + random.milliseconds(0...8)) }
     }
 
-    /// Appends the record; its offset.
+    /// Appends the record and returns its offset.
     private mutating func take(_ production: Production, isAlive: Bool) -> Int64 {
         let delivery = production.delivery
         switch production.key.kind {

@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Topics are deleted, created again, cut back and widened; results and offsets are forgotten.
+/// Topics are deleted, recreated, truncated and widened; results and offsets are lost.
 extension SimulatedCluster {
     mutating func recreate(_ fault: Int, _ topic: String, partitions: Int, after gap: Duration) {
         guard truth.counts[topic] != nil else { return }
@@ -14,7 +14,7 @@ extension SimulatedCluster {
     }
 
     mutating func createTopic(_ topic: String, partitions: Int) {
-        // Clients that knew the former one look for its leaders for a while.
+        // Clients of the former topic look for the new leaders for a while.
         let servedFrom = now + random.milliseconds(0...8_000)
         truth.create(topic, partitions: partitions, servedFrom: servedFrom)
         announceLater()
@@ -27,7 +27,7 @@ extension SimulatedCluster {
     mutating func cutBack(_ fault: Int, _ partition: TopicPartition, records: Int) {
         guard let end = truth.cutBack(partition, records: records) else { return }
         strike(fault, .cutBack)
-        // The library checks a position against the new leader's log: one that is past its end is reset.
+        // The library checks a position against the new leader's log and resets it if it is past the end.
         for process in processes.indices {
             for lane in processes[process].lanes.indices {
                 guard let position = processes[process].lanes[lane].positions[partition] else { continue }
@@ -48,13 +48,13 @@ extension SimulatedCluster {
         guard truth.grow(topic, to: count) else { return }
         // Records that waited for the partition must be settled too.
         reopen()
-        // One command widens both.
+        // One command widens both topics.
         if topic == setting.results { _ = truth.grow(Setting.held, to: count) }
         strike(topic == setting.results ? .grownResults : .grownSource)
         announceLater()
     }
 
-    /// Clients see the topics as they were a moment ago, all alike.
+    /// Clients see an earlier state of the topics. All clients see the same state.
     private mutating func announceLater() {
         agenda.add(.announceCounts, at: now + random.milliseconds(0...2_000))
     }
@@ -94,7 +94,7 @@ extension GroundTruth {
         places[item] = Place(partition: partition, offset: offset, publishedAt: now)
     }
 
-    /// All of it goes, with the groups' offsets for it.
+    /// Deletes all partitions of the topic and the groups' offsets for them.
     func delete(_ topic: String) {
         for partition in sources.keys where partition.topic == topic {
             for (_, item) in sources[partition]?.items ?? [] { places[item]?.isGone = true }
@@ -115,7 +115,7 @@ extension GroundTruth {
         counts[topic] = partitions
     }
 
-    /// - Returns: the new end; `nil` if there was nothing to lose.
+    /// - Returns: the new end; `nil` if the partition was empty.
     func cutBack(_ partition: TopicPartition, records: Int) -> Int64? {
         guard var log = sources[partition], !log.items.isEmpty else { return nil }
         for (offset, item) in log.items.suffix(records) {
@@ -129,7 +129,7 @@ extension GroundTruth {
         return log.end
     }
 
-    /// - Returns: `true` if the topic has changed.
+    /// - Returns: `true` if the topic was widened.
     func grow(_ topic: String, to count: Int) -> Bool {
         guard let before = counts[topic], before < count else { return false }
         counts[topic] = count
@@ -141,8 +141,8 @@ extension GroundTruth {
         return true
     }
 
-    /// A reader starts above these records, because the offset was committed for others that stood there before the partition
-    /// was cut back, maybe by an owner that had not noticed. The reader cannot know, as the older records are the same.
+    /// Hides records below a start offset that was committed for other records before a truncation, perhaps by an owner that had
+    /// not noticed it. The reader cannot know this, because the older records are the same.
     func hide(
         _ partition: TopicPartition, below offset: Int64, publishedAfter time: Instant, from reader: Address
     ) {
@@ -156,12 +156,12 @@ extension GroundTruth {
         }
     }
 
-    /// Everything that a partition must come to is committed.
+    /// Returns true if the partition is committed as far as it must be.
     func isCommitted(_ partition: TopicPartition, to log: SourceLog) -> Bool {
         guard let lane = scenario.setting.lane(of: partition.topic), !log.items.isEmpty,
             Int(partition.partition) < counts[scenario.setting.results] ?? 0
         else { return true }
-        // An incarnation that goes unnoticed is never read.
+        // An incarnation that is never noticed is never read.
         if log.items.allSatisfy({ places[$0.item]?.isHidden == true }) { return true }
         return committed[lane][partition]?.offset == log.end
     }

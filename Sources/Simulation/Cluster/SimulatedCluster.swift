@@ -4,23 +4,23 @@ import KafkaModel
 public import NewsModel
 public import PublishEngine
 
-/// One life: engines, broker and hub on one agenda, everything that is left to chance drawn from the life's seed, every
-/// promise checked at every step.
+/// One life: engines, broker and hub share one agenda. Every random choice is drawn from the life's seed, and every promise is
+/// checked at every step.
 ///
-/// The decisions of consumer, ledger reader and producer are made by the values of `KafkaModel` that the service runs too. The
-/// cluster plays their surroundings: the broker, the client library's behaviour, the threads and their delays.
+/// The consumer, ledger reader and producer decide with the same values of `KafkaModel` as the service. The cluster simulates
+/// their surroundings: the broker, the client library, the threads and their delays.
 public struct SimulatedCluster {
     let scenario: Scenario
     var agenda = Agenda()
     var truth: GroundTruth
     var processes: [SimulatedProcess]
     var groups: [ConsumerGroup]
-    /// The partition counts that clients see: a little behind the truth.
+    /// The partition counts that clients see, slightly outdated.
     var announcedCounts: [String: Int]
     var random: SeededRandom
-    /// Faults under way, by number.
+    /// The active faults, by number.
     var activeFaults: [Int] = []
-    /// Writes of a process that died still reach the broker until then.
+    /// Time until which a dead process's writes still reach the broker.
     var writesInTransit: [Address: Instant] = [:]
     var report = LifeReport()
     let rules: ContentRules
@@ -29,19 +29,19 @@ public struct SimulatedCluster {
     private var interference: (any Interference)?
     private var violation: Violation?
     private var actions: [Action] = []
-    /// By fault: the offset at which a transaction on the control topic was opened.
+    /// The offset at which a transaction on the control topic was opened, by fault.
     var transactions: [Int: Int64] = [:]
     /// Faults that took effect.
     private var struck: Set<Int> = []
     private var settledAt: Instant?
     var isCalm = false
-    /// Orders of editors that the broker has, by number.
+    /// Editors' orders that are on the broker, by number.
     var ordersGiven: Set<Int> = []
-    /// Receives a line for every step.
+    /// Called with a line for every step.
     public var trace: ((String) -> Void)?
 
     /// - Parameters:
-    ///   - promises: what is checked.
+    ///   - promises: the promises to check.
     ///   - interference: a planted bug, for tests of the checkers.
     public init(
         _ scenario: Scenario, promises: [Promise] = Promise.allCases, interference: (any Interference)? = nil
@@ -97,7 +97,7 @@ public struct SimulatedCluster {
         return report
     }
 
-    /// Decides if it happens now: occurrences of an earlier run never do, a frozen process takes them up later.
+    /// Returns true if the occurrence happens now. One of an earlier run never happens; a frozen process handles its own later.
     mutating func isStillMeant(_ occurrence: Occurrence) -> Bool {
         guard let place = occurrence.place else { return true }
         let process = processes[place.process]
@@ -107,13 +107,13 @@ public struct SimulatedCluster {
         return false
     }
 
-    /// Notes when everything has its result, and the groups have committed all of it.
+    /// Records the time at which everything has its result and the groups have committed all of it.
     mutating func review() {
         guard settledAt == nil else { return }
         if isSettled { settledAt = now } else { agenda.add(.review, at: now + .milliseconds(500)) }
     }
 
-    /// Goes on with a life that was settled, because something became due.
+    /// Continues a settled life after something became due.
     mutating func reopen() {
         guard settledAt != nil else { return }
         settledAt = nil
@@ -127,7 +127,7 @@ public struct SimulatedCluster {
         return isNothingHeld
     }
 
-    /// Writes a fact down for the checkers; the first broken promise ends the life.
+    /// Passes a fact to the checkers. The first broken promise ends the life.
     mutating func record(_ fact: Fact) {
         for index in checkers.indices where violation == nil {
             guard let sentence = checkers[index].check(fact, truth) else { continue }
@@ -135,7 +135,7 @@ public struct SimulatedCluster {
         }
     }
 
-    /// A fault took effect. Each counts once.
+    /// Records that a fault took effect. Each fault counts once.
     mutating func strike(_ fault: Int, _ name: FaultName) {
         if struck.insert(fault).inserted { report.struck[name, default: 0] += 1 }
     }
@@ -149,7 +149,7 @@ public struct SimulatedCluster {
         return Engine(settings: setting.engine, decoder: decoder, rules: rules, seed: seeds.next())
     }
 
-    /// An engine takes an input, and what it wants is done.
+    /// Passes an input to an engine and carries out its actions.
     mutating func feed(_ index: Int, _ given: Input, items: [Int] = []) {
         if let standstill = processes[index].lookForStandstill(now) {
             strike(.standstill)
@@ -186,7 +186,7 @@ public struct SimulatedCluster {
         for answer in answers { agenda.add(.input(address, answer, items: []), at: now) }
     }
 
-    /// As the shell does it: an alarm that is armed is only replaced by an earlier one, and none is nearer than a
+    /// Sets the alarm as the shell does: an armed alarm is only replaced by an earlier one, and the minimum delay is a
     /// millisecond.
     private mutating func arm(_ index: Int, _ wakeAt: Instant?) {
         guard let wakeAt, wakeAt < .distantFuture else { return }
@@ -198,10 +198,10 @@ public struct SimulatedCluster {
         agenda.add(.alarm(address, serial: processes[index].alarms), at: at)
     }
 
-    /// Reasons for waiting, as the status shows them.
+    /// Checks the reasons for waiting in the engine's status.
     mutating func inspect(_ address: Address) {
         agenda.add(.inspect(address), at: now + .seconds(2))
-        // One that was frozen has to catch up first.
+        // A process that was frozen must catch up first.
         guard let engine = processes[address.process].engine, now > processes[address.process].frozenUntil + .seconds(6)
         else { return }
         let reasons = WaitReasons(engine, at: processes[address.process].moment(at: now))

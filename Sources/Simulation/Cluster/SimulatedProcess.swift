@@ -2,46 +2,46 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// One process of the group: an engine, and the driver that speaks to Kafka for it.
+/// One process of the group: an engine and its Kafka driver.
 struct SimulatedProcess {
     var run = 0
-    /// `nil` while the process is away.
+    /// `nil` while the process is stopped.
     var engine: Engine?
-    /// Its monotonic clock, less the true time.
+    /// Its monotonic clock minus the true time.
     var steadyOffset: Duration = .zero
-    /// Its clock on the wall, less the true time. It outlives the process.
+    /// Its wall clock minus the true time. Restarts do not change it.
     var wallOffset: Duration = .zero
-    /// Its clock was last set by more than a moment.
+    /// The last change of its wall clock.
     var lastStep: ClockStep?
     var heardHubAt = Instant.distantPast
     var frozenUntil = Instant.distantPast
-    /// When the freeze began that it has not noticed yet.
+    /// Start of a freeze that the process has not noticed.
     var frozenAt: Instant?
     var standstill = StandstillWatch()
-    /// Occurrences that wait for it to thaw, in order.
+    /// Occurrences that wait until the freeze ends, in order.
     var missed: [Occurrence] = []
     var mintedAt = Instant.distantPast
     var lanes: [LaneClient] = []
     var refused = RefusedRecords()
-    /// The productions behind `refused`.
+    /// The productions of the records in `refused`.
     var productions: [RefusedRecords.Key: Production] = [:]
-    /// Partitions as the engine knows them.
+    /// The ownerships known to the engine, by number.
     var ownerships: [Int] = []
     var alarm: (at: Instant, serial: Int)?
     var alarms = 0
-    /// Inputs arrive in the order they were posted, commands in the order they were given.
+    /// Times of the last input and command, so that inputs and commands keep their order.
     var postedUntil = Instant.distantPast
     var obeyedUntil = Instant.distantPast
     var isPolling = false
-    /// When the last record for a partition reaches the broker.
+    /// Time at which the last record for each partition reaches the broker.
     var appendedUntil: [TopicPartition: Instant] = [:]
-    /// Records on their way to the broker.
+    /// Number of records in flight to the broker.
     var outstanding = 0
     var acknowledgements: [StoredRecord] = []
     var control: ControlClient?
     var held: HeldClient?
     var isClosing = false
-    /// When an orderly shutdown gives up waiting for the broker.
+    /// Time at which an orderly shutdown stops waiting for the broker.
     var closesAt = Instant.distantFuture
     var returnsAfter: Duration = .zero
 
@@ -50,9 +50,9 @@ struct SimulatedProcess {
         var wallBefore: Instant
     }
 
-    /// As the shell looks: ten times a second while it runs, and before each input.
+    /// Detects a standstill as the shell does: ten times a second while it runs, and before each input.
     ///
-    /// - Returns: for how long it stood still.
+    /// - Returns: the duration of the standstill; `nil` without one.
     mutating func lookForStandstill(_ now: Instant) -> Duration? {
         _ = standstill.look(frozenAt ?? now - .milliseconds(100))
         frozenAt = nil
@@ -62,30 +62,30 @@ struct SimulatedProcess {
     func moment(at now: Instant) -> Moment { Moment(steady: now + steadyOffset, wall: now + wallOffset) }
 }
 
-/// One lane's member of its consumer group, as the driver keeps it.
+/// The driver's state as one lane's member of its consumer group.
 struct LaneClient {
     var consumer: ConsumerState
     var ledger: LedgerState
-    /// In which the group gave the partitions.
+    /// The generation of the group in which the partitions were assigned.
     var groupGeneration = -1
     var positions: [TopicPartition: FetchPosition] = [:]
     var hasLeft = false
-    /// The partitions that the ledger's reader is set to read.
+    /// The next offsets of the partitions that the ledger's reader reads.
     var ledgerPositions: [TopicPartition: Int64] = [:]
-    /// Counts the turns of the ledger's reader: only the last one scheduled happens.
+    /// Number of the ledger reader's last scheduled turn. Earlier scheduled turns are skipped.
     var ledgerTurn = 0
-    /// The reader waits for an answer.
+    /// True while the reader waits for an answer.
     var isLocating = false
 
-    /// The position from which a partition is read on.
+    /// The position at which reading a partition continues.
     struct FetchPosition {
         var offset: Int64
         var incarnation: Int
-        /// The broker says that the offset is out of range.
+        /// True if the broker reported that the offset is out of range.
         var isOutOfRange = false
-        /// The group committed the offset from which reading begins, and nothing was fetched yet.
+        /// True if the position is the group's committed offset and nothing was fetched yet.
         var wasCommitted = false
-        /// The end that was reported last.
+        /// The last reported end.
         var reportedEnd: Int64?
     }
 }

@@ -1,4 +1,4 @@
-/// Many lives of feeds, one after the other on each core, until one breaks a promise.
+/// Many lives of feeds, run in sequence by each worker until one breaks a promise.
 public struct FeedCampaign: Sendable {
     public var firstSeed: UInt64
     public var lives: Int
@@ -16,8 +16,8 @@ public struct FeedCampaign: Sendable {
         public var violations: [FeedViolation] = []
     }
 
-    /// - Parameter progress: called now and then, from here.
-    /// - Returns: everything, once all lives are lived or one has failed.
+    /// - Parameter progress: called after each batch, by this task.
+    /// - Returns: the final progress, once all lives have ended or one has failed.
     public func run(progress: (Progress) -> Void) async -> Progress {
         var sum = Progress()
         await Batches(lives: lives, size: 20, workers: workers).run(live) { batch in
@@ -46,7 +46,7 @@ public struct FeedCampaign: Sendable {
         return progress
     }
 
-    /// Lives one life with every promise checked.
+    /// Runs one life and checks every promise.
     public static func live(_ scenario: FeedScenario) -> Result<FeedLifeReport, FeedViolation> {
         var world = FeedWorld(scenario)
         do throws(FeedViolation) {

@@ -1,28 +1,28 @@
 import Feeds
 import NewsModel
 
-/// One story in a publisher's system, whatever its feed makes of it.
+/// One story in a publisher's system, independent of its form in the feed.
 struct FeedItem: Sendable, Hashable {
     var number: Int
-    /// What the feed gives as its id now; publishers change it.
+    /// The id that the feed gives at present. Publishers change it.
     var guid: String
     var headline: String
     var summary: String?
-    /// Never changes and belongs to this item alone: by it an event is known to be of this item.
+    /// Unique and constant, so that an event's item is found by it.
     var link: String
-    /// When it was really published.
+    /// The true time of publication.
     var bornAt: Instant
-    /// As the feed says, which may be wrong; `nil` if it does not say.
+    /// The date in the feed, which may be wrong; `nil` if there is no date.
     var statedDate: Instant?
-    /// When the text last changed.
+    /// Time of the last change of the text.
     var editedAt: Instant
     var edits = 0
-    /// The id is not the one that it was born with.
+    /// True if the id differs from the original one.
     var isRekeyed = false
-    /// It has been there before the feed was ever asked for, or is an old one that was brought up again.
+    /// True if the item was published before the feed was first delivered.
     var isBacklog: Bool
     var isCanceled = false
-    /// Its headline goes to and fro.
+    /// True if its headline alternates between two texts.
     var flaps = false
 
     var entry: FeedEntry {

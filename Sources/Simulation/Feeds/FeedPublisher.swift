@@ -2,39 +2,39 @@ import ByteText
 import Feeds
 import NewsModel
 
-/// A publisher's server with one feed: what stands in it, and how badly it behaves.
+/// A publisher's server with one feed: its content and its faults.
 struct FeedPublisher {
     let name: String
     let host: String
     var items: [FeedItem] = []
-    /// Numbers of the items in the document, in its order.
+    /// Numbers of the listed items, in document order.
     var listed: [Int] = []
     var manners = Manners()
     var random: SeededRandom
     private var count = 0
     /// Changes with each change of the document.
     private var revision = 0
-    /// When the feed was first given to anybody.
+    /// Time at which the feed was first delivered.
     private(set) var firstGivenAt: Instant?
-    /// It gives no dates.
+    /// True if the feed gives no dates.
     var isUndated = false
-    /// It has said "not changed" although it was.
+    /// True if it has answered "not changed" although the document had changed.
     private(set) var hasLied = false
 
-    /// How the server treats those who ask, in percent of its answers.
+    /// The server's behavior. Numbers are percentages of its answers.
     struct Manners: Sendable, Hashable {
         var errors = 0
         var brokenDocuments = 0
         var retryAfter = 0
-        /// Says "not changed" whatever was asked.
+        /// Answers "not changed" to conditional requests for any version.
         var liesAboutChange = 0
-        /// Gives another tag each time.
+        /// Sends a different tag each time.
         var changesTags = false
         var redirects = 0
         var repeatsEntries = false
         var shuffles = 0
         var timeouts = 0
-        /// Gives bytes, so that the reader of documents is part of it.
+        /// Sends bytes, so that the document reader is included.
         var givesBytes = 0
     }
 
@@ -69,7 +69,7 @@ struct FeedPublisher {
         revision += 1
     }
 
-    /// Goes back to the headline before, as feeds with two servers behind them do.
+    /// Switches between two headlines, as a feed served by two servers does.
     mutating func flap(_ number: Int, at now: Instant) {
         items[number].flaps = true
         items[number].headline =
@@ -89,7 +89,7 @@ struct FeedPublisher {
         revision += 1
     }
 
-    /// All ids are made anew, as by a site that is built again.
+    /// Changes all ids, as a rebuilt site does.
     mutating func rekey() {
         revision += 1
         for number in listed {
@@ -98,7 +98,7 @@ struct FeedPublisher {
         }
     }
 
-    /// Old items come back into the document, dated as they were.
+    /// Lists old items again, with their original dates.
     mutating func bringBack(_ howMany: Int) {
         let gone = items.indices.filter { !listed.contains($0) }
         for number in gone.prefix(howMany) { listed.insert(number, at: random.number(0...listed.count)) }
@@ -107,7 +107,7 @@ struct FeedPublisher {
 
     // MARK: - The server
 
-    /// What an asker gets now. `shown` is what the document it got holds, if it got one.
+    /// Returns the answer to a request. `shown` contains the items of the delivered document; `nil` without a document.
     mutating func answer(
         _ request: FetchRequest, at now: Instant
     ) -> (result: FetchResult, shown: [FeedItem]?) {
@@ -136,7 +136,7 @@ struct FeedPublisher {
                 nil
             )
         }
-        // Two ways to make tags must never make the same: a server would say "unchanged" by chance when it changes its ways.
+        // Both kinds of tags must differ. Otherwise, a server could answer "unchanged" by chance after a change of its behavior.
         let tag = manners.changesTags ? "\"request-\(count)\"" : "\"revision-\(revision)\""
         let isKnown = request.validators?.etag == tag
         if request.validators != nil, isKnown || random.chance(percent: manners.liesAboutChange) {

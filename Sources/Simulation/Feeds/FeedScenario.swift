@@ -2,17 +2,17 @@ import ByteText
 public import Feeds
 public import NewsModel
 
-/// One life of followed feeds, drawn from a seed: feeds and their rules, publishers' manners, processes and faults.
+/// One life of followed feeds, drawn from a seed: feeds and their rules, publishers' behavior, processes and faults.
 public struct FeedScenario: Sendable, Hashable {
     public var seed: UInt64
     public var processes: Int
     public var partitions: Int32
     public var feeds: Int
     public var hosts: Int
-    /// How long things go wrong. After it, servers and Kafka are well until the end.
+    /// Duration of the faults. Afterwards, servers and Kafka work until the end.
     public var stormy: Duration
     public var calm: Duration
-    /// In percent of the chances that there are.
+    /// Percentages of the opportunities.
     public var crashes: Int
     public var rebalances: Int
     public var lostSessions: Int
@@ -38,15 +38,15 @@ public struct FeedScenario: Sendable, Hashable {
     }
 }
 
-/// Lives of feeds that kept every promise, in numbers.
+/// Figures of feed lives that kept every promise.
 public struct FeedLifeReport: Sendable, Hashable {
     public var feeds = 0
     public var polls = 0
     public var documents = 0
     public var stories = 0
-    /// Events on the lanes, repeats included.
+    /// Number of events on the lanes, including repeats.
     public var events = 0
-    /// The same version of the same event again: the publisher settles it as a duplicate.
+    /// Number of repeats of the same version of an event. The publisher settles them as duplicates.
     public var repeats = 0
     public var updates = 0
     public var crashes = 0
@@ -77,7 +77,7 @@ public struct FeedLifeReport: Sendable, Hashable {
     }
 }
 
-/// The promises about feeds that are checked, by name.
+/// The checked promises about feeds, by name.
 public enum FeedPromise: String, Sendable, Hashable, CaseIterable {
     case nothingLost = "every new entry and version is written"
     case oneVersion = "a version has one content, and versions go forward"
@@ -95,7 +95,7 @@ public struct FeedViolation: Error, Sendable, Hashable, CustomStringConvertible 
     public var seed: UInt64
     public var promise: FeedPromise
     public var sentence: String
-    /// Since the life's beginning.
+    /// Time since the start of the life.
     public var at: Duration
 
     public var description: String {
@@ -106,11 +106,11 @@ public struct FeedViolation: Error, Sendable, Hashable, CustomStringConvertible 
     }
 }
 
-/// Stands between an ingester and its world, to plant a bug and see it caught.
+/// Intercepts the traffic between an ingester and its world, to plant a bug that a checker must find.
 public protocol FeedInterference {
-    /// Changes what the ingester receives; `nil` keeps it from it.
+    /// Changes an input of the ingester; `nil` drops it.
     mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput?
-    /// Changes what the ingester wants done; the inputs returned are fed to it next.
+    /// Changes the ingester's actions. The returned inputs are its next ones.
     mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput]
 }
 

@@ -1,7 +1,7 @@
 import Feeds
 import NewsModel
 
-/// The state topic: compacted, but not what was written within the last hour.
+/// The state topic: compacted, except for records of the last hour.
 struct StateTopic {
     private(set) var partitions: [[Record]]
 
@@ -9,7 +9,7 @@ struct StateTopic {
         var key: String
         var value: [UInt8]?
         var at: Instant
-        /// A later record of the same key has made it go.
+        /// True if compaction has removed it in favor of a later record with the same key.
         var isCompacted = false
     }
 
@@ -30,7 +30,7 @@ struct StateTopic {
             var later: Set<String> = []
             for place in partitions[partition].indices.reversed() {
                 let record = partitions[partition][place]
-                // Only what has itself aged is looked at; the newest record of a key stays.
+                // Only records older than the lag are removed. The newest record of a key stays.
                 if later.contains(record.key), now - record.at > Self.compactionLag {
                     partitions[partition][place].isCompacted = true
                 }
@@ -40,14 +40,14 @@ struct StateTopic {
     }
 }
 
-/// What stands on the lanes, and what it says about the promises.
+/// The events on the lanes, and the promises that they show to be broken.
 struct LaneTopic {
     private(set) var count = 0
     private(set) var repeats = 0
     private(set) var updates = 0
-    /// By event id, in order of first appearance.
+    /// Versions by event id, in order of first appearance.
     private(set) var versions: [String: [Version]] = [:]
-    /// By link: the id under which it was written.
+    /// The id under which each link was written.
     private(set) var ids: [String: String] = [:]
     private let parser = JSONParser()
 
@@ -61,8 +61,8 @@ struct LaneTopic {
         var lane: String
     }
 
-    /// - Parameter comparesSummary: another summary makes another version.
-    /// - Returns: a broken promise.
+    /// - Parameter comparesSummary: true if another summary makes another version.
+    /// - Returns: a broken promise; `nil` if all are kept.
     mutating func append(
         _ event: FeedEvent, lane: String, comparesSummary: Bool
     ) -> (FeedPromise, String)? {

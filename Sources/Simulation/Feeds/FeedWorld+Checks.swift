@@ -1,10 +1,10 @@
 import Feeds
 import NewsModel
 
-// The promises, seen from outside: by what publishers have published and what stands on the topics.
+// The promises, checked from outside: against the publishers' items and the records on the topics.
 
 extension FeedWorld {
-    /// The first try to store an intent is the moment of the decision: is this news at all?
+    /// Checks an intent at its first attempt to be stored, which is the decision that it is news.
     mutating func checkIntent(_ record: StateRecord) throws(FeedViolation) {
         guard let value = record.value, let intent = Self.intent(in: value), decided.insert(intent.event).inserted,
             let (_, version) = lanes.read(intent.event, lane: intent.lane), !version.isCanceled,
@@ -21,7 +21,7 @@ extension FeedWorld {
         }
     }
 
-    /// Two processes that follow a feed for a moment may each send as much.
+    /// Checks the bound of alerts. Two processes that briefly follow the same feed may each send as many.
     private mutating func checkBound(of name: String) throws(FeedViolation) {
         let recent = alerts[name, default: []].filter { now - $0 < .seconds(59 * 60) } + [now]
         alerts[name] = recent
@@ -31,13 +31,13 @@ extension FeedWorld {
         }
     }
 
-    /// Published within the minute in which the feed was first given: minutes are all that an entry's state has.
+    /// Returns true if published within a minute before the first delivery, because an entry's state stores minutes only.
     private func isAsOldAsTheFirstReading(_ item: FeedItem, _ name: String) -> Bool {
         guard let date = item.statedDate, let firstGivenAt = publishers[name]?.firstGivenAt else { return false }
         return firstGivenAt - date < .seconds(60)
     }
 
-    /// The item whose event the record intends.
+    /// Returns the item of the event in the record's intent.
     func intended(_ record: StateRecord) -> (feed: String, FeedItem)? {
         record.value.flatMap { Self.intent(in: $0) }.flatMap { lanes.read($0.event, lane: $0.lane) }
             .flatMap { item($0.1.link) }
@@ -45,7 +45,7 @@ extension FeedWorld {
 
     private static func intent(in value: [UInt8]) -> (lane: String, event: [UInt8])? {
         let parser = JSONParser()
-        // An object lives no longer than its parser.
+        // The object refers to the parser's memory.
         defer { withExtendedLifetime(parser) {} }
         return value.withUnsafeBufferPointer { buffer in
             guard let object = try? parser.object(in: buffer) else { return nil }
@@ -77,8 +77,8 @@ extension FeedWorld {
         return nil
     }
 
-    /// The group has waited for the release in vain. That must have had a reason: a write that the broker has not answered, or
-    /// a process that stood still.
+    /// Checks a release that missed the group's deadline. The reason must be a write without an answer, or a process that stood
+    /// still.
     func checkHandover(of partition: Int32, by number: Int) throws(FeedViolation) {
         let process = processes[number]
         guard let revokedAt = process.reading[partition]?.revokedAt, process.pausedUntil <= revokedAt,
@@ -100,13 +100,13 @@ extension FeedWorld {
         }
     }
 
-    /// Every story that its feed has told truly must have been written, and readers have what it said last.
+    /// Checks that a story stated truly by its feed was written, and that readers have its last text.
     private func checkWritten(_ item: FeedItem, _ publisher: FeedPublisher) throws(FeedViolation) {
         try checkLastText(item, publisher)
         let isOfCalm = item.bornAt - Self.start > scenario.stormy
         let isHonest = publisher.isUndated ? item.statedDate == nil : item.statedDate == item.bornAt
-        // A server that says "unchanged" to anything may keep a story from us until it is old. One beyond `maxPerPoll` or
-        // `maxPerHour`, one that has left the document unseen, and one that was withdrawn at once are not owed either.
+        // Some stories need not be written. A server that always answers "unchanged" may delay them until they are old. Others
+        // exceed `maxPerPoll` or `maxPerHour`, left the document unseen, or were withdrawn at once.
         guard isHonest, isOfCalm || !publisher.hasLied, scenario.maxPerPoll >= 1_000, scenario.maxPerHour >= 1_000,
             !item.isCanceled,
             isOfCalm || publisher.listed.contains(item.number) && (item.edits == 0 || !item.isRekeyed)
@@ -114,7 +114,7 @@ extension FeedWorld {
         if lanes.versions(ofLink: item.link).isEmpty { try broken(.nothingLost, "\(item.link) was never written") }
     }
 
-    /// Whatever it said in between, however often: what a story says when all is well reaches those who got it.
+    /// Checks that a story's last text in calm times reaches the readers of its earlier versions.
     private func checkLastText(_ item: FeedItem, _ publisher: FeedPublisher) throws(FeedViolation) {
         guard publisher.listed.contains(item.number), !item.isCanceled,
             let last = lanes.versions(ofLink: item.link).last, !last.isCanceled, last.headline != item.headline

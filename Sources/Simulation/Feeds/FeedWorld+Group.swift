@@ -2,7 +2,7 @@ import ByteText
 import Feeds
 import NewsModel
 
-// The state topic's group: who owns which partition, and what they read from it.
+// The state topic's group: the owners of the partitions, and the records that they read.
 
 extension FeedWorld {
     mutating func assign(_ partition: Int32) throws(FeedViolation) {
@@ -11,7 +11,7 @@ extension FeedWorld {
         guard !alive.isEmpty else { return }
         let heir = heirs[Int(partition)].flatMap { alive.contains($0) ? $0 : nil } ?? random.pick(alive, or: 0)
         heirs[Int(partition)] = nil
-        // One that still believes to own it cannot get it again before it knows better.
+        // A process that has not noticed its loss cannot be assigned the partition again.
         if processes[heir].reading[partition] != nil {
             guard let other = alive.first(where: { processes[$0].reading[partition] == nil }) else {
                 agenda.add(.assign(partition), at: now + .seconds(5))
@@ -79,7 +79,7 @@ extension FeedWorld {
         if random.chance(percent: scenario.lostSessions) { try loseSession() }
     }
 
-    /// Partitions move in order: the owner is asked, releases, and then they are given to another.
+    /// Moves a partition in order: its owner is asked and releases it before another process gets it.
     private mutating func rebalance() throws(FeedViolation) {
         report.rebalances += 1
         let alive = processes.indices.filter { processes[$0].isAlive }
@@ -93,7 +93,7 @@ extension FeedWorld {
         try give(.revoked([Int32(partition)]), to: owner, life: life)
     }
 
-    /// A process stalls: the group gives its partitions away, and it learns of that only later.
+    /// A process stalls. The group reassigns its partitions, and the process notices it later.
     private mutating func loseSession() throws(FeedViolation) {
         guard let number = processes.indices.filter({ processes[$0].isAlive }).randomElement(using: &random) else {
             return
@@ -113,8 +113,8 @@ extension FeedWorld {
         }
     }
 
-    /// The worst moment: a process stands still with intents on their way. Another one takes over and is restored before
-    /// they arrive, the stories are edited meanwhile, and the first goes on with what it knew.
+    /// The worst moment: a process stands still with intents in flight. Another one takes over and is restored before they
+    /// arrive. The stories are edited meanwhile, and the first process continues with its old state.
     mutating func pause(_ number: Int, writing records: [StateRecord]) throws(FeedViolation) {
         guard !isCalm, random.chance(percent: scenario.lostSessions * 5) else { return }
         let stories = records.compactMap(intended)
@@ -129,7 +129,7 @@ extension FeedWorld {
     mutating func becomeCalm() throws(FeedViolation) {
         isCalm = true
         for status in processes.filter(\.isAlive).flatMap({ $0.ingester.status(at: moment) }) {
-            // After many failures a feed is left alone for up to a day, longer than the calm lasts.
+            // After many failures, a feed is not polled for up to a day, which exceeds the calm period.
             if let next = status.nextPollAt, next - now > .seconds(3 * 3_600) { leftAlone.insert(status.name) }
         }
         for name in names {

@@ -2,10 +2,10 @@ import ByteText
 import Feeds
 import NewsModel
 
-// What publishers do to their feeds.
+// Changes that publishers make to their feeds.
 
 extension FeedWorld {
-    /// Something happens in a newsroom while things go wrong.
+    /// Makes a random change to a feed during the faulty period.
     mutating func newsroom(_ name: String) {
         guard !isCalm, var publisher = publishers[name] else { return }
         agenda.add(.newsroom(name), at: now + random.milliseconds(20_000...1_200_000))
@@ -19,7 +19,7 @@ extension FeedWorld {
         case 86..<92: if !publisher.isUndated { publisher.bringBack(random.number(1...8)) }
         case 92..<95: if let number = publisher.listed.randomElement(using: &random) { publisher.cancel(number) }
         default:
-            // Dates that are wrong by an hour, or in the future.
+            // Dates that are wrong by hours or in the future.
             let isBacklog = publisher.firstGivenAt == nil
             if !publisher.isUndated {
                 let wrong = Duration.seconds(random.pick([-3_600 * 30, 3_600, 86_400], or: 0))
@@ -34,11 +34,11 @@ extension FeedWorld {
             at: now, date: publisher.isUndated ? nil : now, isBacklog: publisher.firstGivenAt == nil)
     }
 
-    /// News that must reach its readers: all is well.
+    /// Publishes news that must reach its readers, because the faults have ended.
     mutating func calmNews(_ name: String, _ round: Int) {
         guard var publisher = publishers[name] else { return }
         publishNow(&publisher)
-        // A story of an earlier round is edited, another one is withdrawn.
+        // Edits a story of an earlier round and withdraws another one.
         if round == 3, let number = publisher.listed.dropFirst(2).first { publisher.edit(number, at: now) }
         if round == 5, let number = publisher.listed.dropFirst(4).first { publisher.cancel(number) }
         publishers[name] = publisher

@@ -2,7 +2,7 @@ import ByteText
 import Feeds
 import NewsModel
 
-// Processes: their starts and ends, what they are given, and what they want done.
+// Processes: their starts and ends, their inputs and their actions.
 
 extension FeedWorld {
     func makeProcess(_ number: Int, life: Int) -> Process {
@@ -35,12 +35,12 @@ extension FeedWorld {
         for partition in owners.indices where owners[partition] == number {
             owners[partition] = nil
             heirs[partition] = nil
-            // The group notices after the session's time.
+            // The group notices it after the session timeout.
             agenda.add(.assign(Int32(partition)), at: now + .seconds(10))
         }
     }
 
-    // MARK: - What a process is given, and what it wants
+    // MARK: - Inputs and actions
 
     mutating func give(_ input: IngestInput, to number: Int, life: Int) throws(FeedViolation) {
         guard processes[number].isAlive, processes[number].life == life else { return }
@@ -100,12 +100,12 @@ extension FeedWorld {
         }
     }
 
-    /// What a broker says reaches a process that stands still only afterwards.
+    /// Sends a broker's answer to a process. A process that stands still receives it afterwards.
     mutating func tell(_ input: IngestInput, _ number: Int, _ life: Int) {
         agenda.add(.told(number, life: life, input), at: now)
     }
 
-    /// Most writes take milliseconds, some seconds; those of one process stay in order.
+    /// Returns the time of a write: usually after milliseconds, sometimes seconds. Writes of one process stay in order.
     private mutating func writeTime(of number: Int) -> Instant {
         let slow = !isCalm && random.chance(percent: 5)
         let at = max(now + random.milliseconds(slow ? 500...20_000 : 2...50), processes[number].lastWriteAt)

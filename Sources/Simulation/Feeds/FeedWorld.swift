@@ -2,7 +2,7 @@ import ByteText
 import Feeds
 import NewsModel
 
-/// Processes that follow feeds, the publishers they ask, and the topics they write to, from one seed.
+/// Processes that follow feeds, their publishers, and the topics that they write to, drawn from one seed.
 public struct FeedWorld {
     let scenario: FeedScenario
     let promises: Set<FeedPromise>
@@ -16,43 +16,43 @@ public struct FeedWorld {
     var topic: StateTopic
     var lanes = LaneTopic()
     var processes: [Process] = []
-    /// By partition: the process that the group has given it to.
+    /// The process to which the group has assigned each partition.
     var owners: [Int?]
-    /// By partition: the process that shall have it once the present one has released it.
+    /// The next owner of each partition after the present one has released it.
     var heirs: [Int?]
     var isCalm = false
-    /// Feeds that failed too often for being asked again soon.
+    /// Feeds that are not polled for hours after too many failures.
     var leftAlone: Set<String> = []
-    /// By feed: when its record first stood on the topic.
+    /// Time at which each feed's record first was on the topic.
     var primedAt: [String: Instant] = [:]
-    /// Items that stood in documents given to somebody.
+    /// Items in delivered documents.
     var shown: Set<String> = []
-    /// Events that somebody has decided to write.
+    /// Events that some process has decided to write.
     var decided: Set<[UInt8]> = []
-    /// The links of items that somebody has decided to alert of.
+    /// Links of the items for which some process has decided to alert.
     var alerted: Set<String> = []
-    /// By feed: when alerts were decided, within the last hour.
+    /// Times of alert decisions within the last hour, by feed.
     var alerts: [String: [Instant]] = [:]
     var report = FeedLifeReport()
 
-    /// One process, or what is left of it.
+    /// One process, running or not.
     struct Process {
         var ingester: Ingester
-        /// Counts its starts: what was begun by an earlier one reaches nobody.
+        /// Number of starts. Occurrences for an earlier run are dropped.
         var life: Int
         var isAlive: Bool
         var reading: [Int32: Reading] = [:]
         var fetching: [FetchID: Fetching] = [:]
-        /// The partitions whose feeds await the broker's answer to a write.
+        /// The partitions of feeds that wait for the broker's answer to a write.
         var unanswered: [WriteID: Int32] = [:]
         var hosts: [String: HostRecord] = [:]
-        /// Keeps its writes in order.
+        /// Time of the last write, so that writes stay in order.
         var lastWriteAt = Instant.distantPast
-        /// It stands still until then, and so does what it knows.
+        /// End of its present standstill.
         var pausedUntil = Instant.distantPast
         var hasFinished = false
 
-        /// The broker has answered.
+        /// Records the broker's answers.
         mutating func heard(_ input: IngestInput) {
             switch input {
             case .stored(let id), .published(let id), .writeFailed(let id, _): unanswered[id] = nil
@@ -63,10 +63,10 @@ public struct FeedWorld {
 
     struct Reading {
         var position = 0
-        /// Where the partition ended when it was assigned.
+        /// The partition's end when it was assigned.
         var end: Int
         var isRestored = false
-        /// When the group asked for the partition back: nothing is read from then on.
+        /// Time at which the group revoked the partition. Nothing is read afterwards.
         var revokedAt: Instant?
     }
 
@@ -75,7 +75,7 @@ public struct FeedWorld {
         var feed: String
     }
 
-    /// What a host has seen of one process.
+    /// The requests of one process as seen by a host.
     struct HostRecord {
         var underWay = 0
         var lastEnd = Instant.distantPast
@@ -102,7 +102,7 @@ public struct FeedWorld {
         case finish
         case end
 
-        /// The process that would notice it; what happens at brokers and publishers waits for none.
+        /// The process that notices it; `nil` at brokers and publishers, which never wait for a process.
         var process: Int? {
             switch self {
             case .wake(let number, _), .answer(let number, _, _, _, _), .told(let number, _, _),
@@ -168,9 +168,9 @@ public struct FeedWorld {
         return manners
     }
 
-    // MARK: - Its course
+    // MARK: - Running
 
-    /// Lives the life to its end.
+    /// Runs the life to its end.
     public mutating func run() throws(FeedViolation) -> FeedLifeReport {
         for number in 0..<scenario.processes { processes.append(makeProcess(number, life: 0)) }
         for number in processes.indices { agenda.add(.start(number), at: now) }

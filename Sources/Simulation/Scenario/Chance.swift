@@ -1,10 +1,9 @@
 import ByteText
 import PublishEngine
 
-/// Draws from a seeded source.
+/// Draws of random values from a seed.
 extension SeededRandom {
-    /// A source for one thing, whatever was drawn for others before: taking a fault out of a life must not change the
-    /// draws for everything else.
+    /// Creates an independent source for one purpose, so that removing a fault from a life does not change the other draws.
     init(seed: UInt64, _ first: Int, _ second: Int = 0, _ third: Int = 0) {
         self.init(seed: seed)
         for part in [first, second, third] {
@@ -20,7 +19,7 @@ extension SeededRandom {
         .microseconds(Int.random(in: (range.lowerBound * 1000)...(range.upperBound * 1000), using: &self))
     }
 
-    /// One of `choices`; `fallback` when there is none.
+    /// Returns one of `choices`; `fallback` if they are empty.
     mutating func pick<Choice>(_ choices: [Choice], or fallback: Choice) -> Choice {
         choices.randomElement(using: &self) ?? fallback
     }

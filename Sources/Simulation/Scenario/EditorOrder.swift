@@ -2,16 +2,16 @@ public import EditorialControl
 import NewsModel
 import PublishEngine
 
-/// An order that an editor gives in a life.
+/// An editor's order in a life.
 public struct EditorOrder: Sendable, Hashable {
-    /// Names it in this life, whatever else is left out.
+    /// Identifies it in this life even if other orders are removed.
     public let number: Int
     public var scope: ControlScope
-    /// Since the life's beginning.
+    /// Time since the start of the life.
     public var at: Duration
-    /// The time after which it is lifted; `nil` for never.
+    /// Time after which it is lifted; `nil` for never.
     public var lasts: Duration?
-    /// The time after which it lapses by itself; `nil` for never.
+    /// Time after which it lapses; `nil` for never.
     public var lapsesAfter: Duration?
 
     public init(
@@ -24,10 +24,10 @@ public struct EditorOrder: Sendable, Hashable {
         self.lapsesAfter = lapsesAfter
     }
 
-    /// Its name on the control topic.
+    /// Its id on the control topic.
     var id: String { "order-\(number)" }
 
-    /// How far the clock of the machine that gives it is ahead.
+    /// Time by which the clock of the sender's machine is ahead.
     var clockError: Duration {
         switch number % 4 {
         case 1: .seconds(40)
@@ -37,7 +37,7 @@ public struct EditorOrder: Sendable, Hashable {
         }
     }
 
-    /// When nothing more will be written about it.
+    /// Time after which it causes no further writes.
     var end: Duration { at + (lasts ?? .zero) }
 }
 
@@ -50,7 +50,7 @@ extension EditorOrder: CustomStringConvertible {
 }
 
 extension ControlScope {
-    /// It holds back, or ends, deliveries of this news.
+    /// Returns true if it stops or ends deliveries of this news.
     func concerns(_ news: NewsItem, in setting: Setting) -> Bool {
         switch self {
         case .recall(let story): news.story == story
@@ -62,7 +62,7 @@ extension ControlScope {
         }
     }
 
-    /// The one lane that it can hold back; `nil` when it concerns more than one.
+    /// Returns the only lane that it affects; `nil` if it affects more.
     func lane(in setting: Setting) -> Int? {
         guard case .stop(.lane(let name)) = self else { return nil }
         return setting.lanes.firstIndex { $0.name == name }

@@ -3,14 +3,14 @@ import EditorialControl
 import NewsModel
 import PublishEngine
 
-/// Draws the orders of a life: recalls of stories that are under way, stops of every kind, two editors at once.
+/// Draws the orders of a life: recalls of recent stories, stops of every kind, and simultaneous orders of two editors.
 struct EditorsDesk {
     let setting: Setting
     let news: [NewsItem]
     let seconds: Int
     private var random: SeededRandom
 
-    /// In the order of their times.
+    /// Draws the orders, sorted by time.
     static func draw(
         _ setting: Setting, _ news: [NewsItem], seconds: Int, _ options: Options, _ random: SeededRandom
     ) -> [EditorOrder] {
@@ -19,7 +19,7 @@ struct EditorsDesk {
         var orders: [EditorOrder] = []
         for _ in 0..<desk.random.number(1...4) { orders.append(desk.order(number: orders.count)) }
         if desk.random.chance(percent: 25), let twin = orders.last {
-            // Another editor has the same idea.
+            // Another editor gives the same order.
             orders.append(desk.another(of: twin, number: orders.count))
         }
         return orders.sorted { $0.at < $1.at }
@@ -27,7 +27,7 @@ struct EditorsDesk {
 
     private mutating func order(number: Int) -> EditorOrder {
         if random.chance(percent: 50), let item = news.randomElement(using: &random) {
-            // Recalls matter most while their story is under way.
+            // Recalls matter most while deliveries of their story are in flight.
             let at = item.at + random.milliseconds(0...3_000)
             let order = EditorOrder(number: number, scope: .recall(story: item.story), at: at)
             return lasting(order, isForever: random.chance(percent: 50))

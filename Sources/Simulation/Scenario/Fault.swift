@@ -1,9 +1,9 @@
 public import NewsModel
 public import PublishEngine
 
-/// Something that goes wrong in a life, and when.
+/// A fault in a life, with its time.
 public struct Fault: Sendable, Hashable {
-    /// Since the life's beginning.
+    /// Time since the start of the life.
     public var at: Duration
     public var lasts: Duration
     public var kind: Kind
@@ -15,69 +15,69 @@ public struct Fault: Sendable, Hashable {
     }
 
     public enum Kind: Sendable, Hashable {
-        /// The hub, or the way there, treats `share` percent of the requests so.
+        /// The hub or its network treats `share` percent of the requests this way.
         case hub(HubTrouble, share: Int)
         /// No request is accepted for more than a minute.
         case badMinute(isUnreachable: Bool)
-        /// Answers take that much longer.
+        /// Answers take this much longer.
         case slowHub(Duration)
-        /// The hub refuses `share` percent of a lane's events for their own fault.
+        /// The hub rejects `share` percent of a lane's events as invalid.
         case poison(lane: Int, share: Int)
-        /// `kill -9`; `lasts` is how long the process is away.
+        /// `kill -9`; `lasts` is the time until the restart.
         case crash(process: Int)
-        /// An orderly shutdown, then a start.
+        /// An orderly shutdown followed by a start.
         case drain(process: Int)
-        /// A member joins or leaves: everyone gives everything up and shares anew.
+        /// A rebalance: all members release their partitions, which are assigned again.
         case rebalance(lane: Int)
-        /// The broker drops a member, which notices after `lasts`.
+        /// The broker drops a member, which notices it after `lasts`.
         case expel(process: Int, lane: Int)
-        /// SIGSTOP, then SIGCONT.
+        /// SIGSTOP, and SIGCONT after `lasts`.
         case freeze(process: Int)
-        /// The process's clock on the wall is wrong from its start, and set right when this ends.
+        /// The process's wall clock is wrong from the start until this ends.
         case wrongClock(process: Int, by: Duration)
-        /// The process's clock on the wall is set wrong, and right again when this ends.
+        /// The process's wall clock is set wrong until this ends.
         case clockStep(process: Int, by: Duration)
         /// Nothing is appended to the results topic.
         case stalledResults
-        /// Commits fail; when `applied`, only their answers do.
+        /// Commits fail; if `applied`, only their answers do.
         case failingCommits(lane: Int, applied: Bool)
-        /// Commits for one partition are refused.
+        /// Commits of one partition are refused.
         case refusedCommits(TopicPartition)
         case slowLedger(lane: Int)
         case pausedLane(lane: Int)
-        /// At its beginning and at its end an operator releases the lane, wherever a flood has stopped it.
+        /// An operator releases the lane when this begins and ends, in all processes where a flood has stopped it.
         case releasedLane(lane: Int, FloodRelease)
-        /// The topic is deleted; after `lasts` it is made again with so many partitions.
+        /// The topic is deleted, and recreated with this number of partitions after `lasts`.
         case recreated(topic: String, partitions: Int)
-        /// The partition loses so many of its newest records; others come to stand there.
+        /// The partition loses this number of its newest records; their offsets are used again.
         case cutBack(TopicPartition, records: Int)
-        /// Topics are widened to so many partitions, one after the other within `lasts`.
+        /// Topics are widened to this number of partitions, one after the other within `lasts`.
         case grown([String], to: Int)
-        /// The partition has no leader: it gives nothing and takes nothing.
+        /// The partition has no leader, so it can be neither read nor written.
         case unavailable(TopicPartition)
-        /// The oldest results go, `share` percent of them.
+        /// Retention removes `share` percent of the results, the oldest first.
         case retention(share: Int)
-        /// The groups' offsets for the results topic expire.
+        /// The group's offsets for the results topic expire.
         case forgottenOffsets(lane: Int)
-        /// The broker refuses what is written to the topic.
+        /// The broker refuses writes to the topic.
         case refusedTopic(String)
-        /// The broker takes only records up to so many bytes on the topic.
+        /// The broker accepts records only up to this size on the topic.
         case smallRecords(String, bytes: Int)
-        /// The control topic gives nothing and takes nothing.
+        /// The control topic can be neither read nor written.
         case controlAway
-        /// Every reading of the control topic takes that much longer.
+        /// Every read of the control topic takes this much longer.
         case slowControl(Duration)
         /// The control topic is compacted.
         case compactedControl
-        /// Something stands on the control topic that is no order, or none that is known.
+        /// An invalid record or an unknown order is written to the control topic.
         case garbledControl
-        /// The held topic is compacted, as far as its lag allows.
+        /// The held topic is compacted as far as its lag allows.
         case compactedHeld
-        /// The held topic is deleted with all that stands there; when this ends, it is there again.
+        /// The held topic is deleted with its records, and recreated when this ends.
         case recreatedHeld
-        /// A transaction that somebody left open on the control topic hides all that comes to stand behind it.
+        /// An open transaction on the control topic hides all later records.
         case openTransaction
-        /// What a process erases or writes again on the held topic takes that much longer to come to stand.
+        /// Tombstones and rewrites on the held topic take this much longer.
         case slowHeld(Duration)
     }
 
@@ -85,7 +85,7 @@ public struct Fault: Sendable, Hashable {
 }
 
 extension Fault.Kind {
-    /// The one lane it can hold back; `nil` when it concerns more than one.
+    /// Returns the only lane that it affects; `nil` if it affects more.
     func lane(in setting: Setting) -> Int? {
         switch self {
         case .poison(let lane, _), .rebalance(let lane), .expel(_, let lane), .failingCommits(let lane, _),
@@ -103,7 +103,7 @@ extension Fault.Kind {
         }
     }
 
-    /// A results partition belongs to a lane when no other lane is long enough to use it.
+    /// Returns a partition's lane. A results partition belongs to a lane if no other lane is long enough to use it.
     private func lane(of partition: TopicPartition, in setting: Setting) -> Int? {
         if let lane = setting.lane(of: partition.topic) { return lane }
         guard partition.topic == setting.results else { return nil }
@@ -114,24 +114,24 @@ extension Fault.Kind {
     }
 }
 
-/// A misbehaviour of the hub or the network towards one request.
+/// A fault of the hub or the network that affects one request.
 public enum HubTrouble: Sendable, Hashable {
-    /// Accepted; no answer ever comes.
+    /// Accepted, but no answer arrives.
     case replyLost
     case resetBefore
-    /// Accepted, then the connection is reset.
+    /// Accepted; then the connection is reset.
     case resetAfter
-    /// Not accepted; no answer ever comes.
+    /// Not accepted; no answer arrives.
     case hang
     /// An idle connection was closed before a byte was written.
     case connectionLost
     case throttled(retryAfter: Int?)
-    /// 403 with Retry-After, as older API versions say it.
+    /// 403 with Retry-After, as in older API versions.
     case quota(retryAfter: Int)
     case busy(retryAfter: Int?)
-    /// 500, 502 or 504; every second one was accepted all the same.
+    /// 500, 502 or 504, although half of the requests were accepted.
     case serverError(Int)
-    /// Tokens minted before the trouble began are refused.
+    /// Tokens minted before the fault began are refused.
     case tokenExpired
     case keyRefused
     case rightMissing
@@ -139,7 +139,7 @@ public enum HubTrouble: Sendable, Hashable {
     case unreachable
     case certificate
 
-    /// No request passes, for a reason that is no event's fault: the stream must stop, and lose nothing.
+    /// True if no request succeeds for a reason unrelated to its event. The stream must stop without losing an event.
     var concernsEveryone: Bool {
         switch self {
         case .keyRefused, .rightMissing, .hubMissing, .unreachable, .certificate: true
@@ -153,7 +153,7 @@ extension Fault: CustomStringConvertible {
 }
 
 extension Duration {
-    /// In seconds, to the millisecond.
+    /// The duration in seconds, to the millisecond.
     var short: String {
         let milliseconds = nanoseconds / 1_000_000
         let rest = String(abs(milliseconds % 1000))

@@ -10,7 +10,7 @@ struct FaultGenerator {
     var random: SeededRandom
     var faults: [Fault] = []
 
-    /// In the order of their beginnings.
+    /// Draws the faults, sorted by start.
     static func draw(_ setting: Setting, seconds: Int, _ options: Options, _ random: SeededRandom) -> [Fault] {
         var generator = FaultGenerator(setting: setting, seconds: seconds, options: options, random: random)
         generator.drawHub()
@@ -32,7 +32,7 @@ struct FaultGenerator {
                 generator.add(20, .smallRecords(Setting.held, bytes: generator.random.number(100...600)))
             }
         }
-        // Long enough for its beats to be missed: whoever gives an order does not wait for the process.
+        // Long enough to miss beats, so that senders of orders do not wait for the process.
         generator.times(options.longFreeze) { $0.add(90, .freeze(process: $0.process)) }
         if setting.hasHeld {
             generator.times(options.recreatedHeld) { $0.add(20, .recreatedHeld) }
@@ -53,7 +53,7 @@ struct FaultGenerator {
                 kind: kind))
     }
 
-    /// Calls `body` one to three times with the given chance.
+    /// Calls `body` one to three times with the given chance in percent.
     mutating func times(_ percent: Int, _ body: (inout FaultGenerator) -> Void) {
         guard random.chance(percent: percent) else { return }
         for _ in 0..<random.number(1...3) { body(&self) }
@@ -61,9 +61,9 @@ struct FaultGenerator {
 
     var process: Int { mutating get { random.number(0...(setting.processes - 1)) } }
     var lane: Int { mutating get { random.number(0...(setting.lanes.count - 1)) } }
-    /// One of the source topics.
+    /// A random source topic.
     var topic: String { mutating get { random.pick(setting.lanes[lane].topics, or: "") } }
-    /// One partition of a topic as it was at the start.
+    /// Returns a random initial partition of a topic.
     mutating func partition(of topic: String) -> TopicPartition {
         TopicPartition(topic: topic, partition: Int32(random.number(0...(max(setting.partitions[topic] ?? 1, 1) - 1))))
     }
@@ -98,7 +98,7 @@ struct FaultGenerator {
         times(options.clockStep) { $0.add(60, .clockStep(process: $0.process, by: $0.step())) }
     }
 
-    /// The error of a clock: seconds or hours, either way.
+    /// Returns the error of a clock: seconds or hours, ahead or behind.
     private mutating func step() -> Duration {
         let size =
             random.chance(percent: 40) ? random.milliseconds(100...10_000) : random.milliseconds(10_000...10_800_000)
@@ -169,13 +169,13 @@ struct FaultGenerator {
 
     private mutating func drawHeld() {
         times(options.compactedHeld) { generator in
-            // Late enough for the topic's lag.
+            // Late enough for the topic's compaction lag.
             let at = Setting.heldCompactionLag + generator.random.milliseconds(5_000...300_000)
             generator.faults.append(Fault(at: at, lasts: .zero, kind: .compactedHeld))
         }
     }
 
-    /// Half the operators who release a lane have a flood to release it from.
+    /// Adds a flood before half of the releases of a lane.
     private mutating func drawFlood() {
         guard random.chance(percent: 50), let fault = faults.last, case .releasedLane(let lane, _) = fault.kind else {
             return
@@ -187,7 +187,7 @@ struct FaultGenerator {
 
     private mutating func drawControl() {
         times(options.controlAway) { generator in
-            // Away already at the start, or later, for moments or for minutes.
+            // Unavailable from the start or later, for moments or for minutes.
             let lasts = generator.random.milliseconds(0...(generator.random.chance(percent: 30) ? 120_000 : 15_000))
             let at =
                 generator.random.chance(percent: 30)

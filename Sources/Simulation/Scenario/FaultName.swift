@@ -1,4 +1,4 @@
-/// A kind of fault without its particulars, to count by.
+/// A kind of fault without its parameters, for counting.
 public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case replyLost = "hub: reply lost"
     case resetBefore = "hub: reset before acceptance"

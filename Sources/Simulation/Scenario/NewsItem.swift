@@ -1,26 +1,26 @@
 public import EditorialControl
 public import NewsModel
 
-/// One record of a life, and when it is written to its topic.
+/// One record of a life and the time at which it is written.
 public struct NewsItem: Sendable {
-    /// Names it in this life, whatever else is left out.
+    /// Identifies it in this life even if other records are removed.
     public let serial: Int
-    /// Since the life's beginning.
+    /// Time since the start of the life.
     public var at: Duration
     public var lane: Int
     public var topic: String
-    /// The hash of the story: modulo the topic's length, as it is then, this is the record's partition.
+    /// The hash of the story. Its remainder by the topic's present length is the record's partition.
     public var keyHash: Int
-    /// Offsets left out before and behind it (compacted records, transaction markers).
+    /// Unused offsets before and after it (compacted records, transaction markers).
     public var gapBefore: Int64
     public var gapAfter: Int64
     public var kind: Kind
-    /// The same event as another record.
+    /// The kind of copy, if it repeats the event of another record.
     public var copy: Copy?
-    /// The one platform that it is for, as it was redriven, maybe before it was held; `nil` for all.
+    /// The only platform of a redriven record, also after it was held; `nil` for all platforms.
     public var platform: Platform?
     public var eventID: String
-    /// As the event names them.
+    /// The categories named by the event.
     public var categories: [String]
     /// The feed that it comes from, or the run of `publish`.
     public var feed: String?
@@ -29,12 +29,12 @@ public struct NewsItem: Sendable {
     public var version: Int?
     public var embargoUntil: Instant?
     public var expiresAt: Instant?
-    /// Without its offset.
+    /// The record, before it has an offset.
     public var record: SourceRecord
 
     public enum Kind: Sendable, Hashable {
         case usable
-        /// The hub answers 400.
+        /// The hub rejects it with status 400.
         case refused
         case undecodable, unroutable, withheld, canceled
     }
@@ -42,15 +42,15 @@ public struct NewsItem: Sendable {
     public enum Copy: Sendable, Hashable {
         /// An editor's second try, with the same id and version.
         case republished
-        /// Put back on its lane for one platform.
+        /// Returned to its lane for one platform.
         case redriven(Platform)
-        /// Back from the held topic.
+        /// Returned from the held topic.
         case returned(ReturnReason)
-        /// Put back on its lane by the process that knew it as held, after the held topic was deleted.
+        /// Written to its lane again by a process that knew it as held, after the held topic was deleted.
         case restored
     }
 
-    /// A request for it may leave.
+    /// True if a request for it may leave.
     var maySend: Bool { kind == .usable || kind == .refused }
 
     var isReturned: Bool { if case .returned = copy { true } else { false } }

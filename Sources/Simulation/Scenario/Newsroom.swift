@@ -2,7 +2,7 @@ import ByteText
 import NewsModel
 import PublishEngine
 
-/// Makes the news of a life: stories with versions, copies, recalls, poison, embargoes, bursts.
+/// Creates the news of a life: stories with versions, copies, recalls, invalid events, embargoes and bursts.
 struct Newsroom {
     let setting: Setting
     let start: Instant
@@ -21,7 +21,7 @@ struct Newsroom {
         self.random = random
     }
 
-    /// In the order of their times.
+    /// Returns the news, sorted by time.
     mutating func write(_ count: Int) -> [NewsItem] {
         let isBurst = random.chance(percent: 40)
         var times = (0..<count).map { _ in random.milliseconds(0...(seconds * 1000)) }
@@ -39,7 +39,7 @@ struct Newsroom {
         if random.chance(percent: 8), let copy = copy(serial, at: at) { return copy }
         let kind = kind()
         var story = "story-\(random.number(1...stories))"
-        // Recalls matter most while their story is under way.
+        // Recalls matter most while deliveries of their story are in flight.
         if kind == .canceled, let recent = written.suffix(4).randomElement(using: &random) { story = recent.story }
         let lane = random.number(0...(setting.lanes.count - 1))
         var event = NewsEvent(id: "event-\(serial)", headline: Marker.text(serial) + " news")
@@ -75,7 +75,7 @@ struct Newsroom {
         }
     }
 
-    /// The same id and version again, under another headline so that the two can be told apart.
+    /// Repeats an id and version under another headline, by which the two can be distinguished.
     private mutating func copy(_ serial: Int, at: Duration) -> NewsItem? {
         let candidates = written.suffix(30).filter { $0.maySend && !$0.isRedriven }
         guard let twin = candidates.randomElement(using: &random) else { return nil }
@@ -112,7 +112,7 @@ struct Newsroom {
         if let feed { record.headers.append(RecordHeader(HeaderName.feed, feed)) }
         if let run { record.headers.append(RecordHeader(HeaderName.run, run)) }
         if random.chance(percent: 3) { enlarge(&record) }
-        // The hash is a story's key: all its records stand in one partition of a topic, as long as that does not grow.
+        // The hash is a story's key: all its records are in one partition of a topic, unless the topic grows.
         let hash = event.orderKey.utf8.reduce(7) { ($0 &* 31 &+ Int($1)) & 0xffff }
         let topics = setting.lanes[lane].topics
         return NewsItem(
@@ -134,7 +134,7 @@ struct Newsroom {
         }
     }
 
-    /// Up to the largest record the broker takes, in headers that results carry on or in others.
+    /// Enlarges a record up to the broker's limit, with headers that results carry or with others.
     private mutating func enlarge(_ record: inout SourceRecord) {
         let room = setting.recordBytesMax - record.byteCount - 100
         guard room > 0 else { return }
@@ -147,7 +147,7 @@ struct Newsroom {
     }
 }
 
-/// A word in each headline by which the record behind a request's body is recognized.
+/// A mark in each headline that identifies the record of a request's body.
 enum Marker {
     private static let fence = UInt8(ascii: "~")
 

@@ -1,20 +1,20 @@
-/// The bounds of lives: sizes, and the chance of each kind of fault in one life, in percent. Every life draws its own mix from
-/// its seed.
+/// The bounds of lives: sizes, and the chance of each kind of fault per life in percent. Every life draws its own mix from its
+/// seed.
 public struct Options: Sendable, Hashable {
-    /// Records in one life.
+    /// Number of records in a life.
     public var records = 20...120
-    /// Processes of the group, each with one engine.
+    /// Number of processes in the group, each with one engine.
     public var processes = 1...3
-    /// Partitions of every source topic at the start.
+    /// Number of partitions of each lane's topics at the start.
     public var partitions = 1...4
-    /// The seconds over which news arrives and faults begin.
+    /// The seconds in which news arrives and faults begin.
     public var seconds = 5...40
-    /// Simulated time after the last fault within which everything must be settled and committed.
+    /// Simulated time after the last fault in which everything must be settled and committed.
     public var patience: Duration = .seconds(2 * 3600)
 
-    /// The number of times the hub misbehaves; each time in any way.
+    /// Number of times that the hub has a fault of any kind.
     public var hubFaults = 0...5
-    /// Chance in percent that every fault of a life names one lane, and not the most urgent.
+    /// Chance in percent that all faults of a life affect other lanes than the most urgent one.
     public var oneLane = 12
     public var badMinute = 12
     public var crash = 50
@@ -40,31 +40,31 @@ public struct Options: Sendable, Hashable {
     public var forgottenOffsets = 12
     public var refusedTopic = 12
     public var smallRecords = 10
-    /// There is a control topic.
+    /// A control topic exists.
     public var controlTopic = 75
-    /// Editors give orders.
+    /// Some editors give orders.
     public var orders = 50
     public var controlAway = 20
     public var slowControl = 15
     public var compactedControl = 25
     public var garbledControl = 10
-    /// There is a held topic.
+    /// A held topic exists.
     public var heldTopic = 60
     public var compactedHeld = 15
     public var slowHeld = 40
     public var smallHeld = 10
-    /// Readers of one category sleep for some minutes.
+    /// One category has quiet hours for some minutes.
     public var quietHours = 10
-    /// The held topic is deleted, and made again.
+    /// The held topic is deleted and recreated.
     public var recreatedHeld = 10
-    /// A transaction is left open on the control topic.
+    /// A transaction on the control topic stays open.
     public var openTransaction = 10
-    /// A process is frozen for up to a minute and a half.
+    /// A process is frozen for up to 90 seconds.
     public var longFreeze = 10
 
     public init() {}
 
-    /// The same news with nothing going wrong.
+    /// The same news without faults.
     public static let calm: Options = {
         var options = Options()
         options.hubFaults = 0...0

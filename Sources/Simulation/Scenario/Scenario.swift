@@ -2,8 +2,8 @@ import ByteText
 public import NewsModel
 import PublishEngine
 
-/// The script of one life: a setting, what happens in the newsroom, and what goes wrong. Together with the seed, from
-/// which every small delay is drawn, it determines all that will ever happen.
+/// The script of one life: its setting, news, faults and orders. Together with the seed, from which all delays are drawn, it
+/// determines the whole life.
 public struct Scenario: Sendable {
     public let seed: UInt64
     public let setting: Setting
@@ -12,7 +12,7 @@ public struct Scenario: Sendable {
     public var faults: [Fault]
     public var orders: [EditorOrder]
 
-    /// When it begins, by the true clock.
+    /// The start of a life by the true clock.
     public static let start = Instant(milliseconds: 1_760_000_000_000)
 
     public init(seed: UInt64, options: Options = Options()) {
@@ -28,14 +28,14 @@ public struct Scenario: Sendable {
         orders = EditorsDesk.draw(setting, news, seconds: seconds, options, SeededRandom(seed: seed, 8))
     }
 
-    /// When the last fault is over and the last record is written.
+    /// Time at which the last fault has ended and the last record is written.
     var calmAt: Instant {
         Self.start
             + max(
                 faults.map(\.end).max() ?? .zero, news.last?.at ?? .zero, orders.map(\.end).max() ?? .zero)
     }
 
-    /// The most urgent lane, where every fault names another one: nothing may delay its news.
+    /// The most urgent lane, if all faults affect other lanes only, so that nothing may delay its news.
     var sparedLane: Int? {
         guard setting.lanes.count > 1, !faults.isEmpty, setting.quiet == nil else { return nil }
         guard orders.allSatisfy({ $0.scope.isRecall || $0.scope.lane(in: setting) ?? 0 > 0 }) else { return nil }

@@ -3,37 +3,37 @@ public import EditorialControl
 import NewsModel
 public import PublishEngine
 
-/// The setting of a life: how many processes, what topics, which settings.
+/// The setting of a life: number of processes, topics and settings.
 public struct Setting: Sendable {
     public var engine: EngineSettings
     public var processes: Int
-    /// By topic, at the start; results and dead letters included.
+    /// Initial number of partitions by topic, including results and dead letters.
     public var partitions: [String: Int]
-    /// Members that come back within the session's time get their partitions back at once.
+    /// True if members that return within the session timeout keep their partitions.
     public var isStatic: Bool
     public var sessionTimeout: Duration
     public var requestTimeout: Duration
-    /// The time the driver waits for the engine to give revoked partitions up.
+    /// Time that the driver waits for the engine to release revoked partitions.
     public var releaseTimeout: Duration
-    /// The time the producer keeps trying before it reports a record as refused.
+    /// Time that the producer keeps trying before it reports a record as refused.
     public var messageTimeout: Duration
-    /// The bytes that the client library keeps of one partition.
+    /// Bytes that the client library buffers for one partition.
     public var queueBytes: Int
-    /// The largest record the broker takes.
+    /// The largest record that the broker accepts.
     public var recordBytesMax: Int
 
-    /// Hours, in the middle of the life, in which the readers of one category sleep.
+    /// Quiet hours of one category, which last some minutes from the start of the life.
     public var quiet: QuietHours?
-    /// There is a held topic.
+    /// True if a held topic exists.
     public var hasHeld: Bool
-    /// There is a control topic.
+    /// True if a control topic exists.
     public var hasControl: Bool
-    /// The silence of the control topic that raises an alarm, and what is done then.
+    /// Duration of silence on the control topic that raises an alarm, and the policy for it.
     public var controlStaleAfter: Duration
     public var onStale: ControlDesk.OnStale
 
     static let held = "held"
-    /// What came to the held topic later is not compacted.
+    /// Age below which records of the held topic are not compacted.
     static let heldCompactionLag = Duration.seconds(120)
     static let deadLetters = "dead-letters"
 
@@ -53,7 +53,7 @@ extension Setting {
                 [[.template], [.template], [.apple, .fcmv1], [.apple, .fcmv1, .windows]], or: [.template]),
             resultsTopic: "results")
         if random.chance(percent: 70) {
-            // Every process may send one at any time, so a burst below their number is a burst of their number.
+            // Every process may send one request at any time, so the burst is at least the number of processes.
             engine.rate = .init(perSecond: random.number(10...400), burst: random.number(processes...60))
         }
         engine.connections = random.number(1...16)
@@ -65,7 +65,7 @@ extension Setting {
             sharePercent: random.pick([0, 50, 80], or: 50), events: random.pick([20, 100, 500], or: 500))
         engine.unknownAttempts = random.number(1...5)
         engine.duplicateWindow = random.pick([8, 64, 4096, 4096], or: 4096)
-        // Drawn aside: recorded seeds keep the lives that they had before.
+        // Drawn from a copy, so that recorded seeds keep their lives.
         var aside = random
         engine.restoredMax = aside.pick([2, 16, 128, 32_768], or: 32_768)
         engine.commitInterval = random.milliseconds(10...500)
@@ -90,11 +90,11 @@ extension Setting {
             recordBytesMax: random.pick([8_000, 30_000, 100_000], or: 30_000), quiet: quiet, hasHeld: hasHeld,
             hasControl: hasControl,
             controlStaleAfter: random.milliseconds(15_000...60_000),
-            // Without a topic, `stop` sends nothing, ever.
+            // Without a topic, `stop` would never send anything.
             onStale: random.chance(percent: 30) && hasControl ? .stop : .continue)
     }
 
-    /// Whole minutes, of which a life has few.
+    /// Draws quiet hours in whole minutes, of which a life has few.
     private static func quietHours(_ random: inout SeededRandom) -> QuietHours {
         let minute = Int(Scenario.start.milliseconds / 60_000 % 1_440)
         return QuietHours(
@@ -103,7 +103,7 @@ extension Setting {
             action: random.pick(QuietHours.Action.allCases, or: .silent))
     }
 
-    /// Lanes differ in length; results has room for the longest.
+    /// Lanes differ in length. The results topic has room for the longest.
     private static func partitions(
         _ engine: EngineSettings, _ random: inout SeededRandom, _ options: Options
     ) -> [String: Int] {

@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Nothing is sent before it is known what editors have ordered, be it that there is no topic on which they could.
+/// Nothing is sent before a process knows the orders in force, or that no control topic exists.
 struct OrdersFirst: Checker {
     let promise = Promise.ordersFirst
     private var known: Set<Address> = []

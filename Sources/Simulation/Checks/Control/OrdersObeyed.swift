@@ -3,12 +3,12 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G11 and the gates. What an order concerns leaves
-/// - no process that has taken it, until the process has taken its end as well;
-/// - no process that began after it stood on the topic;
-/// - no process at all once every process that ran then has applied it.
+/// G11 and the gates. Deliveries affected by an order do not leave
+/// - a process that has received the order, until it has received its end;
+/// - a process that started while the order was on the topic;
+/// - any process, once every process that ran when the order arrived has applied it.
 ///
-/// Each process answers each order, and sooner or later has applied all of them.
+/// Each process answers each order, and applies all of them eventually.
 struct OrdersObeyed: Checker {
     let promise: Promise
     private let isMine: (ControlScope) -> Bool
@@ -63,58 +63,58 @@ struct OrdersObeyed: Checker {
     }
 }
 
-/// Who knows of which order.
+/// The orders known to each process.
 struct OrderBook {
     private(set) var standing: [ControlScope: Standing] = [:]
-    /// By process: the orders that it has taken.
+    /// The orders received by each process.
     private(set) var taken: [Address: [ControlScope: Taken]] = [:]
     private(set) var started: [Address: Instant] = [:]
-    /// Processes that stood still and have not looked at the topic since: they cannot know that they are cut off from it.
+    /// Processes that stood still and have not read the topic since. They cannot know that they are cut off from it.
     private(set) var thawed: Set<Address> = []
-    /// By process: when an order that it had taken was lifted there, or had lapsed.
+    /// Time at which an order that a process had received was lifted or lapsed there.
     private var liftedAt: [Address: [ControlScope: Instant]] = [:]
-    /// When the last beat of each process came to stand on the topic: whoever gives an order waits for those whose beat is recent.
+    /// Time at which the last beat of each process reached the topic. Senders of orders wait for processes with recent beats.
     private var heard: [Address: Instant] = [:]
-    /// By process: the orders that it has applied, maybe before they stood, because an event of its own gave them.
+    /// Orders applied by each process. An event's order may be applied before it is on the topic.
     private var applied: [Address: Set<Answer>] = [:]
     private var unanswered: [Address: [String: ControlScope]] = [:]
-    /// Every order that ever stood on the topic.
+    /// Every order that was ever on the topic.
     private var known: Set<Order> = []
-    /// The furthest that a clock on a wall has been ahead.
+    /// The furthest that a wall clock was ever ahead.
     private var ahead = Duration.zero
     private let forgetsLapsed: Bool
-    /// The control topic as whoever gives orders reads it, by `newswire stop` for one.
+    /// The control topic as read by senders of orders, e.g. `newswire stop`.
     private var view = ControlView()
 
-    /// - Parameter forgetsLapsed: orders count only until the first clock says that they have lapsed.
+    /// - Parameter forgetsLapsed: true if orders count only until the first clock shows that they have lapsed.
     init(forgetsLapsed: Bool = true) { self.forgetsLapsed = forgetsLapsed }
 
     struct Standing {
         var id: String
         var at: Instant
         var until: Instant?
-        /// Those that ran when it came, and have not applied it.
+        /// Processes that ran when it arrived and have not applied it.
         var missing: Set<Address>
-        /// It stood there before. Nobody waits for answers to what a process has written again, so processes may not give any.
+        /// True if it was on the topic before. Nobody waits for answers to rewritten orders, so processes may give none.
         var isWrittenAgain: Bool
-        /// Those that had not been heard of for long when it came, by true time and as whoever gave it was told: one of them that
-        /// is cut off, and goes on without the topic, sends what it has read.
+        /// Processes that had no recent beat by true time when it arrived. If such a process is cut off and continues without
+        /// the topic, it sends events that it has read.
         var silent: Set<Address>
         var unheard: Set<String> = []
-        /// What whoever gave it knows of its answers. Clocks that disagree must not make it believe too much.
+        /// The answers known to the sender. Clocks that disagree must not make it complete too early.
         var answers: OrderAnswers
 
-        /// Every process obeys it, or whoever gave it was told so.
+        /// True if every process obeys it, or if its sender was told so.
         var isAcknowledged: Bool { missing.isEmpty || answers.isComplete }
 
-        /// It did not count when the order came.
+        /// Returns true if the process did not count when the order arrived.
         func isAlone(_ address: Address) -> Bool {
             unheard.contains(address.replica) || !answers.isComplete && silent.contains(address)
         }
     }
 
-    /// The id alone does not name an order: that of an event's recall is a place on a topic, and a topic that is made again has its
-    /// places again.
+    /// Identifies an answer. The id alone is not unique: an event's recall is named by its position on a topic, and a recreated
+    /// topic reuses positions.
     private struct Answer: Hashable {
         var scope: String
         var order: String
@@ -165,7 +165,7 @@ struct OrderBook {
                     standing[order.scope]?.unheard = Set(unheard.map(\.beat.replica))
                 }
             }
-        // Processes that know it write it again; where none runs, nobody knows it any more.
+        // Processes that know the order write it again. Without a running process, nobody knows it any more.
         case .orderLost(let scope): standing[scope] = nil
         case .clockStepped(_, let size, let wallBefore): ahead = max(ahead, wallBefore + size - truth.now)
         case .thawed(let address): thawed.insert(address)
@@ -192,7 +192,7 @@ struct OrderBook {
 
     private func isWaitedFor(_ address: Address, _ order: Order, _ now: Instant) -> Bool {
         guard let beat = heard[address], now - beat <= ControlRecord.Beat.countsFor else { return false }
-        // An order that is written again asks nothing of those who obey it.
+        // Processes that obey an order need not answer it when it is rewritten.
         if taken[address]?[order.scope]?.order == order { return false }
         return applied[address]?.contains(Answer(order.scope.key, order.id)) != true
     }
@@ -208,17 +208,17 @@ struct OrderBook {
         }
     }
 
-    /// Tells if the process obeyed an order of this scope at the time, or later.
+    /// Returns true if the process obeyed an order of this scope at the time or later.
     func obeyed(_ scope: ControlScope, _ address: Address, after time: Instant) -> Bool {
         taken[address]?[scope] != nil || liftedAt[address]?[scope].map { $0 >= time } ?? false
     }
 
-    /// By the scopes' keys.
+    /// Removes and returns the unanswered scopes, sorted by key.
     mutating func takeUnanswered(_ address: Address) -> [ControlScope] {
         (unanswered.removeValue(forKey: address) ?? [:]).values.sorted { $0.key < $1.key }
     }
 
-    /// Any process may take one for lapsed, and lift it for all, as soon as its own clock says so.
+    /// Forgets lapsed orders. Any process may lift an order for all as soon as it has lapsed by its own clock.
     private mutating func forgetLapsed(_ now: Instant) {
         func isLapsed(_ until: Instant?) -> Bool { until.map { $0 <= now + ahead } ?? false }
         guard

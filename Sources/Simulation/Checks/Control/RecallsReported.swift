@@ -3,10 +3,10 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Only a story that is recalled is canceled, and a request that was in flight by then says so.
+/// Only stories under recall are canceled, and results of requests that were in flight report the recall.
 ///
-/// A recall ends the deliveries in flight too: one whose reply comes after the recall was lifted is still not tried again, and
-/// its result reports the recall that it met.
+/// A recall also ends the deliveries in flight. Even if the reply follows the end of the recall, the delivery is not retried,
+/// and its result reports the recall.
 struct RecallsReported: Checker {
     let promise = Promise.recallsReported
     private var book = OrderBook(forgetsLapsed: false)
@@ -21,7 +21,7 @@ struct RecallsReported: Checker {
             taken != nil
             || last.map { book.obeyed(.recall(story: news.story), address, after: truth.attempts[$0].sentAt) } ?? false
         let name = truth.name(delivery)
-        // What was called back from the held topic may end after the recall was lifted.
+        // An event that a recall returned from the held topic may end after the recall was lifted.
         let isCalledBack = news.copy == .returned(.recalled)
         if result.outcome == .canceled, news.kind != .canceled, !wasRecalled, !isCalledBack,
             !isRecalledByEvent(news, truth)
@@ -31,14 +31,14 @@ struct RecallsReported: Checker {
         if result.afterRecall, !wasRecalled, !isRecalledByEvent(news, truth) {
             return "\(name) is reported as sent before a recall, but there was none"
         }
-        // What the process knew when the last answer came decides.
+        // The orders known to the process when the last reply arrived decide.
         guard let taken, result.outcome == .accepted || result.outcome == .unknown, !result.afterRecall,
             let last, let repliedAt = truth.attempts[last].repliedAt, taken.at < repliedAt
         else { return nil }
         return "\(name) is \(result.outcome.rawValue), but does not say that its story was recalled meanwhile"
     }
 
-    /// Its stream says so, in any lane.
+    /// Returns true if an event in any lane recalls the story.
     private func isRecalledByEvent(_ news: NewsItem, _ truth: GroundTruth) -> Bool {
         truth.news.indices.contains {
             truth.news[$0].kind == .canceled && truth.news[$0].story == news.story && truth.places[$0] != nil

@@ -2,13 +2,13 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G7: when every fault of a life names another lane, the most urgent lane's news waits for nothing but its own kind.
+/// G7: if every fault of a life affects other lanes, the most urgent lane's news waits only for news of its lane.
 struct LaneIndependence: Checker {
     let promise = Promise.laneIndependence
-    /// By item of the lane: how many deliveries of it were open when it was published, its own included.
+    /// Number of open deliveries when each item was published, including its own.
     private var ahead: [Int: Int] = [:]
     private var open: Set<Int> = []
-    /// The lane's own news stopped it.
+    /// True after a flood of its own news has stopped the lane.
     private var isStopped = false
     private static let patience = Duration.seconds(12)
 
@@ -32,8 +32,8 @@ struct LaneIndependence: Checker {
         let item = truth.item(of: delivery)
         guard let ahead = ahead[item], let place = truth.places[item] else { return nil }
         let news = truth.news[item]
-        // The group's first assignment takes a while, and what is under embargo stands in its lane's window, maybe before what
-        // was written earlier to another partition.
+        // The group's first assignment takes a while. Embargoed events occupy their lane's window, possibly before events that
+        // were written earlier to another partition.
         let embargoes = zip(truth.news, truth.places).filter { $0.lane == news.lane && $1 != nil }
             .compactMap(\.0.embargoUntil)
         let since = max(place.publishedAt, Scenario.start + .seconds(5), embargoes.max() ?? .distantPast)

@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G9: an engine's memory is bounded by its settings, and nothing is left in it when everything is done.
+/// G9: an engine's memory is bounded by its settings, and empty after all work is done.
 struct MemoryBounds: Checker {
     let promise = Promise.memoryBounds
     private var largest = 0
@@ -36,7 +36,7 @@ struct MemoryBounds: Checker {
             if status.held > lane.window.records {
                 return "lane \(lane.name) holds \(status.held) records of \(lane.window.records)"
             }
-            // The last batch of a grant may overdraw its bytes: its records' sizes are not known before.
+            // The last batch of a grant may exceed its bytes, because the sizes of its records are unknown before.
             let most = lane.window.bytes + truth.scenario.setting.queueBytes + largest
             if status.heldBytes > most {
                 return "lane \(lane.name) holds \(status.heldBytes) bytes of \(lane.window.bytes)"
@@ -55,7 +55,7 @@ struct MemoryBounds: Checker {
         let window = settings.lanes.map(\.window.records).max() ?? 0
         let partitions = snapshot.lanes.reduce(0) { $0 + $1.partitions }
         if counts.records > 4 * window * max(partitions, 1) { return "\(counts.records) records behind the watermarks" }
-        // A partition that came when there were fewer has been given more room.
+        // A partition that was assigned when there were fewer partitions has more room.
         let restored = 4 * max(settings.restoredMax, 2 * partitions)
         if counts.restored > restored {
             return "\(counts.restored) records known from the ledger, \(restored) are allowed"

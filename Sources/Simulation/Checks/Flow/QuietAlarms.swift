@@ -2,10 +2,10 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// An engine never asks to be woken in the past, nor again and again for nothing.
+/// An engine never asks to be woken in the past, nor repeatedly without need.
 struct QuietAlarms: Checker {
     let promise = Promise.quietAlarms
-    /// Alarms in a row without anything done or changed, and since when.
+    /// Number of successive alarms without an action or a change, and the time of the first.
     private var idle: [Address: (count: Int, since: Instant)] = [:]
     private var last: [Address: EngineCounts] = [:]
     private static let most = 20

@@ -2,18 +2,17 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G6: in every window of length t at most rate · t + burst requests leave, all processes together.
+/// G6: in every window of length t, all processes together send at most rate · t + burst requests.
 ///
-/// A leaky bucket says the same of all windows that end now: its level is the most by which any of them exceeds its
-/// steady part. While a partition has two owners, because one does not know yet that it lost it, its share counts
-/// twice.
+/// A leaky bucket expresses the same: its level is the largest excess over the rate among all windows that end now. While a
+/// partition has two owners, because one has not noticed its loss, its share counts twice.
 struct RateLaw: Checker {
     let promise = Promise.rateLaw
-    /// In requests times 10⁹, so that rate · nanoseconds needs no rounding.
+    /// Number of requests times 10⁹, so that rate · nanoseconds needs no rounding.
     private var level: Int64 = 0
     private var at = Scenario.start
     private var owners: [TopicPartition: Int] = [:]
-    /// The most processes that hold the same share.
+    /// The largest number of processes that hold the same share.
     private var holders: Int64 { Int64(max(owners.values.max() ?? 1, 1)) }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {

@@ -5,7 +5,7 @@ import PublishEngine
 /// Work that waits for more than a few seconds has a reason in the status.
 struct WaitsExplained: Checker {
     let promise = Promise.waitsExplained
-    /// By ownership and delivery: since when nothing has happened to it.
+    /// Time of the last progress of each delivery, by ownership.
     private var waiting: [Int: [Int: Instant]] = [:]
     private static let most = Duration.seconds(5)
 
@@ -33,7 +33,7 @@ struct WaitsExplained: Checker {
             waiting[ownership]?[delivery] = truth.now
         case .acknowledged(let ownership?, let delivery, .result, _): waiting[ownership]?[delivery] = nil
         case .restored(let ownership):
-            // Read on, the ledger may show that a delivery needs no outcome here.
+            // Further ledger entries may show that a delivery is already settled.
             waiting[ownership] = waiting[ownership]?.filter { delivery, _ in
                 !truth.resultsOf[delivery].contains { truth.ownerships[ownership].knows($0, as: ownership) }
             }

@@ -3,21 +3,21 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Nothing held is lost: of every story the newest event comes back to the partition it was taken from. What it replaced on the
-/// held topic, maybe from another lane, need not.
+/// No held event is lost: the newest event of each story returns to its source partition. Events that it replaced on the held
+/// topic, possibly from another lane, need not return.
 struct HeldComesBack: Checker {
     let promise = Promise.heldComesBack
-    /// The items whose result says that they are held.
+    /// Items with a result `held`.
     private var held: [Line: [Int]] = [:]
-    /// All items that came to stand on the held topic, with a result or without.
+    /// All items that reached the held topic, with or without a result.
     private var onTopic: [Line: [Int]] = [:]
     private var returned: Set<Int> = []
-    /// What went with a topic that was deleted. It comes back if every process knew it, and they all live on.
+    /// Items on a deleted held topic. They return if every process had read them and no process has started or ended since.
     private var vanished: Set<Int> = []
     private var mayBeLost: Set<Int> = []
 
     private struct Line: Hashable {
-        /// Of the held topic.
+        /// The partition of the held topic.
         var partition: Int32?
         var story: String
     }
@@ -33,7 +33,7 @@ struct HeldComesBack: Checker {
         case .returned(let copy, let item, let event, _, _, _):
             returned.insert(item)
             let source = event.source.partition
-            // Its own, or one that its topic's number of partitions leads to: the number that the process has last heard.
+            // Its own partition, or one derived from a partition count that the process may have last read.
             let former = truth.formerCounts[source.topic] ?? []
             if let place = truth.places[copy]?.partition, place != source,
                 !former.contains(where: { $0 <= source.partition && Int(source.partition) % $0 == place.partition })
@@ -47,7 +47,7 @@ struct HeldComesBack: Checker {
         case .started, .died: mayBeLost.formUnion(vanished)
         case .over(isSettled: true, _):
             for (line, items) in held {
-                // What replaced it may have been put there by a process that lost the partition before it could report it.
+                // It may have been replaced by a process that lost the partition before it could report the result.
                 let rivals = items + onTopic[line, default: []]
                 for item in items where !returned.contains(item) && !mayBeLost.contains(item) {
                     if vanished.contains(item), truth.places[item]?.isGone == true { continue }

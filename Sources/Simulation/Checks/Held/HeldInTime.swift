@@ -3,16 +3,16 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Nothing held for an embargo is back on its lane before its time has come, or it has expired, while the clock of its owner is
-/// right or the owner has heard from the hub that it is not. What comes back just after the clock was set may have been decided by
-/// the clock as it was.
+/// An event held for an embargo does not return before its embargo ends, unless it has expired. This holds while the clock of its
+/// owner is right, or after the hub has told the owner that it is not. An event that returns just after the clock was set may have
+/// been decided by the former clock.
 struct HeldInTime: Checker {
     let promise = Promise.heldInTime
     private var setAt: [Address: Instant] = [:]
     /// When the hub told a process the time first, since its clock was set.
     private var heardHubAt: [Address: Instant] = [:]
 
-    /// As long as a slow broker may take to write what was decided.
+    /// The longest time that a slow broker takes to write a return.
     private static let longestWrite = Duration.seconds(60)
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {

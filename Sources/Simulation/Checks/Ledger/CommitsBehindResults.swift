@@ -2,12 +2,12 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G2: every record below a committed offset has all its results on the results topic. An owner that has not yet heard that
-/// the partition began anew cannot know the records that stand there now; its successor must find that out by the note beside
-/// the offset, and go back.
+/// G2: every record below a committed offset has all its results on the results topic. An owner that has not noticed a recreated
+/// partition cannot know its records. Its successor must detect that from the note of the committed offset, and read the
+/// partition again.
 struct CommitsBehindResults: Checker {
     let promise = Promise.commitsBehindResults
-    /// The last commits: everything below them is checked.
+    /// The last commits. Everything below them was checked.
     private var last: [TopicPartition: GroundTruth.Commit] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -33,7 +33,7 @@ struct CommitsBehindResults: Checker {
         return nil
     }
 
-    /// The note beside the offset is about another incarnation.
+    /// Returns true if the note of the offset belongs to another incarnation.
     private func isFormer(_ note: String?, _ log: SourceLog, _ truth: GroundTruth) -> Bool {
         guard let anchor = note.flatMap(IncarnationAnchor.init(note:)) else { return false }
         let index = log.index(from: anchor.offset)
@@ -44,8 +44,8 @@ struct CommitsBehindResults: Checker {
         return IncarnationAnchor(record) != anchor
     }
 
-    /// The owner took the partition, or went on to its new incarnation, before the log began anew. A commit from just before it
-    /// went on may still be under way.
+    /// Returns true if the owner began with the partition or its present incarnation before the log was recreated. A commit from
+    /// just before the owner rewound may still be in flight.
     private func isOutdated(
         _ address: Address, _ partition: TopicPartition, _ log: SourceLog, _ truth: GroundTruth
     ) -> Bool {

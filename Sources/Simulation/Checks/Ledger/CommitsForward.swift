@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G2: within an incarnation the committed offset of a source partition only rises, and only its owner commits it.
+/// G2: within an incarnation, the committed offset of a source partition only rises, and only its owner commits it.
 struct CommitsForward: Checker {
     let promise = Promise.commitsForward
     private var highest: [TopicPartition: GroundTruth.Commit] = [:]
@@ -21,7 +21,7 @@ struct CommitsForward: Checker {
                 {
                     return "\(offset.partition) was committed back from \(before.offset) to \(offset.offset)"
                 }
-                // A late commit of a former incarnation's owner may be taken back.
+                // A late commit of a former incarnation's owner may be reverted.
                 let owner = truth.ownerships.last { $0.address == address && $0.partition == offset.partition }
                 highest[offset.partition] = GroundTruth.Commit(
                     offset: offset.offset, at: owner?.beganAt ?? .distantPast)
@@ -32,8 +32,8 @@ struct CommitsForward: Checker {
         return nil
     }
 
-    /// The owner learned meanwhile that the partition began anew: late, maybe, but it has to begin again. A commit that was under
-    /// way then still has the offset of the former incarnation.
+    /// Returns true if the owner has since noticed, perhaps late, that the partition was recreated. It has to start again. A
+    /// commit that was in flight then still has the offset of the former incarnation.
     private func hasRewound(
         _ address: Address, _ partition: TopicPartition, since time: Instant, _ truth: GroundTruth
     ) -> Bool {

@@ -2,8 +2,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// A partition that is given up before the deadline leaves nothing behind: no request without its reply, no result
-/// without its acknowledgement. So a handover in good order repeats nothing.
+/// A partition released before the deadline has no request without a reply and no result without an acknowledgement. An orderly
+/// handover therefore repeats nothing.
 struct DrainFirst: Checker {
     let promise = Promise.drainFirst
     private var unstored: [Int: Set<Int>] = [:]

@@ -2,11 +2,11 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// A second record with the id and version of one that was accepted is not sent, across restarts too, unless a person put
-/// it back on its lane. Checked where the window is wider than the life.
+/// A second record with the id and version of an accepted one is not sent, even after restarts, unless a person has redriven it.
+/// Checked if the window is wider than the life.
 struct DuplicateWindow: Checker {
     let promise = Promise.duplicateWindow
-    /// Accepted as engines reported it, by what makes a duplicate.
+    /// Deliveries that engines reported as accepted, by the properties that make a duplicate.
     private var accepted: [Twin: [Int]] = [:]
 
     private struct Twin: Hashable {

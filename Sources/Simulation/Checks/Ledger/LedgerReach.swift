@@ -2,10 +2,10 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The ledger: L stands at or below a result of every settled delivery at or above W, so that a restore finds it.
+/// The ledger: L is at most the offset of a result of every settled delivery at or above W, so that a restore finds it.
 ///
-/// Results that a former owner stored after the present one had read the ledger are unknown to the latter: it sends
-/// those deliveries again in any case. Results that retention removed cannot be found.
+/// The present owner does not know results that a former owner stored after the ledger was read. It sends those deliveries again
+/// in any case. Results removed by retention cannot be found.
 struct LedgerReach: Checker {
     let promise = Promise.ledgerReach
 

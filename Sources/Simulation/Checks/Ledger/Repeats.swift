@@ -2,8 +2,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G3: nothing is sent twice, except deliveries that were under way without a stored result when their owner crashed or lost
-/// the partition, and those without a clear answer in a lane whose policy is to try again.
+/// G3: nothing is sent twice, with two exceptions. One is a delivery in flight without a stored result when its owner crashed or
+/// lost the partition. The other is a delivery without a clear answer in a lane that retries.
 struct Repeats: Checker {
     let promise = Promise.repeats
 

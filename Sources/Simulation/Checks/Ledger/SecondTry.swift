@@ -2,11 +2,11 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Only a delivery that was accepted, or is still being tried, makes another record a duplicate: an editor's second try after
-/// an outcome without acceptance is sent, and so is every redriven record.
+/// Only a delivery that was accepted or is still being tried makes another record a duplicate. An editor's second try after an
+/// outcome without acceptance is sent, and so is every redriven record.
 struct SecondTry: Checker {
     let promise = Promise.secondTry
-    /// By ownership: the deliveries that have ended.
+    /// Settled deliveries, by ownership.
     private var ended: [Int: Set<Int>] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {

@@ -2,12 +2,12 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// An older version of a story is not sent by who knows of a newer one that was accepted, by its own doing or from the ledger; one
-/// that comes back from the held topic is not sent after it by anybody, as long as the results topic keeps the newer one's result.
-/// Checked where the window is wider than the life.
+/// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No
+/// process sends a returned older version while the results topic keeps the newer one's result. Checked if the window is wider
+/// than the life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
-    /// By story: what was accepted, with its version.
+    /// Accepted deliveries with their versions, by story.
     private var accepted: [Story: [(version: Int, delivery: Int)]] = [:]
 
     private struct Story: Hashable {
@@ -47,7 +47,7 @@ struct NewestVersion: Checker {
 }
 
 extension GroundTruth {
-    /// Retention has not taken the result from the results topic.
+    /// Returns true if the result is still on the results topic.
     fileprivate func isKept(_ result: StoredResult) -> Bool {
         ledger[result.partition].map { result.offset >= $0.start } ?? false
     }

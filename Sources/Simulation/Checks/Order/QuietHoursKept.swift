@@ -2,12 +2,12 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// While its process's clock on the wall is right, nothing leaves with a sound in the quiet hours of its category.
+/// While its process's wall clock is right, nothing leaves with a sound in the quiet hours of its category.
 ///
-/// What may already be on phones, because an attempt was not answered, is repeated as it was: the repeat replaces it there.
+/// Unanswered attempts may be on phones already, so they are repeated unchanged. A repeat replaces the first notification.
 struct QuietHoursKept: Checker {
     let promise = Promise.quietHours
-    /// By attempt: it left in quiet hours that allow it without a sound.
+    /// Attempts that left in quiet hours whose action is silence.
     private var silent: Set<Int> = []
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {

@@ -3,19 +3,19 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G11 within a process: once its engine has taken the canceled record, nothing of the story leaves any more in any lane, be
-/// it waiting or still to come, until the process ends or an editor lifts the recall. A request in flight by then is not tried
-/// again.
+/// G11 within a process: after its engine has received a canceled record, nothing of the story leaves in any lane. This includes
+/// waiting and later deliveries. It lasts until the process ends or an editor lifts the recall. A request in flight is not
+/// retried.
 struct Recalls: Checker {
     let promise = Promise.recalls
     private var recalled: [Address: Set<String>] = [:]
-    /// Handed over, and maybe not examined yet: a lane may be stopped.
+    /// Stories of canceled records delivered to an engine and possibly not examined yet, because a lane may be stopped.
     private var pending: [Int: Set<String>] = [:]
-    /// When a recall of the story was lifted, by any process: older events do not bring it back.
+    /// Time at which any process lifted a recall of the story. Older events do not restore it.
     private var lifted: [String: Instant] = [:]
-    /// When the order that recalls a story lapses, by the clock on the wall.
+    /// Time at which the order that recalls a story lapses, by the wall clock.
     private var lapses: [String: Instant] = [:]
-    /// The largest that any clock has been wrong by.
+    /// The largest error that any clock has had.
     private var clockError = Duration.zero
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -34,7 +34,7 @@ struct Recalls: Checker {
                 recalled[address, default: []].formUnion(stories)
                 pending[ownership] = nil
             }
-        // Records not examined are read again by the next owner.
+        // The next owner reads unexamined records again.
         case .ended(let ownership): pending[ownership] = nil
         case .settled(let delivery, let ownership, let result, let address)
         where result.outcome == .canceled && truth.news(of: delivery).kind == .canceled
@@ -63,9 +63,9 @@ struct Recalls: Checker {
         return nil
     }
 
-    /// The recall was reported in a former life. Where recalls are kept on the control topic, a single result says that the order
-    /// stands there or was lifted since, and `OrdersObeyed` watches it. Elsewhere all results must be known: only then is the
-    /// record not examined again.
+    /// Returns true if a former run reported the recall. With a control topic, a single result proves that the order was written
+    /// or lifted since, and `OrdersObeyed` checks it. Otherwise all results must be known, because only then is the record not
+    /// examined again.
     private func isReported(_ item: Int, _ ownership: Int?, _ truth: GroundTruth) -> Bool {
         guard let ownership else { return false }
         let owner = truth.ownerships[ownership]
@@ -79,7 +79,7 @@ struct Recalls: Checker {
 
     private func isTakenBack(_ item: Int, _ truth: GroundTruth) -> Bool {
         guard let lifted = lifted[truth.news[item].story], let place = truth.places[item] else { return false }
-        // By the time of its record, or by the clock of the process that reads it.
+        // The event is dated by its record's timestamp or by the clock of the process that reads it.
         return min(place.publishedAt, truth.news[item].record.timestamp ?? place.publishedAt) <= lifted + clockError
     }
 }

@@ -2,17 +2,17 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G5: the deliveries of one story leave in the order of their records, one at a time; the next owner of a partition sends
+/// G5: the deliveries of one story leave in the order of their records, one at a time. The next owner of a partition sends
 /// nothing older than the deliveries that the former owner finished.
 struct StoryOrder: Checker {
     let promise = Promise.storyOrder
-    /// By owner and story: the last attempt.
+    /// The last attempt, by owner and story.
     private var last: [Line: Int] = [:]
-    /// By story: the highest record whose delivery ended as accepted, with its result's place.
+    /// Offsets and deliveries that were accepted, by story.
     private var accepted: [Story: [(offset: Int64, delivery: Int)]] = [:]
 
-    /// Items that an engine wanted to hold: on their way to the held topic, refused by it, or lost with their process. The story
-    /// goes on without them, as it does past what stands on the held topic.
+    /// Items that an engine requested to hold. They may be in flight to the held topic, refused by it, or lost with their
+    /// process. The story continues without them, as it does without held events.
     private var setAside: Set<Int> = []
 
     private struct Story: Hashable {
@@ -55,15 +55,15 @@ struct StoryOrder: Checker {
             }
         }
         last[line] = number
-        // One that has a result already, which its owner could not know, is a repeat and not late.
-        // So is one whose result the broker refused at first.
+        // A delivery with a result that its owner could not know is a repeat rather than late. The same applies to a delivery
+        // whose result the broker first refused.
         guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery], !isSetAside else {
             return nil
         }
         if truth.places[truth.item(of: attempt.delivery)]?.isHidden == true { return nil }
         let ownership = truth.ownerships[attempt.ownership]
         for (later, delivery) in accepted[story] ?? [] where later > offset(attempt.delivery, truth) {
-            // Offsets of different incarnations say nothing about each other.
+            // Offsets of different incarnations are not comparable.
             let sent = truth.places[truth.item(of: attempt.delivery)]?.isGone
             guard sent == false, truth.places[truth.item(of: delivery)]?.isGone == false else { continue }
             if truth.resultsOf[delivery].contains(where: {
@@ -75,8 +75,8 @@ struct StoryOrder: Checker {
         return nil
     }
 
-    /// Its owner read on in another incarnation without knowing, past a delivery that it never read. (The offset
-    /// where it began cannot have skipped one without a result: `CommitsBehindResults` sees to that.)
+    /// Returns true if the owner read on in another incarnation without noticing, past a delivery that it never read.
+    /// `CommitsBehindResults` ensures that its start offset skipped no delivery without a result.
     private func wasReadOn(
         _ result: GroundTruth.StoredResult, past delivery: Int, _ truth: GroundTruth
     ) -> Bool {

@@ -2,15 +2,15 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G10: while a process's clock on the wall is right, nothing leaves past its deadline, nothing expires before it, and nothing
-/// leaves under embargo, whatever the clock showed before. In the minute after it was set, nothing is released that would
-/// still be under embargo had it not been set; a clock that was set right again before the process looked at it was never wrong.
+/// G10: while a process's wall clock is right, nothing leaves past its deadline or under embargo, and nothing expires early,
+/// whatever the clock showed before. In the minute after a step, the old clock's embargoes stay in force. A clock that was
+/// corrected before the process read it was never wrong.
 struct WallClockLaw: Checker {
     let promise = Promise.wallClock
     private var steps: [Address: [Step]] = [:]
-    /// By process: its clock on the wall less the true time.
+    /// Each process's wall clock minus the true time.
     private var offsets: [Int: Duration] = [:]
-    /// The same as its engine saw it last.
+    /// The same difference when each engine last read the clock.
     private var seen: [Address: Duration] = [:]
     private static let caution = Duration.seconds(60)
     /// When the hub told a process the time first, since its clock was set.
@@ -18,7 +18,7 @@ struct WallClockLaw: Checker {
 
     private struct Step {
         var at: Instant
-        /// The clock on the wall less the true time, before.
+        /// The wall clock minus the true time before the step.
         var offset: Duration
     }
 
@@ -32,7 +32,7 @@ struct WallClockLaw: Checker {
             if case .hubDate = input { heardHubAt[address] = heardHubAt[address] ?? truth.now }
         case .sent(let number, let address, let wall): return sent(truth.attempts[number], address, wall, truth)
         case .settled(let delivery, _, let result, _) where result.outcome == .expired:
-            // The result was written now, so it shows what its process takes for now.
+            // The result was written now, so its time shows the clock of its process.
             guard result.settledAt == truth.now else { return nil }
             let deadline = deadlines(delivery, truth).lowerBound
             guard truth.now < deadline else { return nil }
@@ -81,8 +81,8 @@ struct WallClockLaw: Checker {
         truth.places[truth.item(of: attempt.delivery)].map { $0.publishedAt < time - .seconds(1) } ?? false
     }
 
-    /// No process may take it for expired before the first, nor send it after the second: processes may differ in the time of its
-    /// record, and in whether quiet hours have made it wait.
+    /// The range in which processes may differ: no process may expire the delivery before its start, nor send it after its end.
+    /// Processes may differ in the time of its record, and in waiting for quiet hours.
     private func deadlines(_ delivery: Int, _ truth: GroundTruth) -> ClosedRange<Instant> {
         let news = truth.news(of: delivery)
         let expiresAt = news.expiresAt ?? .distantFuture
@@ -95,7 +95,7 @@ struct WallClockLaw: Checker {
         if let quiet = truth.scenario.setting.quiet, quiet.action == .delay, news.categories == quiet.categories,
             let end = quiet.window.end(at: Scenario.start)
         {
-            // What waited counts its age from its release.
+            // The age of a delayed event counts from its release.
             earliest = min(earliest, end + maxAge)
             latest = max(latest, end + QuietHours.releaseSpread + maxAge)
         }

@@ -2,11 +2,11 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Whenever the result of a dead-lettered delivery is stored, its original stands on the dead-letter topic: a settled record
-/// is never missing there. And a shutdown says truly what it could not store.
+/// The original of a dead-lettered delivery is on the dead-letter topic before its result is stored, so that no settled record is
+/// missing there. A shutdown also reports correctly what it could not store.
 struct DeadLettersFirst: Checker {
     let promise = Promise.deadLettersFirst
-    /// By process: deliveries whose result or dead letter is not acknowledged.
+    /// Deliveries whose result or dead letter is not acknowledged, by process.
     private var unstored: [Address: Set<Int>] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -18,7 +18,7 @@ struct DeadLettersFirst: Checker {
             unstored[address, default: []].insert(delivery)
         case .acknowledged(_, let delivery, .result, let address): unstored[address]?.remove(delivery)
         case .ended(let ownership):
-            // What the engine gave up is no longer its own.
+            // Deliveries of a revoked partition no longer belong to the engine.
             let owner = truth.ownerships[ownership]
             for item in owner.taken.values {
                 for delivery in truth.deliveries(of: item) { unstored[owner.address]?.remove(delivery) }

@@ -2,14 +2,14 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G8: trouble with the hub, the key or the network is no event's fault. A delivery whose every request met such a fault
-/// does not end as a dead letter.
+/// G8: faults of the hub, the key or the network are not the event's. A delivery whose every request met such a fault does not
+/// end as a dead letter.
 struct HaltKeepsEvents: Checker {
     let promise = Promise.haltKeepsEvents
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         guard case .deadLettered(let delivery, let ownership, let result, _) = fact else { return nil }
-        // An operator wanted it so.
+        // An operator released it.
         if result.error?.code == "released" { return nil }
         switch result.outcome {
         case .rejected, .exhausted, .unknown: break

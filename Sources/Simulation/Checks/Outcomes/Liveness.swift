@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Once faults end, everything settles and is committed, in bounded time.
+/// After the faults end, everything is settled and committed in bounded time.
 struct Liveness: Checker {
     let promise = Promise.liveness
     private var last: [Address: EngineSnapshot] = [:]

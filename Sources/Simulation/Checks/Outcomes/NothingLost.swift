@@ -1,5 +1,5 @@
-/// G1 and G3: at the end of a life every record has the results of all its deliveries. A record that went with its topic
-/// before any engine had read it needs none; one that an engine has read is finished by it.
+/// G1 and G3: at the end of a life, every record has the results of all its deliveries. A record deleted with its topic before
+/// any engine read it needs none. An engine that has read it finishes it.
 struct NothingLost: Checker {
     let promise = Promise.nothingLost
 

@@ -2,14 +2,14 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G1: a delivery has one result, and one owner gives it one outcome.
+/// G1: a delivery has one result, and an owner settles it once.
 ///
-/// A second result is legal only where an owner crashed, lost its partition or ran out of time before the first one was
-/// stored and read back.
+/// A second result is valid only if, before the first one was stored and read back, an owner crashed, lost its partition or
+/// exceeded its time.
 struct OneResult: Checker {
     let promise = Promise.oneResult
     private var settled: Set<[Int]> = []
-    /// By delivery and owner: the outcome of those whose dead letter goes first.
+    /// Outcomes whose dead letter or held record precedes the result, by delivery and owner.
     private var outcomes: [[Int]: Outcome] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -20,7 +20,7 @@ struct OneResult: Checker {
             if let ownership { outcomes[[delivery, ownership]] = result.outcome }
             return ending(delivery, ownership, result.outcome, truth)
         case .keptHere(let delivery, let ownership?):
-            // All platforms of the record.
+            // This concerns all platforms of the record.
             let item = truth.item(of: delivery)
             for sibling in truth.deliveries(of: item) where outcomes[[sibling, ownership]] == .held {
                 outcomes[[sibling, ownership]] = nil

@@ -2,9 +2,9 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// A delivery that was certainly not accepted is retried until the event's deadline; without one, and without a limit in the
-/// settings, twenty times. One that may have been accepted is tried several times, spread over at least two minutes. So a
-/// single alert outlasts a bad minute of the hub.
+/// A delivery that was certainly not accepted is retried until its deadline. Without a deadline or a configured limit, it is
+/// tried twenty times. If it may have been accepted, it is tried several times over at least two minutes. A single alert
+/// therefore survives a short failure of the hub.
 struct Persistence: Checker {
     let promise = Promise.persistence
     private static let spread = Duration.seconds(120)
@@ -13,7 +13,7 @@ struct Persistence: Checker {
         guard case .deadLettered(let delivery, let ownership, let result, _) = fact,
             result.outcome == .exhausted || result.outcome == .unknown
         else { return nil }
-        // Withdrawn, past its deadline, or given up by an operator.
+        // Withdrawn, past its deadline, or released by an operator.
         if let code = result.error?.code, ["recalled", "superseded", "expired", "too-old", "released"].contains(code) {
             return nil
         }
@@ -29,7 +29,7 @@ struct Persistence: Checker {
             return "\(name) is exhausted after \(attempts.count) attempts, though there was time"
         }
         if lane.onUnknown == .giveUp { return nil }
-        // The hub refuses it for its own fault, after an attempt that it may have taken: another one changes nothing.
+        // The hub rejects it after an attempt that may have been accepted. Another attempt would change nothing.
         if let reply = attempts.last?.reply, case .rejected = Judge.verdict(on: reply) { return nil }
         guard unanswered.count >= settings.unknownAttempts else {
             return "\(name) is unknown after \(unanswered.count) unanswered attempts of \(settings.unknownAttempts)"

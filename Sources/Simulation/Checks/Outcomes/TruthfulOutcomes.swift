@@ -3,11 +3,11 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// An outcome never says more than is known: `accepted` only if the hub accepted it, a certain failure only if the hub certainly
-/// did not, `unknown` if an attempt stayed unanswered, `superseded` only if there is something to be sent in its place.
+/// An outcome never claims more than is known. `accepted`: the hub accepted it. Certain failures: the hub did not accept it.
+/// `unknown`: an attempt has no answer. `superseded`: another event is sent in its place.
 struct TruthfulOutcomes: Checker {
     let promise = Promise.truthfulOutcomes
-    /// By process: below which offsets its operator gave up what waited.
+    /// Offsets below which an operator released the waiting events, by process.
     private var released: [Address: [TopicPartition: Int64]] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -49,7 +49,7 @@ struct TruthfulOutcomes: Checker {
         case .exhausted, .expired, .canceled, .superseded:
             if wasAccepted { return "\(name) is \(result.outcome.rawValue), but the hub took it" }
             if isUnanswered { return "\(name) is \(result.outcome.rawValue), but an attempt was not answered" }
-        // Quiet hours that drop news may begin while a refused alert waits for its next attempt: no phone has it.
+        // Quiet hours that drop news may begin while a refused alert waits for its next attempt. It is on no phone.
         case .withheld where result.error?.code == "quiet-hours":
             if wasAccepted { return "\(name) is withheld, but the hub took it" }
             if isUnanswered { return "\(name) is withheld, but an attempt was not answered" }
@@ -65,7 +65,7 @@ struct TruthfulOutcomes: Checker {
         return mismatch(result.outcome, truth.news(of: delivery).kind).map { "\(name) \($0)" }
     }
 
-    /// Another record of the story has a newer version or the same one, and does not wait on the held topic itself.
+    /// Returns true if another record of the story has the same or a newer version and is not held itself.
     private func hasRival(_ delivery: Int, _ truth: GroundTruth) -> Bool {
         let news = truth.news(of: delivery)
         guard let version = news.version else { return true }
