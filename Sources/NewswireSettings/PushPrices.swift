@@ -1,6 +1,6 @@
-/// The prices of a hub's pushes, as the settings have them or as Azure's price list had them.
+/// The prices of a hub's pushes, from the settings or from Azure's price list.
 ///
-/// A push is a delivery to one device. Prices are per month and subscription; what else was pushed in the month is not known
+/// A push is a delivery to one device. Prices are per month and subscription. Other pushes of the same month are not known
 /// here.
 package struct PushPrices: Sendable, Hashable {
     package enum Tier: String, Sendable, CaseIterable {
@@ -9,7 +9,7 @@ package struct PushPrices: Sendable, Hashable {
 
     /// The price of each further million, up to a number of millions in the month.
     package struct Step: Sendable, Hashable {
-        /// `nil` for the rest.
+        /// The upper bound in millions a month; `nil` for all further millions.
         package var upToMillions: Int?
         package var price: Money
 
@@ -20,11 +20,11 @@ package struct PushPrices: Sendable, Hashable {
     }
 
     package var tier: Tier
-    /// A month of the tier, whatever is pushed.
+    /// The price of a month of the tier, independent of its pushes.
     package var base: Money
-    /// Without a further price.
+    /// Millions of pushes a month without a further price.
     package var includedMillions: Int
-    /// In ascending order; the last one is for the rest.
+    /// The steps in ascending order. The last one is for all further millions.
     package var perMillion: [Step]
     /// The month of the price list, e.g. `2026-11`.
     package var asOf: String
@@ -37,7 +37,7 @@ package struct PushPrices: Sendable, Hashable {
         self.asOf = asOf
     }
 
-    /// As of November 2026. The free tier ends at its included million: further ones are refused, not billed.
+    /// The prices as of November 2026. The free tier ends at its included million: further pushes are refused, not billed.
     package static func standard(_ tier: Tier) -> PushPrices {
         let (base, included, steps): (Int64, Int, [Step]) =
             switch tier {
@@ -56,8 +56,8 @@ package struct PushPrices: Sendable, Hashable {
             tier: tier, base: Money(dollars: base), includedMillions: included, perMillion: steps, asOf: "2026-11")
     }
 
-    /// The price of so many pushes in a month with no others, without the month's base; `nil` where the tier has no price for
-    /// so many.
+    /// The price of a number of pushes in a month without other pushes, excluding the month's base. It is `nil` if the tier has
+    /// no price for that number.
     package func cost(of pushes: Int64) -> Money? {
         let million: Int64 = 1_000_000
         var from = Int64(includedMillions) * million
@@ -75,7 +75,7 @@ package struct PushPrices: Sendable, Hashable {
     }
 }
 
-/// An amount of US dollars, to the millionth of one. Saturates.
+/// An amount of US dollars, in millionths. Arithmetic saturates.
 package struct Money: Sendable, Hashable, Comparable {
     package var millionths: Int64
 
@@ -88,7 +88,7 @@ package struct Money: Sendable, Hashable, Comparable {
         millionths = overflow ? .max : product
     }
 
-    /// `10`, `2.5` or `10.00`: at most six digits behind the point, no sign.
+    /// Reads an amount such as `10`, `2.5` or `10.00`: at most six digits after the point, no sign.
     package init?(parsing text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard let whole = parts.first.flatMap({ SettingsValue.integer(String($0)) }), parts.count <= 2,
@@ -112,15 +112,15 @@ package struct Money: Sendable, Hashable, Comparable {
         return Money(millionths: overflow ? .max : sum)
     }
 
-    /// The amount for each `per`, for so many of them.
+    /// The amount for `count` units, if this amount is for each `per` units.
     func times(_ count: Int64, per: Int64) -> Money {
         let product = Int128(millionths) * Int128(count) / Int128(per)
         return Money(millionths: Int64(clamping: product))
     }
 
-    /// Rounded down.
+    /// The whole dollars, rounded down.
     package var dollars: Int64 { millionths / 1_000_000 }
-    /// The cents behind the dollars, 0 to 99.
+    /// The cents after the whole dollars, 0 to 99.
     package var cents: Int64 { millionths / 10_000 % 100 }
 }
 
@@ -150,7 +150,7 @@ extension PushPrices {
             && SettingsValue.integer(String(parts[1])).map { (1...12).contains($0) } == true
     }
 
-    /// `[[100, 10.00], [null, 2.50]]`: ascending, and the last one without an end.
+    /// Reads steps such as `[[100, 10.00], [null, 2.50]]`, which must ascend and end with one without an upper bound.
     static func steps(_ text: String) -> [Step]? {
         let bare = text.filter { !$0.isWhitespace }
         guard bare.hasPrefix("[["), bare.hasSuffix("]]") else { return nil }

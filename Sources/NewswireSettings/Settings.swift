@@ -14,40 +14,40 @@ package import PublisherService
 /// A component's settings are read straight into the component's own type. `SettingsKey.all` has each key with its
 /// meaning, default and range.
 package struct Settings: Sendable {
-    /// Without librdkafka's properties; `kafkaSettings` includes them.
+    /// Kafka's settings without librdkafka's properties; `kafkaSettings` includes them.
     var kafka: KafkaSettings
-    /// In the file's order, those from the environment last.
+    /// librdkafka's properties in the file's order, with those from the environment last.
     var kafkaProperties: [SecretField]
-    /// With at least one lane.
+    /// The engine's settings, with at least one lane.
     package var engine: EngineSettings
     package var deadLettersTopic: String
     package var connectionString: Secret
-    /// `nil` when the connection string names the hub.
+    /// The hub's name; `nil` if the connection string names the hub.
     var hubName: String?
     package var sender: SenderLimits
     package var trustRoots: TrustRoots
     package var payload: PayloadSettings
     package var policy: ContentPolicy
-    /// The six of the tutorials unless the file names others.
+    /// The categories, which are the six of the tutorials unless the file names others.
     package var categories: [CategoryTable.Category]
     package var unroutable: UnroutablePolicy
-    /// `nil` when switched off.
+    /// The address of the status server; `nil` if it is off.
     package var listen: NetworkAddress?
-    /// Lets callers from other machines act; `nil` leaves that to this machine.
+    /// The token that lets callers from other machines act; `nil` if only this machine may act.
     package var token: Secret?
-    /// `nil` for one per core.
+    /// The number of event loops; `nil` to choose it by the rate, the cores and the connections.
     package var shards: Int?
     package var tracing: Tracing
     package var ingest: IngestConfiguration
-    /// How editors' orders are followed. Its environment is known to `publisherSettings` alone.
+    /// The settings of editors' orders. Only `controlSettings()` knows its environment.
     package var control: ControlSettings
     package var telemetry: TelemetryConfiguration
-    /// For the cost that a dry run shows.
+    /// The prices for the cost that a dry run shows.
     package var prices: PushPrices
     package var logging: Logging
 
     package struct Tracing: Sendable {
-        /// `nil` when switched off.
+        /// The collector's address; `nil` if tracing is off.
         package var endpoint: String?
         package var headers: [SecretField]
         package var sampledPercent: Int
@@ -70,7 +70,7 @@ package struct Settings: Sendable {
     }
 }
 
-/// A name that may be shown with a value that may not.
+/// A name that may be shown, with a value that must not be shown.
 package struct SecretField: Sendable {
     package var name: String
     package var value: Secret
@@ -78,7 +78,7 @@ package struct SecretField: Sendable {
 
 /// A text that is shown only by `revealed`, never by a description or a log.
 package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Shown in its place.
+    /// The text that is shown in place of a secret.
     package static let mask = "***"
 
     package let revealed: String
@@ -101,25 +101,25 @@ extension Settings {
         return settings
     }
 
-    /// - Throws: nothing for checked settings.
+    /// - Throws: never for settings that were checked.
     package func connection() throws -> ConnectionString {
         try ConnectionString(parsing: connectionString.revealed)
     }
 
-    /// - Throws: nothing for checked settings.
+    /// - Throws: never for settings that were checked.
     package func hub() throws -> HubName {
         if let hubName { return try HubName(hubName) }
         guard let name = try connection().entityPath else { throw HubNameProblem.empty }
         return name
     }
 
-    /// - Throws: nothing for checked settings.
+    /// - Throws: never for settings that were checked.
     package func categoryTable() throws -> CategoryTable {
         try CategoryTable(categories)
     }
 
-    /// - Parameter cores: those of the machine, by which `shards: auto` goes.
-    /// - Throws: nothing for checked settings.
+    /// - Parameter cores: the number of cores of the machine, which `shards: auto` uses.
+    /// - Throws: never for settings that were checked.
     package func publisherSettings(cores: Int) throws -> PublisherSettings {
         PublisherSettings(
             kafka: kafkaSettings, engine: engine, table: try categoryTable(), unroutable: unroutable,
@@ -130,7 +130,7 @@ extension Settings {
                     perSecond: engine.rate?.perSecond, cores: cores, connections: engine.connections))
     }
 
-    /// - Throws: nothing for checked settings.
+    /// - Throws: never for settings that were checked.
     package func controlSettings() throws -> ControlSettings {
         var control = control
         if let name = policy.environment {

@@ -89,7 +89,7 @@ struct IngestSettingsTests {
         #expect(ingest.feeds.feeds == [world, agency])
     }
 
-    @Test func `what the file leaves out has the component's own default`() throws {
+    @Test func `a setting that the file leaves out has the component's own default`() throws {
         let settings = try #require(feeds("    - {name: a, url: https://example.org/a}").settings)
         #expect(settings.ingest.feeds.feeds == [FeedRules(name: "a", url: "https://example.org/a")])
         var standard = IngestSettings()
@@ -112,7 +112,7 @@ struct IngestSettingsTests {
         #expect(following.topicRules.feedStateTopic == "news.feeds")
     }
 
-    @Test func `without a lane for the past nothing of it is written`() throws {
+    @Test func `old entries are not written without a backfill lane`() throws {
         let text =
             "kafka: {bootstrapServers: [a:1]}\nlanes: {live: {topics: [t]}}\ningest: {feeds: [{name: a, url: https://b.c/d}]}"
         let settings = try #require(LoadedSettings(text, leavingOut: ["hub"]).settings)
@@ -210,7 +210,7 @@ struct IngestSettingsTests {
         #expect(lines(loaded).first?.contains("did you mean NEWSWIRE_INGEST_FEEDS_BBC_WORLD_MAX_AGE?") == true)
     }
 
-    @Test func `printed feeds are a list again, without secrets and without what is not set`() throws {
+    @Test func `printed feeds are a list again, without secrets and unset settings`() throws {
         let loaded = LoadedSettings(
             twoLanes + """
                 ingest:

@@ -25,7 +25,7 @@ struct LocalizationSettingsTests {
     }
 
     @Test(arguments: [("tags", "{category}_{language}"), ("expression", "language_{language}")])
-    func `modes with tags have a tag of their own`(mode: String, tag: String) {
+    func `each mode with tags has a default tag of its own`(mode: String, tag: String) {
         let localization = load("localization: {mode: \(mode), \(Self.languages)}").settings?.payload.localization
         #expect(localization?.mode.rawValue == mode)
         #expect(localization?.tag == tag)
@@ -45,7 +45,7 @@ struct LocalizationSettingsTests {
         ("\(languages), message: \"{{head}}\"", "localization.message", "is not a variable"),
         ("\(languages), waitForTranslation: 1m", "localization.waitForTranslation", "is not a setting"),
     ])
-    func `what cannot be right is refused with its place and a remedy`(text: String, key: String, says: String) throws {
+    func `an invalid setting is refused with its place and a remedy`(text: String, key: String, says: String) throws {
         let loaded = load("localization: {\(text)}")
         #expect(loaded.settings == nil)
         let problems = loaded.errors.filter { $0.key == key }

@@ -41,7 +41,7 @@ struct PolicySettingsTests {
         ("users: {tag: userId, secret: 0123456789abcdef}", .reserved(secret: AccessKey("0123456789abcdef"))),
         ("users: {tag: plain, secret: 0123456789abcdef}", .signed(with: AccessKey("0123456789abcdef"))),
     ])
-    func `single readers are reached as the settings say`(text: String, users: UserTags) throws {
+    func `the settings choose the tags of single readers`(text: String, users: UserTags) throws {
         let loaded = load(text)
         #expect(lines(loaded) == [])
         #expect(loaded.settings?.policy.users == users)
@@ -67,7 +67,7 @@ struct PolicySettingsTests {
         ("environment: production\nacceptUnstamped: true\ningest: {feeds: [{name: a, url: https://b.c/d}]}\n", true),
         ("environment: production\nacceptUnstamped: false\n", false),
     ])
-    func `production that reads feeds takes no event without a stamp`(text: String, accepts: Bool) throws {
+    func `production with feeds accepts no unstamped events by default`(text: String, accepts: Bool) throws {
         #expect(load(text).settings?.policy.acceptsUnstamped == accepts)
     }
 
@@ -105,7 +105,7 @@ struct PolicySettingsTests {
         ("payload: {templates: {normal: a, quiet: A}}", "payload.templates.quiet", "makes a sound too"),
         ("payload: {templates: {normal: a b, quiet: c}}", "payload.templates.normal", "cannot be a tag"),
     ])
-    func `what cannot be meant is refused with its place and a remedy`(text: String, key: String, says: String) throws {
+    func `an invalid setting is refused with its place and a remedy`(text: String, key: String, says: String) throws {
         let loaded = load(text)
         #expect(loaded.settings == nil)
         let problems = loaded.errors.filter { $0.key == key }

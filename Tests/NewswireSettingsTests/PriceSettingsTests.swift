@@ -7,14 +7,14 @@ struct PriceSettingsTests {
         return try #require(loaded.settings, "\(loaded.problems)").prices
     }
 
-    @Test func `without a word they are those of the standard tier, with their date`() throws {
+    @Test func `prices default to those of the standard tier, with their date`() throws {
         let prices = try prices("")
         #expect(prices == .standard(.standard))
         #expect(prices.asOf == "2026-11")
         #expect(prices.base == Money(dollars: 200))
     }
 
-    @Test func `they are read as the documentation writes them`() throws {
+    @Test func `prices are read as the documentation writes them`() throws {
         let written = try prices(
             "prices: {tier: standard, base: 200, includedMillions: 10, perMillion: [[100, 10.00], [null, 2.50]], asOf: 2026-11}"
         )
@@ -30,7 +30,7 @@ struct PriceSettingsTests {
         #expect(ours.asOf == "2027-01")
     }
 
-    @Test func `the environment writes the steps as one text`() throws {
+    @Test func `price steps in the environment are one text`() throws {
         let loaded = LoadedSettings(
             minimal(),
             environment: ["NEWSWIRE_PRICES_PER_MILLION": "[[20,1.5],[null,1]]", "NEWSWIRE_PRICES_TIER": "basic"])
@@ -45,7 +45,7 @@ struct PriceSettingsTests {
         "perMillion: [[null, -1]]", "perMillion: [[null, 1, 2]]", "perMillion: {a: 1}", "base: -1", "base: 1e3",
         "base: 1.2345678", "tier: premium", "includedMillions: -1", "asOf: yesterday", "asOf: 2026-13",
     ])
-    func `anything else is a problem of its line`(text: String) {
+    func `an invalid price is a problem of its line`(text: String) {
         let loaded = LoadedSettings(minimal() + "prices: {\(text)}\n")
         #expect(loaded.settings == nil)
         #expect(loaded.problems.count == 1 && loaded.problems.allSatisfy { $0.key.hasPrefix("prices.") })
@@ -60,13 +60,13 @@ struct PriceSettingsTests {
         #expect(PushPrices.standard(.standard).cost(of: pushes) == Money(dollars: dollars))
     }
 
-    @Test func `the basic tier has one price, and the free one none beyond what it includes`() {
+    @Test func `the basic tier has one price, and the free tier has no price beyond its included pushes`() {
         #expect(PushPrices.standard(.basic).cost(of: 25_500_000) == Money(millionths: 15_500_000))
         #expect(PushPrices.standard(.free).cost(of: 1_000_000) == Money(dollars: 0))
         #expect(PushPrices.standard(.free).cost(of: 1_000_001) == nil)
     }
 
-    @Test func `no number of pushes is too large to count`() {
+    @Test func `the largest number of pushes still has a cost`() {
         #expect(PushPrices.standard(.standard).cost(of: .max).map { $0 > Money(dollars: 1_000_000) } == true)
     }
 }

@@ -6,7 +6,7 @@ import Testing
     #expect(document.problems.map(\.message) == ["the file is larger than 4096 KiB"])
 }
 
-@Test func `aliases that multiply are stopped`() {
+@Test func `aliases that multiply their content are refused`() {
     var bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
     for level in 1...9 {
         let references = Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ")
@@ -35,11 +35,11 @@ import Testing
     String(repeating: "[", count: 50_000), String(repeating: "{a: ", count: 5_000),
     String(repeating: "- ", count: 50_000),
 ])
-func `no text is too strange to read`(text: String) {
+func `a malformed text is read without a trap`(text: String) {
     _ = LoadedSettings(text)
 }
 
-@Test func `garbage by the thousand is read without a trap`() {
+@Test func `thousands of random texts are read without a trap`() {
     let alphabet = Array("kafka: lanes{}[]&*!|>'\"%@`,?-#$~:\n\n  \t\u{0}\u{85}ü😀${file}hub rate burst 0123456789")
     var state: UInt64 = 0x9E37_79B9
     for _ in 0..<3000 {

@@ -38,7 +38,7 @@ private let schema = repository.appending(path: "schemas/configuration.schema.js
         (#"{"lanes": {"x": {"topics": ["a"]}}, "payload": {"platforms": ["aple"]}}"#, false),
         (#"{"lanes": {"x": {"topics": ["a"]}}, "surprise": 1}"#, false),
     ])
-func `an editor that uses the schema agrees`(document: String, isValid: Bool) async throws {
+func `an independent validator accepts and refuses the same documents`(document: String, isValid: Bool) async throws {
     let program = """
         import json, sys, jsonschema
         schema = json.load(open(sys.argv[1]))

@@ -291,7 +291,7 @@ func `a mistake is reported at its place`(yaml: String, expected: String) {
     #expect(
         printed.contains("categories:\n  World:\n    tag: World  # default\n    names: [international]  # default\n"))
     for category in CategoryTable.standard.categories { #expect(printed.contains("  \(category.name):\n")) }
-    // What is printed is the same configuration.
+    // The printed settings are the same configuration.
     let again = LoadedSettings(printed.replacing("\"***\"", with: "\"\(connectionString)\""))
     #expect(try #require(again.settings).categoryTable() == .standard)
 
@@ -313,7 +313,7 @@ func `a mistake is reported at its place`(yaml: String, expected: String) {
     #expect(EffectiveSetting.yaml(loaded.effective).contains("categories:\n  World:\n    tag: World  # default\n"))
 }
 
-@Test func `a variable for a name that is nowhere is reported, a header is taken`() throws {
+@Test func `a variable for an unknown name is reported, and one for a new header is applied`() throws {
     let loaded = LoadedSettings(
         minimal(),
         environment: [
@@ -328,7 +328,7 @@ func `a mistake is reported at its place`(yaml: String, expected: String) {
 }
 
 @Test(arguments: ["<not>x", "a<b>", "REPLACED?".lowercased(), "changemenow", "cGxhY2Vob2xkZXI=", "x changeme1"])
-func `a secret that only resembles a placeholder is taken`(secret: String) {
+func `a secret that only resembles a placeholder is accepted`(secret: String) {
     #expect(lines(LoadedSettings(minimal("http: {token: \"\(secret)\"}"))) == [])
 }
 
@@ -355,7 +355,7 @@ func `a secret that only resembles a placeholder is taken`(secret: String) {
     #expect(yaml.contains("rate:\n  perSecond: 500  # default\n  burst: 7  # line 4\n"))
     #expect(yaml.contains("shards: 2  # NEWSWIRE_SHARDS\n"))
     #expect(!"\(try #require(loaded.settings))".contains(canary))
-    // Apart from the masked values it is a configuration itself.
+    // The printed text is a valid configuration, apart from the masked values.
     let again = LoadedSettings(yaml, environment: hubVariable)
     #expect(lines(again) == [])
 }

@@ -6,7 +6,7 @@ import Testing
     ("${A}", "1"), ("a${A}b${A}c", "a1b1c"), ("$${A}", "${A}"), ("$$${A}", "$${A}"),
     ("${file:/secret}", "line"), ("x${file:/secret}y", "xliney"), ("${file:/two}", "a\nb"),
 ])
-func `values are filled in`(text: String, expected: String) throws {
+func `references in a value are replaced`(text: String, expected: String) throws {
     let files = ["/secret": "line\n", "/two": "a\nb\r\n"]
     let interpolation = SettingsInterpolation(environment: ["A": "1"]) { path in
         files[path].map { .success($0) } ?? .failure(.missing)
@@ -30,7 +30,7 @@ func `a reference that cannot be filled in is reported`(text: String, message: S
         ("0s", 0), ("", nil), ("15", nil), ("m", nil), ("-1s", nil), ("1.5s", nil), ("1 s", nil), ("1y", nil),
         ("99999999999999999999s", nil), ("9223372036854775807d", nil), ("9223372036854775807ms1ms", nil),
     ] as [(String, Int?)])
-func `a duration`(text: String, milliseconds: Int?) {
+func `a duration is read in milliseconds, and other texts are refused`(text: String, milliseconds: Int?) {
     #expect(SettingsValue.duration(text) == milliseconds.map { .milliseconds($0) })
 }
 
@@ -40,12 +40,12 @@ func `a duration`(text: String, milliseconds: Int?) {
         ("1TiB", nil),
         ("9223372036854775807GiB", nil), ("-1", nil), ("١MiB", nil),
     ] as [(String, Int?)])
-func `a size`(text: String, bytes: Int?) {
+func `a size is read in bytes, and other texts are refused`(text: String, bytes: Int?) {
     #expect(SettingsValue.size(text) == bytes)
 }
 
 @Test(arguments: [("0%", 0), ("100%", 100), ("101%", 101), ("10", nil), ("%", nil), ("-1%", nil)] as [(String, Int?)])
-func `a percentage`(text: String, value: Int?) {
+func `a whole percentage is read, and other texts are refused`(text: String, value: Int?) {
     #expect(SettingsValue.percent(text) == value)
 }
 
@@ -58,6 +58,6 @@ func `a percentage`(text: String, value: Int?) {
         ("[fe80::1%eth0]:80", "[fe80::1%eth0]:80"), ("kafka-0.kafka:9092", "kafka-0.kafka:9092"),
         ("4chan.org:80", "4chan.org:80"),
     ] as [(String, String?)])
-func `an address`(text: String, expected: String?) {
+func `a host and port are read, and other texts are refused`(text: String, expected: String?) {
     #expect(NetworkAddress(text)?.description == expected)
 }

@@ -14,7 +14,7 @@ struct TelemetrySettingsTests {
             """ + more)
     }
 
-    @Test func `it is read as written, and its topic is one of ours`() throws {
+    @Test func `the telemetry section is read as written, and its topic belongs to the configuration`() throws {
         let loaded = load("telemetry: {topic: reach, sample: {live: 0.5, backfill: 0.001}, perSecond: 5, listen: off}")
         #expect(lines(loaded) == [])
         let settings = try #require(loaded.settings)
@@ -23,7 +23,7 @@ struct TelemetrySettingsTests {
         #expect(settings.topicRules.telemetryTopic == "reach")
     }
 
-    @Test func `without it nothing is asked, and there is no topic to create`() throws {
+    @Test func `without a telemetry section nothing is asked, and there is no topic to create`() throws {
         let settings = try #require(load("").settings)
         #expect(!settings.telemetry.isConfigured && settings.topicRules.telemetryTopic == nil)
         let some = try #require(load("telemetry: {perSecond: 3}").settings)
@@ -41,7 +41,7 @@ struct TelemetrySettingsTests {
         ("telemetry: {perSecond: 0}", "telemetry.perSecond"),
         ("telemetry: {every: 1s}", "telemetry.every"),
     ])
-    func `what cannot be meant is refused`(text: String, key: String) {
+    func `an invalid telemetry setting is refused`(text: String, key: String) {
         let loaded = load(text)
         #expect(loaded.errors.map(\.key) == [key])
     }

@@ -45,7 +45,7 @@ struct BackfillCommandTests {
         (1...count).map { "{\"id\":\"\($0)\",\"headline\":\"h\",\"category\":\"World\"}\n" }.joined()
     }
 
-    @Test func `a backfill is silent, and its run stands on every record`() async throws {
+    @Test func `a backfill is silent, and every record carries its run`() async throws {
         let room = try await room()
         try room.write(events(200), to: "e.ndjson")
         let named = try await room.run("publish", "--run", "sunday-1", room.path("e.ndjson"))
@@ -59,7 +59,7 @@ struct BackfillCommandTests {
         await room.close()
     }
 
-    @Test func `without a silent form it is refused, and rings only with the exact number of events`() async throws {
+    @Test func `a backfill without a silent form rings only with the exact number of events`() async throws {
         let room = try await room("")
         try room.write(events(3), to: "e.ndjson")
         let refused = try await room.run("publish", room.path("e.ndjson"))
@@ -115,7 +115,7 @@ struct BackfillCommandTests {
         await room.close()
     }
 
-    /// Publishes the events of e.ndjson, of which so many are bad, and sends them.
+    /// Publishes the events of e.ndjson, `bad` of which are bad, and sends them.
     private func sendAll(_ room: ProgramRoom, bad: Int = 0) async throws -> (
         results: [ResultRecord], outcomes: [Outcome: Int]
     ) {
@@ -129,7 +129,7 @@ struct BackfillCommandTests {
         return (results, Dictionary(results.map { ($0.outcome, 1) }) { $0 + $1 })
     }
 
-    @Test func `a dry run needs no broker, and its counts are those of the results of the real one`() async throws {
+    @Test func `a dry run needs no broker, and its counts equal the results of the real run`() async throws {
         let room = try await room()
         let lines = [
             events(20), events(2), "bad\n", "{\"id\":\"x\",\"headline\":\"h\",\"category\":\"Gossip\"}\n",
@@ -170,7 +170,7 @@ struct BackfillCommandTests {
         await room.close()
     }
 
-    @Test func `what versions and recalls change while events wait stays within what the dry run said`() async throws {
+    @Test func `versions and recalls change no more outcomes than the dry run predicted`() async throws {
         let room = try await room()
         var chance = SeededRandom(seed: 18)
         let lines = (1...400).map { number in
@@ -203,7 +203,7 @@ struct BackfillCommandTests {
         ["--dry-run", "--audience", "World=-1"],
         ["--confirm", "-1"],
     ])
-    func `what cannot be meant is wrong usage`(options: [String]) async throws {
+    func `contradictory or invalid options are wrong usage`(options: [String]) async throws {
         let ended = try await Program.run(["publish", "--config", "x"] + options + ["e.ndjson"])
         #expect(ended.status == 64, "\(ended.errors)")
     }

@@ -52,7 +52,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test(arguments: ["check", "run"])
-func `an example whose secrets were not filled in is refused, by the names of the settings`(command: String)
+func `an example without real secrets is refused with the names of its settings`(command: String)
     async throws
 {
     let room = try await ProgramRoom()
@@ -76,7 +76,7 @@ func `an example whose secrets were not filled in is refused, by the names of th
     await room.close()
 }
 
-@Test func `byte order marks in settings and secret files are no part of them`() async throws {
+@Test func `byte order marks in settings and secret files are ignored`() async throws {
     let room = try await ProgramRoom()
     let mark = "\u{FEFF}"
     try room.write(mark + room.hub.connectionString.revealed + "\r\n", to: "hub")
@@ -98,7 +98,7 @@ func `an example whose secrets were not filled in is refused, by the names of th
     let lines = sound.output.split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("ok  ") } == 6)
     #expect(lines.count { $0.hasPrefix("warn  recall    the text of recall --replace rings on phones: ") } == 1)
-    // Nobody has made the topics of orders.
+    // The topics of orders do not exist.
     #expect(
         lines.filter { $0.hasPrefix("warn  topic") }.map { $0.split(separator: " ")[2] } == [
             "news.control", "news.audit", "news.held",
@@ -303,7 +303,7 @@ func `an example whose secrets were not filled in is refused, by the names of th
     #expect(!ended.output.contains("the first takes"))
 }
 
-@Test func `the demo ends at the first signal though its events have no end`() async throws {
+@Test func `the demo ends at the first signal even if its events have no end`() async throws {
     let room = try await ProgramRoom()
     let path = room.path("pipe")
     #expect(mkfifo(path, 0o600) == 0)
@@ -317,7 +317,7 @@ func `an example whose secrets were not filled in is refused, by the names of th
     await room.close()
 }
 
-@Test func `one of a kind is counted in the singular`() async throws {
+@Test func `a single item is counted in the singular`() async throws {
     let room = try await ProgramRoom(topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1)])
     let published = try await room.run("publish", "-", input: #"{"id":"1","headline":"h"}"#)
     #expect(published.output.hasPrefix("published 1 event to news.events in "))

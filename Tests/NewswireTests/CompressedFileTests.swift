@@ -67,15 +67,15 @@ private func `a compressed NewsML-G2 document is read`(kind: Kind) throws {
 }
 
 @Test(arguments: Kind.allCases)
-private func `compressed files are read, whatever their name`(kind: Kind) throws {
+private func `compressed files are read regardless of their name`(kind: Kind) throws {
     let folder = try Folder()
     let first = try compress("{}\n{}\n", kind, folder)
     let second = try compress("{}\n", kind, folder)
     #expect(try lines(folder.write(first)) == [1, 2])
-    // As `cat a b` makes them, an empty one among them.
+    // Concatenated streams as from `cat a b`, with an empty one among them.
     #expect(try lines(folder.write(first + compress("", kind, folder) + second)) == [1, 2, 3])
     #expect(try lines(folder.write(compress("id,headline\n1,h\n", kind, folder), to: "e.CSV.gz")) == [2])
-    // An ending that lies.
+    // A file name with a wrong ending.
     #expect(try lines(folder.write(first, to: "e.ndjson")) == [1, 2])
     #expect(try lines(folder.write(compress("", kind, folder))).isEmpty)
 }
@@ -112,7 +112,7 @@ private func `a damaged compressed file ends in an error or in the same events, 
     #expect(throws: EventFile.Failure.self) { try lines(path) }
 }
 
-@Test func `frames of zstd without data are passed over`() throws {
+@Test func `zstd frames without data are skipped`() throws {
     let folder = try Folder()
     let skippable: [UInt8] = [0x51, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]
     #expect(try lines(folder.write(skippable + zstd("{}\n{}"))) == [1, 2])

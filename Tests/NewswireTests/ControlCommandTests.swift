@@ -44,11 +44,11 @@ struct ControlCommandTests {
         ["recall", "--config", "x", " ", "--reason", "r"], ["audit", "--config", "x", "--since", "yesterday"],
         ["recall", "--config", "x", "S", "--reason", String(repeating: "r", count: 513)],
     ])
-    func `an order that says too little is refused before anything is read`(arguments: [String]) async throws {
+    func `an incomplete or invalid order is refused before anything is read`(arguments: [String]) async throws {
         #expect(try await Program.run(arguments).status == 64)
     }
 
-    @Test func `a running process obeys, and the commands say so`() async throws {
+    @Test func `a running process applies orders, and the commands report that`() async throws {
         let room = try await room()
         let running = try room.start("run")
         try await running.wrote("partitions assigned")
@@ -73,7 +73,7 @@ struct ControlCommandTests {
         await room.close()
     }
 
-    @Test func `a second stop says whose place it takes, now and in the audit`() async throws {
+    @Test func `a second stop names the stop that it replaces, in its output and in the audit`() async throws {
         let room = try await room()
         let first = try await room.run("stop", "hub", "--reason", "wrong alert", "--by", "M. Mustermann", "--json")
         #expect(first.output.contains(#""former":null"#))
@@ -94,7 +94,7 @@ struct ControlCommandTests {
         await room.close()
     }
 
-    @Test func `a stop of a feed or a run that nothing is of is given, with a warning`() async throws {
+    @Test func `a stop of a feed or a run without deliveries is given, with a warning`() async throws {
         let room = try await room()
         let running = try room.start("run")
         try await running.wrote("partitions assigned")
@@ -110,7 +110,7 @@ struct ControlCommandTests {
         await room.close()
     }
 
-    @Test func `a recalled story is not sent, and its replacement is`() async throws {
+    @Test func `a recalled story is not sent, but its replacement is sent`() async throws {
         let room = try await room()
         func publish(_ id: String) async throws {
             let event = #"{"id":"\#(id)","story":"quake","headline":"h","category":"World"}"#
@@ -129,7 +129,7 @@ struct ControlCommandTests {
         await room.close()
     }
 
-    @Test func `nothing is replaced that no reader has seen`() async throws {
+    @Test func `a story that no reader has seen is not replaced`() async throws {
         let room = try await room()
         let recalled = try await room.run("recall", "S", "--reason", "r", "--replace", "Withdrawn", "--unseen")
         #expect(recalled.output.contains("the hub took nothing of it in the last 7 days"))
@@ -140,7 +140,7 @@ struct ControlCommandTests {
         await room.close()
     }
 
-    @Test func `whoever does not answer is named, and the order stands all the same`() async throws {
+    @Test func `a process that does not answer is named, and the order stays in force`() async throws {
         let room = try await room()
         let beat = ControlRecord.beat(
             .init(replica: "news-3", at: Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))))
@@ -156,7 +156,7 @@ struct ControlCommandTests {
         await room.close()
     }
 
-    @Test func `what does not stand is not lifted, which is no failure`() async throws {
+    @Test func `lifting an order that is not in force succeeds without effect`() async throws {
         let room = try await room()
         let lifted = try await room.run("recall", "S", "--lift")
         #expect((lifted.status, lifted.output) == (0, "S is not recalled: there is nothing to lift\n"))
@@ -176,7 +176,7 @@ struct ControlCommandTests {
         await room.close()
     }
 
-    @Test func `categories are found whatever their case, and a name that is not known is refused`() async throws {
+    @Test func `categories are found regardless of case, and an unknown name is refused`() async throws {
         let room = try await room()
         #expect(try outcome(await room.run("stop", "category:world", "--json")).scope == "stop/category/World")
         #expect(try outcome(await room.run("resume", "category:WORLD", "--json")).do == "resume")
@@ -186,7 +186,7 @@ struct ControlCommandTests {
         await room.close()
     }
 
-    @Test func `orders beyond those that processes keep are refused`() async throws {
+    @Test func `orders beyond the capacity of processes are refused`() async throws {
         let room = try await room()
         let at = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
@@ -198,7 +198,7 @@ struct ControlCommandTests {
         let refused = try await room.run("recall", "one-more", "--reason", "r", "--unseen")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("as many orders stand as a process keeps (10,000 recalls"))
-        // A stop has room of its own, and a standing recall may be given again.
+        // Stops have room of their own, and a recall in force may be given again.
         for arguments in [["stop", "hub", "--reason", "r"], ["recall", "s7", "--reason", "again"]] {
             let given = try await Program.run(
                 arguments + ["--config", room.path("newswire.yaml")], environment: room.environment)
@@ -224,9 +224,9 @@ struct ControlCommandTests {
     }
 }
 
-/// What is said where nobody can know more.
+/// Reports of orders whose outcome is not known.
 struct OrderDoubtTests {
-    @Test func `brokers that are down have been given no order`() async throws {
+    @Test func `an order is reported as not given while the brokers are down`() async throws {
         let room = try await ProgramRoom()
         room.broker.setDown()
         let ended = try await room.run("stop", "hub", "--reason", "r")
@@ -237,9 +237,9 @@ struct OrderDoubtTests {
 }
 
 struct OrderReportTests {
-    /// Of three processes, the first of which has met something.
+    /// A report of three processes, the first of which has met deliveries.
     ///
-    /// - Parameter silent: those that have not answered.
+    /// - Parameter silent: the processes that have not answered.
     private func report(
         _ scope: ControlScope, waiting: Int, inFlight: Int, held: Int = 0, lifts: Bool = false,
         silent: Set<String> = [],
@@ -285,7 +285,7 @@ struct OrderReportTests {
         #expect(report(.stop(.hub), waiting: 3, inFlight: 0, lifts: true).sentence == "resumed the hub: \(applied)")
     }
 
-    @Test func `an order that no process has confirmed says that it is in force`() {
+    @Test func `the report of an unconfirmed order says that it is in force`() {
         let nobody = Instruction(id: "o", scope: .stop(.hub), at: Instant(milliseconds: 0), by: "m")
         #expect(
             OrderReport(OrderAnswers(to: nobody), took: .zero).sentence
@@ -293,7 +293,7 @@ struct OrderReportTests {
                 + "sends anything")
     }
 
-    @Test func `a process that is not waited for is named with its risk`() {
+    @Test func `a process that is not awaited is named with its risk`() {
         let stop = Instruction(id: "o", scope: .stop(.hub), at: Instant(milliseconds: 0), by: "m")
         var signs = LifeSigns(capacity: 3)
         for (replica, seconds) in [("gone\u{1B}", 100), ("a", 1_000)] {
@@ -308,7 +308,7 @@ struct OrderReportTests {
             ])
     }
 
-    @Test func `of a process that is silent nothing is said`() {
+    @Test func `the outcome covers only processes that have answered`() {
         let story = ControlScope.recall(story: "S")
         #expect(
             report(story, waiting: 0, inFlight: 0, silent: ["c"]).sentence
@@ -322,7 +322,7 @@ struct OrderReportTests {
                 == "recalled S: applied by 0 of 3 processes in 140 ms")
     }
 
-    @Test func `the order whose place it takes is told with its author, time and reason`() {
+    @Test func `a replaced order is reported with its author, time and reason`() {
         let former = Order(
             id: "o0", scope: .stop(.hub), at: Instant(milliseconds: 1_795_255_200_000), by: "n\u{1B}", reason: "flood")
         #expect(
@@ -331,7 +331,7 @@ struct OrderReportTests {
         #expect(report(.stop(.hub), waiting: 0, inFlight: 0).replacement == nil)
     }
 
-    @Test func `a name that nothing answers to is doubted, and no other`() {
+    @Test func `only a name that nothing matches is doubted`() {
         func doubt(_ gate: Gate, waiting: Int = 0, lifts: Bool = false, silent: Set<String> = []) -> String? {
             report(.stop(gate), waiting: waiting, inFlight: 0, lifts: lifts, silent: silent).doubt(feeds: ["agency"])
         }

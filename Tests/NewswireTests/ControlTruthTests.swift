@@ -3,7 +3,7 @@ import HubServer
 import KafkaIO
 import Testing
 
-/// What the commands say of processes that stand still, and of what was and was not sent.
+/// Reports of the commands about frozen processes, and about sent and unsent news.
 struct ControlTruthTests {
     private func room() async throws -> ProgramRoom {
         try await ProgramRoom(
@@ -22,7 +22,7 @@ struct ControlTruthTests {
         #"{"id":"\#(id)","story":"\#(story)","headline":"h","category":"World"}"#
     }
 
-    @Test func `a frozen process is missing, and the list names it until it obeys`() async throws {
+    @Test func `a frozen process is listed as missing until it applies the order`() async throws {
         let room = try await room()
         let running = try room.start("run")
         try await running.wrote("partitions assigned")
@@ -48,7 +48,7 @@ struct ControlTruthTests {
         await room.close()
     }
 
-    @Test func `an order that no process confirms is in force, and fails`() async throws {
+    @Test func `an order that no process confirms is in force, but the command fails`() async throws {
         let room = try await room()
         for arguments in [["stop", "lane:live"], ["resume", "lane:live"]] {
             let ended = try await Program.run(
@@ -61,7 +61,7 @@ struct ControlTruthTests {
 
     // MARK: Names
 
-    @Test func `a recall of an event's id recalls its story, and says what readers have`() async throws {
+    @Test func `a recall of an event's id recalls its story, and shows the accepted events`() async throws {
         let room = try await room()
         try await publish(event("e-1", story: "quake"), to: room)
         let recalled = try await room.run("recall", "e-1", "--reason", "r", "--json")
@@ -80,7 +80,7 @@ struct ControlTruthTests {
         await room.close()
     }
 
-    @Test func `a name that was never seen is refused, with what is similar, unless that is meant`() async throws {
+    @Test func `an unseen name is refused with similar names, unless --unseen is given`() async throws {
         let room = try await room()
         try await publish(event("quake-2026", story: "quake"), to: room)
         let wrong = try await room.run("recall", "quake-2062", "--reason", "r")
@@ -101,9 +101,9 @@ struct ControlTruthTests {
         await room.close()
     }
 
-    // MARK: What is sent by hand
+    // MARK: Sends by hand
 
-    @Test func `send refuses while the hub or its category is stopped, unless that is meant, and is recorded`()
+    @Test func `send refuses while the hub or its category is stopped, unless --despite-stop is given`()
         async throws
     {
         let room = try await room()
@@ -133,7 +133,7 @@ struct ControlTruthTests {
         _ = try await room.run("resume", "category:world")
         _ = try await room.run("stop", "category:Sports")
         #expect(try await send().status == 0)
-        // Its results do not disturb those who read them as a ledger.
+        // Results of sends do not disturb processes that read them as a ledger.
         try await publish(event("e-1", story: "quake"), to: room)
         #expect(room.hub.receivedCount == 3)
         await room.close()
@@ -154,7 +154,7 @@ struct ControlTruthTests {
         await room.close()
     }
 
-    @Test func `without Kafka send refuses, as an order may be against it, unless that is meant`() async throws {
+    @Test func `send without Kafka is refused unless --despite-stop is given`() async throws {
         let room = try await room()
         room.broker.setDown()
         let refused = try await room.run("send", "--category", "World", "--message", "m")
@@ -168,7 +168,7 @@ struct ControlTruthTests {
 
     // MARK: The end of a recall
 
-    @Test func `lifting a recall says what it has ended, and sends it when asked to`() async throws {
+    @Test func `lifting a recall names the events that it ended, and sends them on request`() async throws {
         let room = try await room()
         _ = try await room.run("recall", "quake", "--reason", "r", "--unseen")
         try await publish(event("e-1", story: "quake"), event("e-2", story: "other"), to: room)
@@ -188,7 +188,7 @@ struct ControlTruthTests {
         await room.close()
     }
 
-    @Test func `a replacement that a stop holds back is not on its way`() async throws {
+    @Test func `a replacement that a stop delays is reported as waiting`() async throws {
         let room = try await room()
         try await publish(event("e-1", story: "quake"), to: room)
         _ = try await room.run("stop", "hub", "--reason", "flood", "--by", "desk")

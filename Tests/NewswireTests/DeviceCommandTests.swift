@@ -24,11 +24,11 @@ struct DeviceCommandTests {
         let devices = try zip(Self.handles, readers).map { handle, reader in
             try start(hub, "--platform", reader.0, "--categories", reader.1, "--handle", handle)
         }
-        // For each device its own and one for each of its two templates.
+        // Each device has a registration of its own, and one for each of its two templates.
         try await until { hub.registrationCount == 9 }
         let categories = ["World", "Politics", "Business", "Technology", "Science", "Sports"]
         for index in 0..<600 { try await send(hub, "event \(index).", to: categories[index % 6]) }
-        // These sends name no template, so they come by both.
+        // These sends name no template, so they arrive through both templates.
         try await until { hub.delivered.count == 1_200 }
         for device in devices { device.terminate() }
         for (device, wanted) in zip(devices, [["World", "Sports"], ["Politics", "Business", "World"], ["Science"]]) {
@@ -138,7 +138,7 @@ struct DeviceCommandTests {
                     accepted += 1
                     return accepted
                 }
-                // The third unregisters, and finds its connection closed.
+                // The third request unregisters, and finds its connection closed.
                 return number < 3 ? channel.eventLoop.makeSucceededVoidFuture() : channel.close()
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -224,14 +224,14 @@ struct DeviceCommandTests {
         (#"{"message":"m","category":"c"}"#, "browser", "10:00:01  c  m"),
         ("no json \u{1B}[31m", "apple", "10:00:01  no json  [31m"), ("", "browser", "10:00:01  (no text)"),
     ])
-    func `a notification is one line, whatever it holds`(body: String, platform: String, line: String) throws {
+    func `a notification of any content is printed as one line`(body: String, platform: String, line: String) throws {
         let delivery: [String: Any] = [
             "number": 1, "time": "2027-01-15T10:00:01.000Z", "platform": platform, "body": body, "outcome": "Success",
         ]
         #expect(try #require(DeviceNotification(delivery)).line == line)
     }
 
-    @Test func `events are read whole, however they are cut`() {
+    @Test func `events are read whole, regardless of how their bytes are cut`() {
         let bytes = Array(
             ": watching\n\nid: 1\r\nevent: delivery\r\ndata: {\"a\":1}\r\n\r\ndata:x\ndata: y\n\n\n\ndata: cut".utf8)
         for size in 1...bytes.count {
@@ -246,7 +246,7 @@ struct DeviceCommandTests {
         }
     }
 
-    @Test func `a device of a later hub prints what that hub sends it, also from the time when it was away`()
+    @Test func `a device of a later hub prints that hub's news, also from the time when it was away`()
         async throws
     {
         let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
@@ -268,7 +268,7 @@ struct DeviceCommandTests {
             #expect(sent.status == 201)
         }
         var printed: [String] = []
-        // Each send comes by both of the device's templates.
+        // Each send arrives through both templates of the device.
         for (text, last) in [("live.", 2), ("again.", 6)] {
             let device = try Program.start([
                 "device", "--connection-string", root.revealed, "--hub", "sports", "--categories", "World", "--state",

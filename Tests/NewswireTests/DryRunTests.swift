@@ -45,7 +45,7 @@ struct DryRunTests {
 
     private func time(_ seconds: Int64) -> String { (Self.start + .seconds(seconds)).description }
 
-    @Test func `every event is counted as what would become of it`() throws {
+    @Test func `every event is counted by its expected outcome`() throws {
         let (run, _) = try run([
             event("1"), event("2", "Sports"), "{}", event("1"), event("3", "Gossip"),
             event("4", "World", #","expiresAt":"\#(time(-1))""#), event("5", "World", #","status":"withheld""#),
@@ -66,20 +66,20 @@ struct DryRunTests {
     }
 
     @Test func `an event that expires before its turn is counted as expired`() throws {
-        // Five a second are sent; the fifth leaves after 0.8 s.
+        // Five events a second are sent, so the fifth one leaves after 0.8 s.
         let events = (1...20).map { event("\($0)", "World", #","expiresAt":"\#(time(1))""#) }
         #expect(try run(events).0.tally[.expired] == 15)
-        // At one a second, written and sent, only the first.
+        // If one event a second is written and sent, only the first one is in time.
         #expect(try run(events, rate: 1).0.tally[.expired] == 19)
     }
 
-    @Test func `events that are not sent hold up none behind them`() throws {
+    @Test func `events that are not sent do not delay later events`() throws {
         let old = (1...1_000).map { event("o\($0)", "World", #","expiresAt":"\#(time(-1))""#) }
         let events = (1...5).map { event("\($0)", "World", #","expiresAt":"\#(time(1))""#) }
         #expect(try run(old + events).0.tally[.accepted] == 5)
     }
 
-    @Test func `the time is that of the lane's floor of the hub's rate, or of --rate if that is less`() throws {
+    @Test func `the time follows the lane's floor of the hub's rate, or --rate if that is less`() throws {
         let (_, floor) = try run([])
         #expect(floor.duration(of: 5_000_000, from: Self.start) == .seconds(1_000_000))
         let (_, slow) = try run([], rate: 2)
@@ -101,14 +101,14 @@ struct DryRunTests {
         #expect(speed.duration(of: 5 * 3_600, from: noon) == .seconds(13 * 3_600 + 25 * 3_600))
     }
 
-    @Test func `duplicates that are too far apart to be noticed are told`() throws {
+    @Test func `duplicates too far apart to be noticed are reported`() throws {
         let (run, _) = try run((1...5_000).map { event("\($0)") } + [event("5000"), event("1")])
         #expect(run.tally[.duplicate] == 1)
         #expect(run.tally.repeats == 1)
         #expect(run.tally[.accepted] == 5_001)
     }
 
-    @Test func `copies are noticed by partition, as far apart as a partition remembers`() throws {
+    @Test func `copies are noticed per partition, within the distance that a partition remembers`() throws {
         let events = (1...20_000).map { event("\($0)") } + [event("1")]
         #expect(try run(events, partitions: 1).0.tally[.duplicate] == 0)
         #expect(try run(events, partitions: 12).0.tally[.duplicate] == 1)
@@ -120,12 +120,12 @@ struct DryRunTests {
         event("\(story)-\(number)", "World", #","story":"\#(story)","version":\#(number)\#(more)"#)
     }
 
-    @Test func `an event that a newer version may overtake while it waits is told, once`() throws {
+    @Test func `an event that a newer version may overtake while it waits is counted once`() throws {
         let (run, _) = try run([version(1, of: "s"), version(2, of: "s"), version(3, of: "s"), version(1, of: "t")])
         #expect((run.tally[.accepted], run.tally.overtaken) == (4, 2))
     }
 
-    @Test func `a recall may overtake all that waits of its story, versions or not`() throws {
+    @Test func `a recall may overtake all waiting events of its story, with or without versions`() throws {
         let (run, _) = try run([
             event("1", "World", #","story":"s""#), event("2", "World", #","story":"s""#), event("3"),
             event("4", "World", #","story":"s","status":"canceled""#), event("3", "World", #","status":"canceled""#),
@@ -133,28 +133,28 @@ struct DryRunTests {
         #expect((run.tally[.accepted], run.tally[.canceled], run.tally.overtaken) == (3, 2, 3))
     }
 
-    @Test func `a copy that waits for its first may be recalled with it`() throws {
+    @Test func `a duplicate that waits for its original may be recalled with it`() throws {
         let recall = event("r", "World", #","story":"1","status":"canceled""#)
         #expect(try run([event("1"), event("1"), recall]).0.tally.overtaken == 2)
         #expect(try run([event("1"), event("1"), event("2"), event("2")]).0.tally.overtaken == 0)
     }
 
-    @Test func `a later copy of what was overtaken may be older than what was sent, and no duplicate`() throws {
+    @Test func `a later copy of an overtaken event may be outdated instead of a duplicate`() throws {
         let between = (1...3_000).map { event("\($0)") }
         let events = [version(1, of: "s"), version(2, of: "s")] + between + [version(1, of: "s")]
         let (run, _) = try run(events)
         #expect((run.tally[.duplicate], run.tally.overtaken) == (1, 2))
     }
 
-    @Test func `what has left before the next version is written is overtaken by none`() throws {
+    @Test func `an event sent before the next version is written is not overtaken`() throws {
         let events = [version(1, of: "s")] + (1...3).map { event("\($0)") } + [version(2, of: "s")]
         #expect(try run(events, rate: 1).0.tally.overtaken == 0)
-        // Processes read in batches.
+        // Processes read records in batches.
         #expect(try run(events, rate: 1_000).0.tally.overtaken == 1)
     }
 
-    @Test func `a newer version may overtake others before it is too old itself`() throws {
-        // Five a second are sent.
+    @Test func `a newer version may overtake others before it expires itself`() throws {
+        // Five events a second are sent.
         let between = (1...10).map { event("\($0)") }
         let expiring = version(2, of: "s", #","expiresAt":"\#(time(1))""#)
         let after = try run([version(1, of: "s")] + between + [expiring]).0.tally
@@ -163,13 +163,13 @@ struct DryRunTests {
         #expect((before[.accepted], before.expiredWaiting, before.overtaken) == (11, 1, 1))
     }
 
-    @Test func `beyond the lane's window nothing waits together`() throws {
+    @Test func `events beyond the lane's window do not wait together`() throws {
         let between = (1...2_048).map { event("\($0)") }
         #expect(try run([version(1, of: "s")] + between.dropLast() + [version(2, of: "s")]).0.tally.overtaken == 1)
         #expect(try run([version(1, of: "s")] + between + [version(2, of: "s")]).0.tally.overtaken == 0)
     }
 
-    @Test func `the first ten requests are those of the run, silent as they would be`() throws {
+    @Test func `the first ten requests are shown as the run would send them`() throws {
         let (run, _) = try run((1...12).map { event("\($0)") })
         #expect(run.samples.count == 10)
         #expect(run.samples.allSatisfy { $0.json.contains(#""tagExpression":"World && breakingNewsQuiet""#) })
@@ -188,7 +188,7 @@ struct DryRunTests {
             partitions: 12, samples: [])
     }
 
-    @Test func `a cost that nobody means is the first thing that is said`() {
+    @Test func `a large cost comes first in the report`() {
         let report = report([["World"]: 5_000_000], ["World": 100_000])
         let first = report.text(hasColours: false).split(separator: "\n").first
         #expect(
@@ -197,14 +197,14 @@ struct DryRunTests {
         )
     }
 
-    @Test func `a small cost stands behind the counts`() {
+    @Test func `a small cost follows the counts`() {
         let lines = report([["World"]: 2, ["World", "Sports"]: 1], ["World": 100, "Sports": 10])
             .text(hasColours: false).split(separator: "\n")
         #expect(lines.first == "3 events")
         #expect(lines.last?.hasPrefix("cost: 0.00 US dollars for 310 pushes (") == true, "\(lines)")
     }
 
-    @Test func `without an audience the cost is unknown, and what it may be is said`() {
+    @Test func `without an audience the cost is unknown, and examples are shown`() {
         let report = report([["World"]: 5_000_000, ["Sports"]: 1], ["World": 100_000])
         #expect(report.estimate.unknown == ["Sports"])
         #expect(report.estimate.pushes == nil && report.estimate.cost == nil)

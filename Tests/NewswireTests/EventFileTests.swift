@@ -65,7 +65,7 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
         (.csv, "id,id\n1,x", ["1!! the column 'id' occurs twice"]),
         (.csv, "id,headline\n1,\"open", ["2!! the file ends inside a quoted field"]),
     ] as [(EventFileFormat, String, [String])])
-func `a file is split into its events, however its pieces are cut`(
+func `a file is split into its events, regardless of how its pieces are cut`(
     format: EventFileFormat, text: String, expected: [String]
 ) {
     for pieces in [1, 2, 3, 7, .max] {

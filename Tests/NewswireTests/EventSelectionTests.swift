@@ -23,7 +23,7 @@ struct EventSelectionTests {
         return #"{"id":"\#(id)","headline":"h","categories":[\#(names)]\#(time)}"#
     }
 
-    @Test func `the first events count, and bad ones do not`() throws {
+    @Test func `only valid events count for the bound`() throws {
         #expect(
             try choose(.init(events: 2), event("1"), "{}", event("2"), event("3"), "{}") == [
                 "1", "bad", "2", "-", "bad",
@@ -37,7 +37,7 @@ struct EventSelectionTests {
                 event("5", "Gossip"), event("6", "Gossip")) == ["1", "-", "-", "4", "5", "6"])
     }
 
-    @Test func `old events are left out by when they were published`() throws {
+    @Test func `old events are left out by their time of publication`() throws {
         #expect(
             try choose(.init(age: .seconds(60)), event("1", age: 60), event("2", age: 61), event("3")) == [
                 "1", "-", "3",
@@ -71,14 +71,14 @@ struct EventSelectionTests {
         Asked(urgent: true, confirm: 3, count: 4, isAllowed: false),
         Asked(urgent: true, ring: true, count: 1, isAllowed: false),
     ])
-    private func `what rings needs its exact number`(_ asked: Asked) {
+    private func `a ringing publication needs its exact number of events`(_ asked: Asked) {
         let permission = PublishPermission(
             isUrgentLane: asked.urgent, isLaneNamed: asked.named, rings: asked.ring, confirmed: asked.confirm)
         #expect((permission.refusal(count: asked.count) == nil) == asked.isAllowed)
         #expect(permission.isSilent == !(asked.urgent || asked.ring))
     }
 
-    @Test func `where nothing can be silent, only events that may ring are published`() {
+    @Test func `without a silent form, only events that may ring are published`() {
         let silent = PublishPermission(isUrgentLane: false, isLaneNamed: true, rings: false, confirmed: nil)
         let ringing = PublishPermission(isUrgentLane: false, isLaneNamed: true, rings: true, confirmed: 1)
         #expect(silent.refusal(PayloadSettings())?.hasPrefix("these devices would ring: in template mode") == true)
@@ -92,7 +92,7 @@ struct EventSelectionTests {
 
     // MARK: Runs
 
-    @Test func `a run that is not named gets a name of its own, by its time`() throws {
+    @Test func `an unnamed run gets a name from the time at which it began`() throws {
         let wall = try #require(Instant(rfc3339: "2026-11-22T23:05:09.123Z"))
         let id = RunID(begunAt: wall, chance: 0xAB)
         #expect(id.text == "20261122-230509-000000ab")

@@ -118,7 +118,7 @@ struct ExplainTests {
             event: #"{"id":"a","headline":"b","category":"World"}"#, at: "2026-11-22T22:30:00Z", outcome: "accepted",
             says: "without a sound"),
     ])
-    func `the reason is said for every outcome`(_ example: Case) throws {
+    func `every outcome has a reason`(_ example: Case) throws {
         var reader = try reader(at: example.at)
         let explained = try read(reader.explain(Array(example.event.utf8)))
         #expect(explained.outcome == example.outcome)
@@ -139,7 +139,7 @@ struct ExplainTests {
         let event = Array(#"{"id":"a","headline":"b","category":"World"}"#.utf8)
         #expect(try read(reader.explain(event)).outcome == "accepted")
         #expect(try read(reader.explain(event)).outcome == "duplicate")
-        // However many of them fail, the next is explained by itself.
+        // Each event is explained independently, even if many of them fail.
         for number in 0..<200 {
             let bad = Array(#"{"id":"\#(number)","headline":"b","category":"Gossip"}"#.utf8)
             #expect(try read(reader.explain(bad)).outcome == "unroutable")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feeds
 
-/// What `newswire ingest --status` shows.
+/// The output of `newswire ingest --status`.
 struct FeedTableTests {
     private static let now = Instant(milliseconds: 1_780_000_000_000)
 
@@ -34,7 +34,7 @@ struct FeedTableTests {
             ])
     }
 
-    @Test func `the newest problem comes first, with what to know about it`() {
+    @Test func `the newest problem comes first, with its remarks`() {
         let statuses = [
             status("a"),
             status("b") {
@@ -59,7 +59,7 @@ struct FeedTableTests {
         #expect(shown.last == "a primed 45 s ago 10 min ago")
     }
 
-    @Test func `a feed that reaches its hourly limit is a problem, with what waits`() {
+    @Test func `a feed that reaches its hourly limit is a problem, with the number of waiting events`() {
         var capped = status("a") { $0.cappedAt = Self.now - .seconds(60) }
         capped.heldBack = 12
         #expect(capped.isProblem)

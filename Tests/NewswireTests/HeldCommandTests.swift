@@ -4,7 +4,7 @@ import KafkaIO
 import NewswireCommands
 import Testing
 
-/// What waits for its time, by the commands that put it there and show it.
+/// Held events, and the commands that hold and show them.
 struct HeldCommandTests {
     private static let topics = [
         ("news.events", 2), ("news.results", 2), ("news.dead-letters", 2), ("news.control", 1), ("news.audit", 1),
@@ -19,7 +19,7 @@ struct HeldCommandTests {
         var because: String
     }
 
-    @Test func `what send gives a time waits on the held topic, and nobody reads there what it says`() async throws {
+    @Test func `a scheduled send waits on the held topic, and its text is not shown`() async throws {
         let room = try await ProgramRoom(topics: Self.topics)
         let empty = try await room.run("held", "--json")
         #expect((empty.status, empty.output) == (0, ""), "\(empty.errors)")
@@ -62,7 +62,7 @@ struct HeldCommandTests {
         await room.close()
     }
 
-    @Test func `whoever sends for later hears that the held topic is missing`() async throws {
+    @Test func `a scheduled send warns that the held topic is missing`() async throws {
         let room = try await ProgramRoom()
         let sent = try await room.run("send", "--category", "World", "--message", "m", "--at", "2100-01-01T06:00Z")
         #expect(sent.status == 0)
@@ -75,7 +75,7 @@ struct HeldCommandTests {
         ("yesterday", "write a time such as"), ("2026-11-22T18:00", "says no zone"),
         ("2020-01-01T06:00Z", "lies in the past"),
     ])
-    func `a time that is none, or is over, is refused with the reason`(time: String, reason: String) async throws {
+    func `an invalid or past time is refused with the reason`(time: String, reason: String) async throws {
         let ended = try await Program.run([
             "send", "--config", "x", "--category", "World", "--message", "m", "--at", time,
         ])

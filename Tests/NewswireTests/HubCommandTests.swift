@@ -34,7 +34,7 @@ struct HubCommandTests {
     }
 
     #if os(Linux)
-    @Test func `a hub whose disk is full confirms nothing that it cannot keep, says so, and goes on with room`()
+    @Test func `a hub with a full disk confirms nothing it cannot keep, reports it, and continues with room`()
         async throws
     {
         let store = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).sqlite")
@@ -65,7 +65,7 @@ struct HubCommandTests {
         try await hub.kill()
 
         let second = try await Hub("--store", store.path)
-        // The one that was refused is kept too: it was made before the disk was found full.
+        // The refused registration is kept too, because it was made before the disk was found full.
         for number in 1...confirmed + 1 {
             #expect(try await second.call("GET", "registrations/1-\(number)-3") == 200)
         }
@@ -85,7 +85,7 @@ struct HubCommandTests {
         try await hub.kill()
     }
 
-    @Test func `a wrong option says what would be right`() async throws {
+    @Test func `a wrong option is refused with its remedy`() async throws {
         for (arguments, remedy) in [
             (["--tier", "standart"], "Did you mean standard? Known: free, basic, standard."),
             (["--api-era", "2019"], "Known: 2018, 2023."),
@@ -99,7 +99,7 @@ struct HubCommandTests {
         }
     }
 
-    @Test func `a store belongs to one hub at a time, and to the next when that is killed`() async throws {
+    @Test func `a store serves one hub at a time, and another hub once the first is killed`() async throws {
         let store = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).sqlite")
         defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + end) } }
         let first = try await Hub("--store", store.path)
@@ -140,8 +140,8 @@ struct HubCommandTests {
         try await hub.kill()
     }
 
-    /// Accepting used to fail over and over, on a whole core, and nobody else was served.
-    @Test func `callers are served when more connections stand than the process may have files`() async throws {
+    /// Accepting used to fail repeatedly, which filled a whole core and left other callers unserved.
+    @Test func `callers are served when more connections are open than the process may have files`() async throws {
         let hub = try await Hub(filesMax: 40)
         var crowd: [any Channel] = []
         for _ in 0..<100 {
@@ -170,8 +170,8 @@ struct HubCommandTests {
         let connection: ConnectionString
 
         /// - Parameters:
-        ///   - filesMax: the most files and sockets that it may open.
-        ///   - fileSizeMax: of each file that it writes, in blocks of 512 bytes, until the limit is raised.
+        ///   - filesMax: the maximum number of files and sockets that it may open.
+        ///   - fileSizeMax: the maximum size of each written file, in blocks of 512 bytes, until the limit is raised.
         init(_ options: String..., filesMax: Int? = nil, fileSizeMax: Int? = nil) async throws {
             let arguments = ["hub", "--listen", "127.0.0.1:0"] + options
             var limits: [String] = []

@@ -62,7 +62,7 @@ struct ExplainFeedTests {
         #expect(entries.first?["publishedAt"] == nil)
     }
 
-    @Test func `the text names what was read and why`() async throws {
+    @Test func `the text explains the document and each entry`() async throws {
         let ended = try await explain(rss)
         for part in [
             "RSS 2.0, \"World\", 2 entries", "Harbour & port reopen", "world:a2 (from its id)",
@@ -72,7 +72,7 @@ struct ExplainFeedTests {
         }
     }
 
-    @Test func `what is no feed ends with 1 and the reason`() async throws {
+    @Test func `a document that is not a feed ends with 1 and the reason`() async throws {
         let page = try await explain("<html><head><title>x</title></head></html>", name: "page.html")
         #expect(page.status == 1)
         #expect(page.output == "")
@@ -87,7 +87,7 @@ struct ExplainFeedTests {
         #expect(refused.errors.contains("larger than 15 MiB"))
     }
 
-    @Test func `wrong use is told from a wrong configuration`() async throws {
+    @Test func `wrong usage and a wrong configuration have different exit codes`() async throws {
         #expect(try await Program.run(["ingest"]).status == 64)
         #expect(try await Program.run(["ingest", "--once", "--status", "--config", "x"]).status == 64)
         #expect(try await Program.run(["ingest", "--config", folder.appending(path: "none.yaml").path]).status == 78)
@@ -108,7 +108,7 @@ struct IngestOnceTests {
         return #"<feed xmlns="http://www.w3.org/2005/Atom"><title>W</title>\#(items.joined())</feed>"#
     }
 
-    @Test func `the backlog is known, the news is written once, and rehearsing writes nothing`() async throws {
+    @Test func `the backlog is not written, news is written once, and a rehearsal writes nothing`() async throws {
         let room = try await ProgramRoom(topics: ["news.events", "news.backfill", "news.feeds"].map { ($0, 2) })
         let publisher = try await ScriptedPublisher.start { request in
             if request.path == "/gone" { return .status(404) }

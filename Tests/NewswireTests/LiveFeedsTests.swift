@@ -23,11 +23,11 @@ struct LiveFeedsTests {
         #expect(other.nextPollAt == nil)
     }
 
-    @Test(arguments: ["", "no", "[]", "{}"]) func `another service at the address is not believed`(text: String) {
+    @Test(arguments: ["", "no", "[]", "{}"]) func `a reply of another service is ignored`(text: String) {
         #expect(LiveFeeds(json: Data(text.utf8)) == nil)
     }
 
-    @Test func `nobody at the address is no error`() async {
+    @Test func `an address without a service is no error`() async {
         #expect(await LiveFeeds.ask("127.0.0.1:1") == nil)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The log must never hold up what it reports about.
+/// The log must never delay the code that writes to it.
 struct LogWriterTests {
     /// A stream that takes lines one at a time, when the test allows it.
     private final class Stream: Sendable {
@@ -66,7 +66,7 @@ struct LogWriterTests {
         #expect(stream.lost.withLock { $0 } == lost)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `lines that could not be written are reported after the first that could`() {
+    @Test(.timeLimit(.minutes(1))) func `unwritable lines are reported after the next line that is written`() {
         let stream = Stream()
         stream.setBroken(true)
         let writer = stream.writer()
@@ -83,14 +83,14 @@ struct LogWriterTests {
         #expect(stream.lost.withLock { $0 } == 3)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an end waits for a stuck reader no longer than its limit`() {
+    @Test(.timeLimit(.minutes(1))) func `the end of a process waits for a stuck reader no longer than its limit`() {
         let writer = Stream().writer()
         writer.append("never read\n")
         writer.flush(within: .milliseconds(50))
     }
 
-    /// A pipe that nobody reads holds 64 KB; each event makes a line of some 300 bytes.
-    @Test(.timeLimit(.minutes(3))) func `a service whose log nobody reads sends everything, says so and ends in order`()
+    /// A pipe without a reader has room for 64 KB. Each event makes a line of some 300 bytes.
+    @Test(.timeLimit(.minutes(3))) func `a service with an unread log sends everything, reports lost lines and ends`()
         async throws
     {
         let room = try await ProgramRoom()
@@ -122,7 +122,7 @@ struct LogWriterTests {
         await room.close()
     }
 
-    /// Reads until a line with `end` is complete; `nil` if there is none.
+    /// Reads until a line with `end` is complete; `nil` without such a line.
     private func text(from pipe: Pipe, upTo end: String) async -> String? {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -137,7 +137,7 @@ struct LogWriterTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a service ends with its exit code although a full pipe takes no reason`()
+    @Test(.timeLimit(.minutes(1))) func `a service ends with its exit code even if its log pipe is full`()
         async throws
     {
         let room = try await ProgramRoom()

@@ -41,7 +41,7 @@ struct NewsDocumentTests {
         }
     }
 
-    @Test func `each item becomes an event, and what cannot become one is a bad line`() throws {
+    @Test func `each item becomes an event, and an item that cannot is a bad line`() throws {
         let items = items(Self.message)
         let events = try events(items)
         #expect(events.map(\.id) == ["urn:a", "urn:b", "urn:c"])
@@ -92,7 +92,7 @@ struct NewsDocumentTests {
         #expect(found.contains(reason))
     }
 
-    @Test func `a document that is too long is refused, and its memory given back`() {
+    @Test func `a document that is too long is refused, and its memory is released`() {
         let items = items("<nitf>" + String(repeating: " ", count: FeedLimits.document), pieces: 1 << 20)
         guard case .broken(let reason)? = items.first else {
             Issue.record("\(items.count) items")
@@ -101,7 +101,7 @@ struct NewsDocumentTests {
         #expect(reason.contains("15 MiB"))
     }
 
-    @Test func `an item that the file cuts off is never published, and the others are`() throws {
+    @Test func `a truncated item is never published, but the other items are`() throws {
         let cut = Self.message.range(of: "<embargoed/>").map { String(Self.message[..<$0.lowerBound]) } ?? ""
         let items = items(cut)
         #expect(try events(items).map(\.id) == ["urn:a", "urn:b"])

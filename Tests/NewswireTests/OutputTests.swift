@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What commands print goes somewhere, or they say that it did not.
+/// Commands either print their results or report that they could not.
 struct OutputTests {
     private static let commands = [
         ["results"], ["results", "--json"], ["topics"], ["check"], ["check", "--offline", "--print"],
@@ -34,7 +34,7 @@ struct OutputTests {
         await room.close()
     }
 
-    @Test func `following results ends with its reader, also while none come`() async throws {
+    @Test func `following results ends with its reader, even while no results arrive`() async throws {
         let room = try await room()
         let pipe = Pipe()
         let running = try room.start("results", "--follow", "--json", output: pipe.fileHandleForWriting)
@@ -48,7 +48,7 @@ struct OutputTests {
         await room.close()
     }
 
-    /// With one result on the topic.
+    /// A room with one result on the topic.
     private func room() async throws -> ProgramRoom {
         let room = try await ProgramRoom(
             topics: [
@@ -76,7 +76,7 @@ struct OutputTests {
         #expect(ended.errors == errors, "\(arguments)")
     }
 
-    /// A pipe that nobody reads from.
+    /// A pipe without a reader, as the standard output of a command.
     private static func closed() throws -> FileHandle {
         let pipe = Pipe()
         try pipe.fileHandleForReading.close()

@@ -13,7 +13,7 @@ struct PageTests {
         try await read("demo")
     }
 
-    @Test func `in seven tabs, each shows what arrives`() async throws {
+    @Test func `each of seven tabs shows arriving news`() async throws {
         try await read("tabs")
     }
 
@@ -21,12 +21,11 @@ struct PageTests {
         try await use("restart")
     }
 
-    @Test func `whatever is sent and whatever the hub does, the page goes on and says what happened`() async throws {
+    @Test func `the page keeps working and reports what happened, for every send and every reply`() async throws {
         try await use("mishaps")
     }
 
-    @Test func `a choice holds beside another browser, with another hub, and where nothing may be stored`() async throws
-    {
+    @Test func `a choice persists beside another browser, with another hub, and without storage`() async throws {
         try await use("others")
     }
 
@@ -48,7 +47,7 @@ struct PageTests {
         demo.signal(SIGINT)
         let ended = try await demo.ended()
         #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
-        // The address stands before everything that takes time, the stories of the page among the results.
+        // The address is printed before everything that takes time. Stories of the page are among the results.
         let lines = ended.output.split(separator: "\n")
         #expect(lines.dropFirst().first == "  look at  \(page)")
         #expect(ended.output.contains(/accepted +page-/))

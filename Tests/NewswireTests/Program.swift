@@ -19,7 +19,7 @@ enum Program {
     /// A standard output on a disk without room.
     static func fullDisk() throws -> FileHandle { try FileHandle(forWritingTo: URL(filePath: "/dev/full")) }
 
-    /// Runs it to its end on a thread that may wait.
+    /// Runs the program to its end on a thread that may block.
     static func run(
         _ arguments: [String], environment: [String: String] = [:], input: String? = nil, output: FileHandle? = nil
     ) async throws -> Ended {
@@ -36,8 +36,8 @@ enum Program {
     }
 
     /// - Parameters:
-    ///   - output: standard output; by default a file that the result holds.
-    ///   - errors: the same for standard error.
+    ///   - output: standard output; by default a file whose text the result has.
+    ///   - errors: standard error; by default a file whose text the result has.
     static func start(
         _ arguments: [String], environment: [String: String] = [:], input: String? = nil, output: FileHandle? = nil,
         errors: FileHandle? = nil
@@ -45,7 +45,7 @@ enum Program {
         try Running(url, arguments, environment, input, output, errors)
     }
 
-    /// Starts it from a shell that carries out these commands first, such as limits.
+    /// Starts the program from a shell that first runs these commands, such as limits.
     static func start(_ arguments: [String], after commands: [String]) throws -> Running {
         let shell = ["-c", (commands + ["exec \"$0\" \"$@\""]).joined(separator: " && "), url.path]
         return try Running(URL(fileURLWithPath: "/bin/sh"), shell + arguments)
@@ -54,7 +54,7 @@ enum Program {
     /// A process whose output goes to files, so that it never waits for a reader.
     final class Running: @unchecked Sendable {
         private let process = Process()
-        /// Finished with the process. (`waitUntilExit` may fill a core while it waits.)
+        /// A stream that finishes with the process, because `waitUntilExit` may fill a core while it waits.
         private let end = AsyncStream<Never>.makeStream()
         private let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString)")
 
@@ -89,20 +89,20 @@ enum Program {
 
         func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-        /// Standard output so far.
+        /// Standard output until now.
         var output: String {
             get throws { try String(contentsOf: folder.appending(path: "output"), encoding: .utf8) }
         }
 
         var errors: String { (try? String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)) ?? "" }
 
-        /// Waits, on a thread that may, for a line with the text on standard error.
+        /// Waits for a line with the text on standard error, on a thread that may block.
         ///
         /// - Returns: the line; the last one, if the process ended without it.
         @discardableResult
         func wrote(_ text: String) async throws -> String { await line(with: text) { self.errors } }
 
-        /// The same on standard output.
+        /// Waits for a line with the text on standard output, on a thread that may block.
         func printed(_ text: String) async throws -> String { await line(with: text) { (try? self.output) ?? "" } }
 
         private func line(with text: String, in source: @escaping @Sendable () -> String) async -> String {
@@ -116,7 +116,7 @@ enum Program {
                             continuation.resume(returning: String(line ?? lines.last ?? ""))
                             return
                         }
-                        // Nothing here signals the progress of another process.
+                        // Nothing signals the progress of another process, so this polls.
                         usleep(2_000)
                     }
                 }

@@ -11,7 +11,7 @@ import Testing
 private final class Room {
     let broker: EmbeddedBroker
     let folder = FileManager.default.temporaryDirectory.appending(path: "publication-\(UUID().uuidString)")
-    /// What was reported.
+    /// The texts that the publication has reported.
     var reports: [String] = []
 
     init() throws {
@@ -77,7 +77,7 @@ struct PublicationTests {
     }
 
     @Test(arguments: [true, false])
-    func `what a command wrote last before it was killed is found on the topic, and not published again`(
+    func `events that a killed command wrote last are found on the topic and not published again`(
         looks: Bool
     ) throws {
         let room = try Room()
@@ -96,7 +96,7 @@ struct PublicationTests {
         let progress = URL(fileURLWithPath: ProgressFile.path(for: room.path))
         let lastWord = try Data(contentsOf: progress)
         #expect(try publish() == .init(published: 3, bad: 1, resumed: 2))
-        // As if it had been killed before it could save.
+        // Restores the earlier progress, as if the command had been killed before it could save.
         try lastWord.write(to: progress)
         let again = try publish()
         #expect(again == .init(published: looks ? 0 : 3, bad: 1, resumed: looks ? 5 : 2))
@@ -104,7 +104,7 @@ struct PublicationTests {
         #expect(try publish() == .init(published: 0, bad: 1, resumed: 5))
     }
 
-    @Test func `killed again before it has met all of that, it looks for the same once more`() throws {
+    @Test func `a command killed before it has met these events again leaves them to the next search`() throws {
         let room = try Room()
         try room.write([event(1), event(2), "bad", event(3)])
         var since: [Instant] = []
@@ -138,7 +138,7 @@ struct PublicationTests {
         #expect(try room.keys() == ["1", "3", "6", "2", "5", "4", "7"])
     }
 
-    @Test func `a strict publication stops at the bad line and goes on when it is mended`() throws {
+    @Test func `a strict publication stops at the bad line and continues once it is mended`() throws {
         let room = try Room()
         try room.write([event(1), event(2), "bad", event(4)])
         #expect(throws: EventFile.Failure.self) { try room.publish(isStrict: true) }
@@ -181,7 +181,7 @@ struct PublicationTests {
         #expect(try room.keys() == ["1", "3", "4"])
     }
 
-    @Test func `an event that the broker refuses is a bad line, and is tried again by the same command`() throws {
+    @Test func `an event that the broker refuses is a bad line, and the same command retries it`() throws {
         let room = try Room()
         try room.write([event(1)])
         room.broker.failNext(.produce, .messageTooLarge, count: 2)
@@ -198,7 +198,7 @@ struct PublicationTests {
         #expect(room.reports.last?.contains("the same command starts again from the beginning") == true)
     }
 
-    @Test func `a broker that does not answer is waited for in bounds, and the rest is published later`() throws {
+    @Test func `the wait for a silent broker is bounded, and the rest is published later`() throws {
         let room = try Room()
         try room.write([event(1), "bad", event(3)])
         var isDown = false
@@ -230,7 +230,7 @@ struct PublicationTests {
     @Test func `a file that became smaller is not continued, although its published part is the same`() throws {
         let room = try Room()
         try room.write((1...5).map(event) + ["bad"])
-        // The bad line interrupts; it is mended, so that no line of it is open.
+        // The bad line interrupts. It is then mended, so that no line is open.
         _ = try room.publish { $0.raise() }
         try room.write((1...9).map(event))
         #expect(throws: EventFile.Failure.self) { try room.publish(change: { $0.recordsMax = 2 }) }
@@ -239,7 +239,7 @@ struct PublicationTests {
             "\($0)".contains("is smaller than it was, and 7 events were published")
         }
         #expect(try room.keys().count == 7)
-        // The refusal has changed nothing: the file as it was goes on.
+        // The refusal has changed nothing, so the original file can be continued.
         try room.write((1...9).map(event))
         #expect(try room.publish().published == 2)
     }
@@ -258,7 +258,7 @@ struct PublicationTests {
 
     // MARK: Bounds
 
-    @Test func `what is beyond a bound is counted, and stays beyond it when the command continues`() throws {
+    @Test func `events beyond a bound are counted, and stay skipped when the command continues`() throws {
         let room = try Room()
         try room.write([event(1), event(2), "bad", event(4), event(5)])
         let bounds = { (publication: inout FilePublication) in
@@ -272,7 +272,7 @@ struct PublicationTests {
         #expect(try room.keys() == ["1", "2", "4"])
     }
 
-    @Test func `without a count before, the event after the last allowed one is an error`() throws {
+    @Test func `if events cannot be counted first, the event after the last allowed one is an error`() throws {
         let room = try Room()
         try room.write((1...4).map(event))
         #expect { try room.publish(change: { $0.recordsMax = 2 }) } throws: {
@@ -283,7 +283,7 @@ struct PublicationTests {
 
     // MARK: Hours
 
-    /// A clock that moves when somebody waits for it, and a minute with every look.
+    /// A clock that advances when somebody waits for it, and by a minute with every reading.
     private final class NightClock: Sendable {
         private let now: Mutex<Instant>
 
@@ -302,7 +302,7 @@ struct PublicationTests {
         }
     }
 
-    @Test func `outside of its hours it pauses, says so, and goes on`() throws {
+    @Test func `a publication pauses outside its hours, reports that, and continues`() throws {
         let room = try Room()
         try room.write((1...500).map(event))
         let begin = try #require(Instant(rfc3339: "2026-11-22T22:00:00Z"))
@@ -314,7 +314,7 @@ struct PublicationTests {
         #expect(summary == .init(published: 500))
         let pauses = room.reports.filter { $0.contains("pauses until") }
         #expect(pauses.first?.hasSuffix("pauses until 2026-11-23T01:00:00.000Z") == true, "\(room.reports)")
-        // A look at the clock takes a minute of its own: at most 240 events fit into a night.
+        // Each reading of the clock takes a minute, so at most 240 events fit into a night.
         #expect(pauses.count >= 3 && clock.time - begin > .seconds(48 * 3_600))
         #expect(try room.keys() == (1...500).map(String.init))
     }

@@ -2,7 +2,7 @@ import Foundation
 import KafkaIO
 import Testing
 
-/// `newswire publish` as its users meet it.
+/// `newswire publish` as its users see it.
 struct PublishCommandTests {
     private func events(_ numbers: ClosedRange<Int>, _ name: String = "") -> String {
         numbers.map { "{\"id\":\"\(name)\($0)\",\"headline\":\"h\"}\n" }.joined()
@@ -20,7 +20,7 @@ struct PublishCommandTests {
             .filter { $0.hasSuffix(".newswire-progress") }.sorted()
     }
 
-    /// Starts a command on files, the last of which is a pipe that stays open and says nothing.
+    /// Starts a command on files, the last of which is a pipe that stays open without data.
     private func startWaiting(_ room: ProgramRoom, _ files: String...) throws -> (Program.Running, FileHandle) {
         #expect(mkfifo(room.path("pipe"), 0o600) == 0)
         let pipe = try #require(FileHandle(forUpdatingAtPath: room.path("pipe")))
@@ -36,7 +36,7 @@ struct PublishCommandTests {
         let room = try await ProgramRoom()
         try room.write(events(1...5) + "bad\n", to: "a.ndjson")
         let (running, pipe) = try startWaiting(room, "a.ndjson")
-        // A pipe keeps no progress, and its line says that it is being read.
+        // A pipe keeps no progress. The report of its bad line shows that it is being read.
         try pipe.write(contentsOf: Data("{\"id\":\"p\",\"headline\":\"h\"}\nbad\n".utf8))
         try await running.wrote("pipe:2: ")
         running.signal(signal)
@@ -118,7 +118,7 @@ struct PublishCommandTests {
         let room = try await ProgramRoom()
         try room.write(events(1...5), to: "a.ndjson")
         try room.write(events(1...5), to: "b.ndjson")
-        // Whoever runs the tests may write everywhere, but not into a folder.
+        // A folder in the place of the file cannot be written, even by a user who may write everywhere.
         try FileManager.default.createDirectory(
             at: room.folder.appending(path: "b.ndjson.newswire-progress"), withIntermediateDirectories: false)
         let unwritable = try await room.run("publish", room.path("a.ndjson"), room.path("b.ndjson"))
@@ -166,7 +166,7 @@ struct PublishCommandTests {
         await room.close()
     }
 
-    @Test func `the same file twice, an unknown lane or category: 64 and what there is`() async throws {
+    @Test func `a repeated file, an unknown lane and an unknown category are wrong usage`() async throws {
         let room = try await ProgramRoom()
         try room.write("{}", to: "e.ndjson")
         let twice = try await room.run("publish", room.path("e.ndjson"), room.path("./e.ndjson"))
@@ -201,7 +201,7 @@ struct PublishCommandTests {
     }
 
     @Test(arguments: ["", " \n\n", "[]", "id,headline\n"])
-    func `a file without events is a failure that is told`(text: String) async throws {
+    func `a file without events is a reported failure`(text: String) async throws {
         let room = try await ProgramRoom()
         try room.write(text, to: "e")
         let ended = try await room.run("publish", room.path("e"))

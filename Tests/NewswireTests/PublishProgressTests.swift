@@ -26,7 +26,7 @@ struct PublishProgressTests {
         #expect(late.published == 2)
         #expect([2, 5, 7].allSatisfy { !late.isDone($0) } && [1, 6].allSatisfy(late.isDone))
         for number in [4, 2, 5, 3] { late.add(published: number, UInt64(number * 11)) }
-        // What is known changes nothing.
+        // Known items change nothing.
         late.add(published: 4, 44)
         _ = late.add(absent: 1...3, 0)
         var straight = PublishProgress(topic: "t")
@@ -34,7 +34,7 @@ struct PublishProgressTests {
         #expect(late == straight)
     }
 
-    @Test func `there is room for so many exceptions and no more`() {
+    @Test func `the number of exceptions is limited`() {
         var progress = PublishProgress(topic: "t")
         var number = 0
         for _ in 1...PublishProgress.absentMax {
@@ -48,18 +48,18 @@ struct PublishProgressTests {
         #expect(progress.items == number)
         progress.add(skipped: number + 1...number + 1, 1)
         #expect(progress.isDone(number + 1) && progress.published == number / 4)
-        // The middle of a range would make two of it.
+        // An item in the middle of a range would split the range.
         #expect(!progress.splits(1) && !progress.splits(3) && progress.splits(2))
     }
 
-    @Test func `items that are stored behind others are done, and the others are not`() throws {
+    @Test func `items stored after missing ones are done, and the missing ones are not`() throws {
         var progress = progress(10)
         for number in [12, 15, 90] { _ = progress.add(ahead: number, UInt64(number)) }
         let isAddedTwice = progress.add(ahead: 12, 12)
         #expect(isAddedTwice)
         #expect(progress.published == 13)
         #expect((1...100).filter(progress.isDone) == Array(1...10) + [12, 15, 90])
-        // The next command passes over them, and stops among them once more.
+        // The next command skips them, and stops among them again.
         for number in [11, 13, 14, 16] { progress.add(published: number, UInt64(number)) }
         _ = progress.add(ahead: 20, 20)
         let copy = try JSONDecoder().decode(PublishProgress.self, from: JSONEncoder().encode(progress))
@@ -80,7 +80,7 @@ struct PublishProgressTests {
             (5, [[1, 3], [3, 4]], 0, 0, false), (5, [[.min, .max]], 0, 0, false), (5, [], 0, -1, false),
             (5, [], 0, .max, false),
         ] as [(Int, [[Int]], Int, Int, Bool)])
-    func `a progress whose numbers do not fit together is none`(
+    func `a progress with inconsistent numbers is rejected`(
         items: Int, absent: [[Int]], skipped: Int, after: Int, isSound: Bool
     ) throws {
         let text = """
@@ -108,14 +108,14 @@ struct PublishProgressTests {
         }
     }
 
-    @Test func `what was saved last is read, even if the machine stopped while writing`() throws {
+    @Test func `the last saved progress is read, even if the machine stopped during a write`() throws {
         try withPath { path in
             var file: ProgressFile? = try ProgressFile(for: path)
             #expect(file?.earlier == nil)
             for items in 1...5 { try file?.save(progress(items)) }
             file = nil
             #expect(try ProgressFile(for: path).earlier == progress(5))
-            // Each half in turn is destroyed: the other one is still whole.
+            // Destroys each half in turn. The other half is still intact.
             let url = URL(fileURLWithPath: ProgressFile.path(for: path))
             let whole = try Data(contentsOf: url)
             var found: Set<PublishProgress> = []

@@ -23,7 +23,7 @@ struct PublishScheduleTests {
         "a:bc-05:00",
         "-1:00-05:00", "01:00–05:00", "١:٠٠-05:00",
     ])
-    func `anything else is not`(text: String) {
+    func `a malformed schedule is refused`(text: String) {
         #expect(PublishSchedule(between: text, zone: .utc) == nil)
     }
 
@@ -32,14 +32,14 @@ struct PublishScheduleTests {
         ("2026-11-22T01:00:00Z", 3_600, "2026-11-22T02:00:00Z"),
         ("2026-11-22T01:00:00Z", 14_400, "2026-11-22T05:00:00Z"),
         ("2026-11-22T01:00:00Z", 14_401, "2026-11-23T01:00:01Z"),
-        // Begun by day; ten nights.
+        // Work that begins by day, and work of ten nights.
         ("2026-11-22T12:00:00Z", 0, "2026-11-23T01:00:00Z"), ("2026-11-22T12:00:00Z", 144_000, "2026-12-02T05:00:00Z"),
     ])
     func `the end of a work includes its pauses`(start: String, seconds: Int64, end: String) throws {
         #expect(Self.night.end(of: .seconds(seconds), from: try instant(start)) == Instant(rfc3339: end))
     }
 
-    @Test func `a night that loses an hour has less room`() throws {
+    @Test func `a night that loses an hour has less time for work`() throws {
         let berlin = try #require(ClockZone(named: "Europe/Berlin"))
         let schedule = PublishSchedule(window: DailyWindow(from: 60, to: 5 * 60, zone: berlin))
         // From the last Sunday of March on, clocks are an hour ahead.
@@ -60,12 +60,12 @@ struct PublishScheduleTests {
         #expect(end == Instant(milliseconds: (Int64(eight.timeIntervalSince1970) + 3_600) * 1_000))
     }
 
-    @Test func `a work without an end has one`() throws {
+    @Test func `work of extreme length has an end`() throws {
         let end = Self.night.end(of: .seconds(Int64.max / 4), from: try instant("2026-11-22T01:00:00Z"))
         #expect(end > Instant(milliseconds: 4_000_000_000_000))
     }
 
-    @Test func `a pause is not made up for`() {
+    @Test func `records missed during a pause are not caught up`() {
         let start = ContinuousClock.now
         let pace = PublishPace(rate: 10, start: start)
         #expect(pace.due(after: 5) == start + .milliseconds(500))

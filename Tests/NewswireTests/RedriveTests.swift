@@ -26,7 +26,7 @@ struct RedriveTests {
     let redrive = Redrive(topics: ["news.events": 2])
 
     @Test(arguments: [(nil, "1"), ("1", "2"), ("2", "3")])
-    func `a dead letter goes back byte for byte, for its platform only`(count: String?, next: String) throws {
+    func `a dead letter returns to its lane byte for byte, for its platform only`(count: String?, next: String) throws {
         let back = try #require(record(redrive.verdict(on: letter(count: count))))
         #expect(back.topic == "news.events")
         #expect(back.partition == 1)
@@ -40,7 +40,7 @@ struct RedriveTests {
             ])
     }
 
-    @Test func `a record put back has the original's time and none of the dead letter's own headers`() throws {
+    @Test func `a returned record has the original's time and none of the dead letter's own headers`() throws {
         let now = Instant(milliseconds: 9_000_000)
         let dead = letter(at: now, extra: [RecordHeader("nw-written-at", "1500")])
         let back = try #require(record(redrive.verdict(on: dead)))
@@ -72,7 +72,7 @@ struct RedriveTests {
     }
 
     @Test(arguments: ["3", "4", "99999999999999999999", "-1", "x", ""])
-    func `a record is not put back forever`(count: String) {
+    func `a record is returned to its lane only a limited number of times`(count: String) {
         #expect(redrive.verdict(on: letter(count: count)) == .refused(.maximumReached))
     }
 
@@ -83,7 +83,7 @@ struct RedriveTests {
         #expect(redrive.verdict(on: letter(source: "secrets/1/7/apple")) == .refused(.foreignTopic))
     }
 
-    @Test func `for a partition that no longer exists, the key decides`() throws {
+    @Test func `the key chooses the partition if the original one no longer exists`() throws {
         let back = try #require(record(redrive.verdict(on: letter(source: "news.events/2/7/apple"))))
         #expect(back.partition == nil)
     }
@@ -106,7 +106,7 @@ struct RedriveTests {
         #expect(!isWanted({ $0.since = .distantPast }, at: nil))
     }
 
-    @Test func `records put back by two runs with different filters are remembered`() {
+    @Test func `records returned by two runs with different filters are remembered`() {
         var first = RedriveMark(nil)
         for offset: Int64 in [0, 2, 4, 9, 12] { offset % 4 == 0 ? first.putBack(offset) : first.leave(offset) }
         #expect(first.committed.mark.offset == 2)
@@ -121,7 +121,7 @@ struct RedriveTests {
         third.putBack(9)
         #expect(RedriveMark(third.committed.mark).isGone(9))
         #expect(!RedriveMark(third.committed.mark).isGone(13))
-        // Ended early: the later ones are still known.
+        // After an early end, the later ones are still recorded.
         var early = RedriveMark(first.committed.mark)
         early.putBack(2)
         #expect(RedriveMark(early.committed.mark).isGone(12))
@@ -147,7 +147,7 @@ struct RedriveTests {
         #expect(last.committed.mark.offset > 0)
     }
 
-    @Test func `a dead letter put back is delivered once, and a second run puts nothing back`() async throws {
+    @Test func `a returned dead letter is delivered once, and a second run returns nothing`() async throws {
         let room = try await ProgramRoom()
         let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
         for (key, category) in [("a", "Gardening"), ("b", "World"), ("c", "Gardening")] {

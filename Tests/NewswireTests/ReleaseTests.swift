@@ -4,13 +4,13 @@ import KafkaIO
 import NewsModel
 import Testing
 
-/// A lane that the flood guard has stopped, and the command that lets it go on.
+/// A lane that the flood guard has stopped, and the command that releases it.
 struct ReleaseTests {
     /// Bad events, then good ones.
     private func flooded(_ room: ProgramRoom) async throws -> (Program.Running, address: String) {
         let bad = (0..<30).map { #"{"id":"bad-\#($0)","headline":"h","category":"Nowhere"}"# }
         let good = (0..<5).map { #"{"id":"good-\#($0)","headline":"h","category":"World"}"# }
-        // One partition, so that the good ones stand behind.
+        // One partition, so that the good events come after the bad ones.
         _ = try await room.run("publish", "-", input: (bad + good).joined(separator: "\n"))
         let settings = [
             "NEWSWIRE_HTTP_LISTEN": "127.0.0.1:0", "NEWSWIRE_FLOOD_GUARD_EVENTS": "20",
@@ -54,7 +54,7 @@ struct ReleaseTests {
         await room.close()
     }
 
-    @Test func `what waits can go to the dead letters instead, and comes back by redrive`() async throws {
+    @Test func `waiting records can become dead letters instead, and redrive returns them`() async throws {
         let room = try await ProgramRoom(
             topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1)])
         let (running, address) = try await flooded(room)
@@ -70,7 +70,7 @@ struct ReleaseTests {
         await room.close()
     }
 
-    @Test func `a process that is not there and a lane that is not are said so`() async throws {
+    @Test func `an unreachable process and an unknown lane are reported`() async throws {
         let room = try await ProgramRoom()
         let nobody = try await room.run("release", "--lane", "live", "--at", "127.0.0.1:1")
         #expect(nobody.status == 1)

@@ -8,7 +8,7 @@ import Testing
 struct ResultsTests {
     private static let count = 30
 
-    @Test func `without options it shows all, and filters choose among them`() async throws {
+    @Test func `all results are shown without options, and filters select among them`() async throws {
         let room = try await room()
         #expect(try await shown(room).sorted() == (0..<Self.count).map { $0 })
         #expect(try await shown(room, "--outcome", "unroutable").sorted() == [0, 5, 10, 15, 20, 25])
@@ -18,7 +18,7 @@ struct ResultsTests {
         await room.close()
     }
 
-    @Test func `the last ones are shown in the order of their times, however far back filters lead`() async throws {
+    @Test func `the last results are shown by time, even if filters lead far back`() async throws {
         let room = try await room()
         #expect(try await shown(room, "--tail", "4") == [26, 27, 28, 29])
         #expect(try await shown(room, "--tail", "3", "--outcome", "unroutable") == [15, 20, 25])
@@ -29,7 +29,7 @@ struct ResultsTests {
         await room.close()
     }
 
-    @Test func `since a time, as long ago or as an instant`() async throws {
+    @Test func `results since a time are shown, given as a duration or as an instant`() async throws {
         let room = try await room()
         // The newest is an hour old.
         #expect(try await shown(room, "--since", "65m30s").sorted() == [24, 25, 26, 27, 28, 29])
@@ -40,7 +40,7 @@ struct ResultsTests {
         await room.close()
     }
 
-    @Test func `following begins at the last ten and goes on with what comes`() async throws {
+    @Test func `following begins at the last ten results and continues with new ones`() async throws {
         let room = try await room()
         let running = try room.start("results", "--follow", "--json")
         _ = try await running.printed(#""eventId":"e29""#)

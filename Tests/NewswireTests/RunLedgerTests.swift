@@ -50,7 +50,7 @@ struct RunLedgerTests {
         return ledger
     }
 
-    @Test func `a run is over once every record has a result, whatever it is`() {
+    @Test func `a run is complete once every record has a result of any outcome`() {
         let ledger = ledger([5, 6, 9])
         #expect(!ledger.isComplete())
         #expect(ledger.take(result(.accepted, "a", 5)))
@@ -62,11 +62,11 @@ struct RunLedgerTests {
         #expect(ledger.tally.results == [.accepted: 1, .undecodable: 1, .expired: 1])
     }
 
-    @Test func `on several platforms a record has as many results`() {
+    @Test func `a record has one result for each platform`() {
         let ledger = ledger([1], platforms: [.apple, .fcmv1])
         ledger.take(result(.accepted, "a", 1, .fcmv1))
         #expect(ledger.missingPlaces.map(\.platform) == [.apple])
-        // Of a platform that the settings do not have.
+        // A result for a platform that the settings do not have.
         #expect(!ledger.take(result(.accepted, "a", 1, .windows)))
         ledger.take(result(.rejected, "a", 1, .apple))
         #expect(ledger.isComplete())
@@ -74,7 +74,7 @@ struct RunLedgerTests {
     }
 
     @Test(arguments: [[Int64](0..<100), (0..<100).map { $0 * 3 }, [0, 1, 2, 50, 51, 1 << 40]] as [[Int64]])
-    func `only results of the run's records count, wherever these stand`(offsets: [Int64]) {
+    func `only results of the run's records count, regardless of their offsets`(offsets: [Int64]) {
         let ledger = ledger(offsets)
         for offset in [-1] + offsets.map({ $0 + 1 }) where !offsets.contains(offset) {
             #expect(!ledger.take(result(.accepted, "other", offset)))
@@ -93,7 +93,7 @@ struct RunLedgerTests {
         #expect(ledger.isComplete())
     }
 
-    @Test func `two results of one record are what a crash may do; a second record that rang is not`() {
+    @Test func `a crash may repeat a result of one record, but not ring for a second record`() {
         let ledger = ledger([1, 2, 3])
         ledger.take(result(.accepted, "a", 1))
         #expect(!ledger.take(result(.accepted, "a", 1)))
@@ -106,7 +106,7 @@ struct RunLedgerTests {
         #expect(ledger.isComplete())
     }
 
-    @Test func `a repeat is a crash's only if another owner of the partition wrote it`() {
+    @Test func `a crash explains a repeat only if another owner of the partition wrote it`() {
         let ledger = ledger([1, 2], platforms: [.apple, .fcmv1])
         ledger.take(result(.accepted, "a", 1, .apple, owner: "x.1"))
         ledger.take(result(.accepted, "a", 1, .fcmv1, owner: "y.1"))
@@ -120,7 +120,7 @@ struct RunLedgerTests {
         #expect(ledger.unexplainedRepeats.map(\.event) == ["b"])
     }
 
-    @Test func `repeats of unknown owners are a crash's as far as requests were in flight, and once each`() {
+    @Test func `a crash explains repeats of unknown owners once each, up to the requests in flight`() {
         let ledger = ledger([1, 2, 3, 4])
         for offset in 1...4 as ClosedRange<Int64> { ledger.take(result(.accepted, "\(offset)", offset)) }
         ledger.take(result(.accepted, "1", 1))
@@ -131,7 +131,7 @@ struct RunLedgerTests {
         #expect(ledger.repeated == 1 && ledger.unexplained == 4)
     }
 
-    @Test func `a copy that settled as duplicate did not ring, and two versions are two deliveries`() {
+    @Test func `a duplicate does not count as a ring, and two versions are two deliveries`() {
         let ledger = ledger([1, 2, 3])
         ledger.take(result(.accepted, "a", 1, version: "1"))
         ledger.take(result(.duplicate, "a", 2, version: "1"))
@@ -140,7 +140,7 @@ struct RunLedgerTests {
         #expect(ledger.doubled() == [] && ledger.repeated == 0)
     }
 
-    @Test func `what was held is over with the result of the original that came back`() {
+    @Test func `a held delivery is complete with the result of its returned original`() {
         let ledger = ledger([1, 2])
         ledger.take(result(.held, "a", 1))
         ledger.take(result(.accepted, "b", 2))
@@ -149,7 +149,7 @@ struct RunLedgerTests {
         #expect(ledger.stillHeld() == [result(.held, "a", 1).delivery])
         ledger.take(RunSource(.returned), at: place(3))
         #expect(!ledger.isComplete())
-        // At the end of an embargo came quiet hours.
+        // Quiet hours followed the end of the embargo.
         ledger.take(result(.held, "a", 3))
         #expect(!ledger.isComplete())
         ledger.take(RunSource(.returned), at: place(4))
@@ -158,7 +158,7 @@ struct RunLedgerTests {
         #expect(ledger.tally.published == 2)
     }
 
-    @Test func `an original that came back twice does not stand for another one`() {
+    @Test func `an original that returned twice does not count for another one`() {
         let ledger = ledger([1, 2])
         ledger.take(result(.held, "a", 1))
         ledger.take(result(.held, "b", 2))
@@ -169,7 +169,7 @@ struct RunLedgerTests {
         #expect(ledger.stillHeld() == [result(.held, "b", 2).delivery])
     }
 
-    @Test func `what an operator put back may ring again, and is awaited on its platform alone`() {
+    @Test func `a redriven delivery may ring again, and is awaited only on its platform`() {
         let ledger = ledger([1], platforms: [.apple, .fcmv1])
         ledger.take(result(.unknown, "a", 1, .apple))
         ledger.take(result(.accepted, "a", 1, .fcmv1))
@@ -179,13 +179,13 @@ struct RunLedgerTests {
         #expect(ledger.isComplete() && ledger.doubled() == [])
     }
 
-    @Test func `only the first missing ones are named`() {
+    @Test func `only the first missing deliveries are named`() {
         let ledger = ledger(Array(0..<1_000))
         #expect(ledger.missing == 1_000)
         #expect(ledger.missingPlaces.map(\.source.offset) == (0..<20).map { Int64($0) })
     }
 
-    @Test func `a record says by its headers how it came to its lane`() {
+    @Test func `the headers of a record show how it came to its lane`() {
         func source(_ headers: [(String, String)]) -> RunSource { RunSource(headers.map { RecordHeader($0, $1) }) }
         #expect(source([("nw-run", "r")]) == RunSource(.published))
         #expect(source([("nw-redrive", "1"), ("nw-platform", "apple")]) == RunSource(.redriven, for: .apple))
@@ -195,7 +195,7 @@ struct RunLedgerTests {
                 == RunSource(.returned, for: .apple))
     }
 
-    @Test func `results of another group, and what is no result, do not count`() {
+    @Test func `results of another group and other records do not count`() {
         func record(_ headers: [(String, String)]) -> SourceRecord {
             SourceRecord(
                 offset: 0, timestamp: Instant(milliseconds: 5), key: Array("a".utf8), value: nil,

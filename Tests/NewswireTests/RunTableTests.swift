@@ -3,7 +3,7 @@ import NewsModel
 import NewswireCommands
 import Testing
 
-/// What is told of runs, and how it is kept for the next command.
+/// The figures of runs, and how they are kept for the next command.
 struct RunTableTests {
     private func at(_ seconds: Int64) -> Instant { Instant(milliseconds: seconds * 1_000) }
 
@@ -16,10 +16,10 @@ struct RunTableTests {
         SourceRecord(offset: 0, timestamp: time, value: nil, headers: [RecordHeader("nw-run", run)])
     }
 
-    @Test func `the rate is that of the last minute, and tells the time left`() {
+    @Test func `the rate of the last minute gives the time left`() {
         var tally = RunTally()
         for _ in 0..<1_000 { tally.add(RunSource(.published)) }
-        // A pause of an hour lies before it.
+        // A pause of an hour precedes the last minute.
         for second in (0..<10 as Range<Int64>) { tally.add(result(.accepted, "a", at: at(second))) }
         for second in (3_600..<3_660 as Range<Int64>) {
             for _ in 0..<5 { tally.add(result(.accepted, "b", at: at(second))) }
@@ -37,14 +37,14 @@ struct RunTableTests {
         }
     }
 
-    @Test func `a slow run does not stand still between two results`() {
+    @Test func `a slow run does not count as stalled between two results`() {
         var tally = RunTally()
         for _ in 0..<100 { tally.add(RunSource(.published)) }
         for second in [0, 20, 40] as [Int64] { tally.add(result(.accepted, "a", at: at(second))) }
         #expect(tally.figures(platforms: 1, at: at(59)).secondsLeft != nil)
     }
 
-    @Test func `a run that is over has no time left, and the rate of all its time`() {
+    @Test func `a finished run has no time left, and its rate covers all its time`() {
         var tally = RunTally()
         for second in (0...100 as ClosedRange<Int64>) {
             tally.add(RunSource(.published))
@@ -55,7 +55,7 @@ struct RunTableTests {
         #expect((1...1.1).contains(figures.rate))
     }
 
-    @Test func `what is held counts as open until its original has its outcome`() {
+    @Test func `a held delivery counts as open until its original has its outcome`() {
         var tally = RunTally()
         tally.add(RunSource(.published))
         tally.add(RunSource(.published))
@@ -69,7 +69,7 @@ struct RunTableTests {
         #expect(figures.outcomes == [.accepted: 1, .canceled: 1] && figures.open == 0 && figures.published == 2)
     }
 
-    @Test func `each platform of an event is a delivery, and so is what was put back`() {
+    @Test func `each platform of an event is a delivery, and so is each redriven record`() {
         var tally = RunTally()
         tally.add(RunSource(.published))
         tally.add(RunSource(.redriven, for: .apple))
@@ -117,7 +117,7 @@ struct RunTableTests {
         "runs1 cg==,1,0,0,0,5,,,,lost:1,", "runs1 cg==,1,0,0,0,5,,,,accepted:9999999999999999,",
         "runs1 cg==,1,0,0,0,5,,,,,9223372036854775807:1",
     ])
-    func `a text that somebody else wrote is no table`(text: String) {
+    func `a text in another form is not a table`(text: String) {
         let isOurs = text == "runs1 cg==,1,0,0,0,5,,,,,"
         #expect((RunTable(text: text) != nil) == isOurs)
     }
@@ -126,7 +126,7 @@ struct RunTableTests {
         var table = RunTable()
         let week: Int64 = 7 * 86_400
         for number in 0..<200 as Range<Int64> { table.take(source: record("run-\(number)", at: at(number))) }
-        // All are recent: to forget one would count it wrongly from now on.
+        // All runs are recent. A dropped one would be counted wrongly from then on.
         #expect(table.text == nil)
         for number in 0..<10 as Range<Int64> {
             table.take(source: record("new-\(number)", at: at(week + 1_000 + number)))
@@ -138,14 +138,14 @@ struct RunTableTests {
         #expect(kept.runs["run-199"] != nil && kept.runs["run-0"] == nil)
     }
 
-    @Test func `ids without end take bounded memory`() {
+    @Test func `any number of run ids takes bounded memory`() {
         var table = RunTable()
         for number in 0..<(RunTable.runsMax + 5) { table.take(source: record("\(number)", at: at(0))) }
         #expect(table.runs.count == RunTable.runsMax && table.ignored == 5)
         #expect(table.text == nil)
     }
 
-    @Test func `a verdict names what is wrong, and tells a crash from a double`() {
+    @Test func `a verdict names errors, and distinguishes a crash from a double`() {
         var figures = RunTally().figures(platforms: 1, at: at(0))
         figures.published = 30
         figures.outcomes = [.duplicate: 2]

@@ -6,7 +6,7 @@ import NewsModel
 import NewswireCommands
 import Testing
 
-/// `newswire runs` and `newswire publish --verify`, with what stands on the topics.
+/// `newswire runs` and `newswire publish --verify`, with records on the topics.
 struct RunsCommandTests {
     private struct Run: Decodable, Equatable {
         var run: String
@@ -85,7 +85,7 @@ struct RunsCommandTests {
         for (run, ids) in [("archive-1", 1...30), ("archive-2", 31...35)] {
             #expect(try await room.run("publish", "--run", run, "-", input: events(ids)).status == 0)
         }
-        // News of no run.
+        // News without a run.
         try put(room, ["99"], run: nil)
         let before = try await runs(room)
         #expect(Set(before.map(\.run)) == ["archive-1", "archive-2"])
@@ -102,7 +102,7 @@ struct RunsCommandTests {
         #expect(try await runs(room, "--afresh").sorted { $0.run < $1.run } == after)
         #expect(try await runs(room, "archive-2") == after.suffix(1))
 
-        // What it counted stands beside the offsets up to which it counted.
+        // The counts are stored beside the offsets up to which they apply.
         let partitions = Self.topics.prefix(2).flatMap { topic, count in
             (0..<Int32(count)).map { TopicPartition(topic: topic, partition: $0) }
         }
@@ -114,7 +114,7 @@ struct RunsCommandTests {
         await room.close()
     }
 
-    @Test func `a run that is not there is a failure, and so is an option without a run`() async throws {
+    @Test func `an unknown run is a failure, and so is an option without a run`() async throws {
         let room = try await room()
         for arguments in [["nothing"], ["nothing", "--verify", "--verify-timeout", "1s"]] {
             let ended = try await Program.run(
@@ -145,7 +145,7 @@ struct RunsCommandTests {
         await room.close()
     }
 
-    @Test func `what could not be verified is not published again by the same command`() async throws {
+    @Test func `an unverified run is not published again by the same command`() async throws {
         let room = try await room()
         try room.write(events(1...20), to: "e.ndjson")
         for _ in 1...2 {
@@ -161,7 +161,7 @@ struct RunsCommandTests {
         await room.close()
     }
 
-    @Test func `what is missing and what is doubled is named, and a repeat of a crash is told apart`() async throws {
+    @Test func `missing and doubled deliveries are named, apart from the repeats of a crash`() async throws {
         let room = try await room()
         try put(room, ["a", "b", "c", "b", "d"])
         try settle(room, [("a", 0, .accepted), ("b", 1, .accepted), ("d", 4, .unknown), ("b", 3, .accepted)])
@@ -194,7 +194,7 @@ struct RunsCommandTests {
         await room.close()
     }
 
-    @Test func `a run whose results stand three times without a crash is not sound`() async throws {
+    @Test func `a run with each result three times and no crash is not sound`() async throws {
         let room = try await room()
         try room.write(events(1...100), to: "e.ndjson")
         let published = try await room.run(
@@ -203,7 +203,7 @@ struct RunsCommandTests {
         #expect(try await room.run("run", "--until-caught-up").status == 0)
         let sound = try await room.run("runs", "r", "--verify", "--json")
         #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
-        // The same records again, as they are.
+        // Writes the same records again, without changes.
         let reader = try TopicReader(settings: kafka(room), topic: "news.results")
         let publisher = try RecordPublisher(settings: kafka(room))
         var count = 0
@@ -227,7 +227,7 @@ struct RunsCommandTests {
         await room.close()
     }
 
-    @Test func `a stopped run stands still, by whose order the follower says, and goes on`() async throws {
+    @Test func `the follower names the order that stops a run, and reports when the run continues`() async throws {
         let room = try await room()
         let running = try room.start("run")
         try await running.wrote("partitions assigned")

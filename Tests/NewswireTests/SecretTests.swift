@@ -19,14 +19,14 @@ private struct Findings {
     mutating func add(_ ended: Program.Ended) { texts += [ended.output, ended.errors] }
 
     func check() {
-        // As it is, and in base64 at each of the three offsets.
+        // The canary as plain text, and in base64 at each of the three offsets.
         let forms = [canary, "Y2FuYXJ5", "NhbmFye", "jYW5hcn"]
         for text in texts {
             for form in forms where text.lowercased().contains(form.lowercased()) {
                 let line = text.split(separator: "\n").first { $0.lowercased().contains(form.lowercased()) }
                 Issue.record("a secret occurs in: \(line ?? "")")
             }
-            // Nor may there be a signature made with the key.
+            // No text may contain a signature made with the key.
             #expect(text.firstMatch(of: /sig=[A-Za-z0-9%]{20}/) == nil)
         }
     }

@@ -55,7 +55,7 @@ struct SingleReadersTests {
         return #"{"id":"\#(id)","headline":"\#(headline)","users":[\#(list)]\#(more)}"#
     }
 
-    /// Everything that stands on a topic: keys, headers, and values where they are ours.
+    /// Everything on a topic: keys, headers, and values where they are ours.
     private func texts(on topic: String, _ room: ProgramRoom, values: Bool) throws -> [String] {
         let reader = try TopicReader(settings: room.broker.settings(group: "test"), topic: topic)
         var texts: [String] = []
@@ -94,7 +94,7 @@ struct SingleReadersTests {
         ]
         var outputs: [String] = []
         func add(_ ended: Program.Ended) { outputs += [ended.output, ended.errors] }
-        // 'publish' refuses the fourth and the fifth, and other senders may not.
+        // 'publish' refuses the fourth and the fifth event, but other senders may not refuse them.
         let refused = try await room.run("publish", "-", input: events[3...4].joined(separator: "\n"))
         #expect(refused.status == 1)
         add(refused)
@@ -133,7 +133,7 @@ struct SingleReadersTests {
         running.terminate()
         add(try await running.ended())
 
-        // What arrived where.
+        // Checks which texts arrived on which phone.
         let wanted = [["For Anna.", "For both."], ["For Ben.", "For both.", "For six."]].flatMap { [$0, $0] }
         for (phone, wanted) in zip(phones, wanted + [["For all."], ["TEST A rehearsal."]]) {
             phone.terminate()
@@ -145,7 +145,7 @@ struct SingleReadersTests {
             add(ended)
         }
 
-        // What was written about it.
+        // Collects everything that was written about the events.
         outputs += try texts(on: "news.results", room, values: true)
         outputs += try texts(on: "news.audit", room, values: true)
         outputs += try texts(on: "news.control", room, values: true)
@@ -159,7 +159,7 @@ struct SingleReadersTests {
         #expect(outputs.contains { $0.contains(#""users":["#) })
         #expect(explained.output.contains(#""tagExpression":"user:"#))
         #expect(open.output.contains("$UserId:{anna-canary} && breakingNews"))
-        // By contract the dead letters are the events as they came.
+        // By contract, the dead letters are the events as they came.
         #expect(try texts(on: "news.dead-letters", room, values: true).contains { $0.contains(Self.canary) })
         await room.close()
     }
@@ -177,7 +177,7 @@ struct SingleReadersTests {
         #expect(ended.status == 64)
     }
 
-    @Test func `a hub that protects tags lets an app claim no reader`() async throws {
+    @Test func `a hub that protects tags does not let an app claim a reader`() async throws {
         var settings = HubServerSettings(port: 0, hubName: try HubName("breaking-news"))
         settings.configure = { $0.protectsTags = true }
         let room = try await ProgramRoom(hub: settings)

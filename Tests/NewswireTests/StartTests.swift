@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// `newswire run` outlasts what is missing when it starts.
+/// `newswire run` with brokers, topics or files that are missing at the start.
 struct StartTests {
     private struct Readiness: Decodable {
         var ready: Bool
@@ -39,7 +39,7 @@ struct StartTests {
         while room.hub.receivedCount == 0 { await Task.yield() }
     }
 
-    @Test func `without its broker it lives, is not ready and says why, and starts when the broker is there`()
+    @Test func `a process without its broker is not ready, reports why, and starts once the broker is there`()
         async throws
     {
         let room = try await ProgramRoom()
@@ -59,7 +59,7 @@ struct StartTests {
         await room.close()
     }
 
-    @Test func `without its results topic it waits until someone creates it`() async throws {
+    @Test func `a process without its results topic waits until someone creates it`() async throws {
         let room = try await ProgramRoom(topics: [("news.events", 2), ("news.dead-letters", 2)])
         let (running, address) = try await started(room)
         #expect(try await running.wrote("waiting to start").contains("topics --create"))
@@ -74,7 +74,7 @@ struct StartTests {
         await room.close()
     }
 
-    @Test func `told to end while it waits, it ends at once`() async throws {
+    @Test func `a waiting process ends at once when it is told to`() async throws {
         let room = try await ProgramRoom()
         room.broker.setDown()
         let (running, _) = try await started(room)
@@ -83,7 +83,7 @@ struct StartTests {
         await room.close()
     }
 
-    @Test func `a job that is to end by itself fails instead of waiting`() async throws {
+    @Test func `a run with --until-caught-up fails instead of waiting`() async throws {
         let room = try await ProgramRoom(topics: [("news.results", 2), ("news.dead-letters", 2)])
         let ended = try await room.run("run", "--until-caught-up")
         #expect(ended.status == 1)
@@ -91,8 +91,8 @@ struct StartTests {
         await room.close()
     }
 
-    /// SwiftNIO traps with 24; with 64 the service would live and send nothing.
-    @Test(arguments: [24, 64, 80]) func `it does not start with fewer files than its settings need`(files: Int)
+    /// With 24 files SwiftNIO traps. With 64 the service would run and send nothing.
+    @Test(arguments: [24, 64, 80]) func `a process does not start with fewer files than its settings need`(files: Int)
         async throws
     {
         let room = try await ProgramRoom()
@@ -119,13 +119,13 @@ struct StartTests {
     }
 
     @Test(arguments: [0, 1, 5, 20])
-    func `a reload that is asked for too early does not end it`(milliseconds: UInt32) async throws {
+    func `a reload requested too early does not end the process`(milliseconds: UInt32) async throws {
         let room = try await ProgramRoom()
         let running = try Program.start(
             ["run", "--config", room.path("newswire.yaml")], environment: room.environment)
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                // The moment itself is the case: nothing tells of it.
+                // The moment itself is tested, and nothing signals it.
                 usleep(milliseconds * 1_000)
                 running.signal(SIGHUP)
                 continuation.resume()

@@ -9,19 +9,19 @@ import NewswireCommands
 import NotificationHub
 import Testing
 
-/// Accepted sends, followed by the program to what the hub says of them.
+/// Follows accepted sends with the program, up to the hub's telemetry about them.
 struct TelemetryCommandTests {
     private static let topics = [
         ("news.events", 2), ("news.results", 2), ("news.dead-letters", 2), ("news.control", 1), ("news.audit", 1),
         ("news.held", 2), ("news.telemetry", 2),
     ]
 
-    /// - Parameter telemetry: how slowly the hub tells.
+    /// - Parameter telemetry: the delays of the hub's telemetry.
     private static func room(_ telemetry: TelemetryTimes = TelemetryTimes(), tier: Tier = .standard) async throws
         -> ProgramRoom
     {
         var hub = HubServerSettings(port: 0, hubName: try HubName("breaking-news"))
-        // Three for each of a thousand tags.
+        // Three devices for each of a thousand tags.
         hub.devices = 3_000
         hub.configure = { ($0.telemetry, $0.tier) = (telemetry, tier) }
         let room = try await ProgramRoom(topics: topics, hub: hub)
@@ -51,15 +51,14 @@ struct TelemetryCommandTests {
         return records
     }
 
-    @Test func `what the hub said stands on the topic, agrees with the hub, and is joined to the results`() async throws
-    {
+    @Test func `telemetry records agree with the hub, and are joined to the results`() async throws {
         let room = try await Self.room()
         _ = try await room.run("publish", "-", input: Self.events(40))
         let sent = try await room.run("run", "--until-caught-up")
         #expect(sent.status == 0, "\(sent.errors)")
         let asked = try await room.run("telemetry", "--until-caught-up", "--log-level", "debug")
         #expect(asked.status == 0, "\(asked.errors)")
-        // Who knows an id may ask about the send.
+        // Anybody who knows an id may ask about the send, so ids must not be printed.
         for message in room.hub.received { #expect(!(asked.errors + asked.output).contains(message.id)) }
         #expect(!asked.errors.contains("sig="))
 
@@ -81,7 +80,7 @@ struct TelemetryCommandTests {
         await room.close()
     }
 
-    @Test func `killed in the middle, it goes on where it was, and no record changes its meaning`() async throws {
+    @Test func `a killed process continues where it was, and no record changes its meaning`() async throws {
         var times = TelemetryTimes()
         times.processingMilliseconds = 25_000
         let room = try await Self.room(times)
@@ -107,7 +106,7 @@ struct TelemetryCommandTests {
         await room.close()
     }
 
-    @Test func `a hub that must not be asked is named plainly, and the process stays`() async throws {
+    @Test func `a hub that refuses questions is reported, and the process keeps running`() async throws {
         let room = try await Self.room()
         var fault = HubFault()
         (fault.status, fault.calls) = (403, .telemetry)
@@ -124,7 +123,7 @@ struct TelemetryCommandTests {
         await room.close()
     }
 
-    @Test func `without its section or its topic it says what to write or to run`() async throws {
+    @Test func `a missing section or topic is reported with its remedy`() async throws {
         let room = try await ProgramRoom()
         let unset = try await room.run("telemetry")
         #expect(unset.status == 78 && unset.errors.contains("telemetry: is missing"), "\(unset.errors)")

@@ -25,14 +25,14 @@ import Testing
 @Test(.timeLimit(.minutes(5))) func `a table of many rows takes no longer per row than one of few`() {
     var table = TextTable([.init(title: "order"), .init(title: "reason", widthMax: 80)], hasColours: false)
     let reason = String(repeating: "r", count: 100)
-    // Measured for each row anew, the columns alone would take hours.
+    // If columns were measured again for each row, that alone would take hours.
     for number in 0..<20_000 { table.add([.init("recall of \(number)"), .init(reason)]) }
     let lines = table.text.split(separator: "\n")
     #expect(lines.count == 20_001)
     #expect(lines.last == "recall of 19999  \(String(repeating: "r", count: 79))…")
 }
 
-@Test func `no text can hide or reorder what stands beside it`() {
+@Test func `a text cannot hide or reorder the text beside it`() {
     let hidden: [Unicode.Scalar] =
         ["\u{80}", "\u{85}", "\u{9B}", "\u{200E}", "\u{200F}"] + ["\u{2028}", "\u{2029}"]
         + (0x202A...0x202E).compactMap(Unicode.Scalar.init) + (0x2066...0x2069).compactMap(Unicode.Scalar.init)
@@ -43,7 +43,7 @@ import Testing
         #expect(!text.plain.unicodeScalars.contains(scalar))
     }
     #expect("exe\u{202E}txt".plain == "exe\\u202etxt")
-    // Parts of letters and emoji.
+    // These are parts of letters and emoji.
     for text in ["é", "†", "…", "“x”", "👩\u{200D}🚒", "می\u{200C}خواهم", "\u{A0}"] {
         #expect(text.escapingHidden == text)
     }

@@ -35,7 +35,7 @@ func `check fails for broken promises and waiting partitions, and only warns oth
     #expect(findings.allSatisfy { $0.isFailure == $0.line(hasColours: false).hasPrefix("fail") })
 }
 
-@Test func `programs get one object for each topic, with what is wrong about it`() throws {
+@Test func `programs get one object for each topic, with its problems`() throws {
     let states = states(["a": 4, "b": 3, "c": 9, "news.results": 4])
     let lines = rules.json(states, rules.findings(states))
     #expect(lines.first == #"{"topic":"a","use":"lane live","partitions":4,"findings":[]}"#)
@@ -85,7 +85,7 @@ struct EditorialTopicTests {
             .map { $0.prefix { $0 != " " } }.joined(separator: " ")
     }
 
-    @Test func `topics of editors that are missing or do not fit are warnings, and too few partitions wait`() {
+    @Test func `missing or unfit topics of editors only warn, but a held topic with too few partitions fails`() {
         #expect(words { _ in } == "ok ok ok")
         #expect(
             words { for name in ["news.control", "news.audit", "news.held"] { $0[name] = nil } } == "warn warn warn")
@@ -96,7 +96,7 @@ struct EditorialTopicTests {
         #expect(words { $0["news.held"]?.configuration = .known(["cleanup.policy": "delete"]) } == "ok ok warn")
     }
 
-    @Test func `check says what the control topic says of the hub`() {
+    @Test func `check reports the hub's environment on the control topic`() {
         let ours = HubEnvironment(name: "production", host: "h", hub: "n")
         let theirs = HubEnvironment(name: "staging", host: "h", hub: "n")
         func line(_ ours: HubEnvironment?, _ theirs: HubEnvironment?) -> String? {
@@ -114,7 +114,7 @@ struct EditorialTopicTests {
         }
     }
 
-    @Test func `topics --create writes which environment the hub belongs to, once, and another one does not pass`()
+    @Test func `topics --create writes the hub's environment once, and refuses another one`()
         async throws
     {
         // The embedded broker creates no topics on request.

@@ -3,7 +3,7 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// What `newswire publish` may publish, when, and under which name.
+/// The backfill options of `newswire publish`: the run's name, its bounds and hours, and whether phones ring.
 struct BackfillOptions: ParsableArguments {
     @Option(
         name: .customLong("run"),
@@ -52,7 +52,7 @@ struct BackfillOptions: ParsableArguments {
             events: maxEvents, perCategory: maxPerCategory, age: maxAge.flatMap(SettingsValue.duration))
     }
 
-    /// `nil` for any hour.
+    /// The hours of --between, or `nil` if events may be published at any time.
     var schedule: PublishSchedule? {
         get throws {
             guard let between else { return nil }
@@ -71,7 +71,7 @@ struct BackfillOptions: ParsableArguments {
     }
 }
 
-/// `--dry-run` and what belongs to it.
+/// The option `--dry-run` and the options that belong to it.
 struct DryRunOptions: ParsableArguments {
     @Flag(
         help: "Publish nothing: count what would become of the events, how long it would take and what it would cost.")
@@ -88,7 +88,7 @@ struct DryRunOptions: ParsableArguments {
     @Flag(help: "With --dry-run, print one JSON object, for programs.")
     var json = false
 
-    /// No hub has more devices.
+    /// Maximum number of devices accepted for a category. No hub has more.
     private static let devicesMax = 10_000_000_000
 
     func validate() throws {
@@ -110,7 +110,7 @@ struct DryRunOptions: ParsableArguments {
         return (String(text[..<end]), devices)
     }
 
-    /// - Parameter categories: the names of the settings; compared without case.
+    /// - Parameter categories: the category names in the settings, compared without regard to case.
     func devices(in categories: [String]) throws -> [String: Int] {
         var devices: [String: Int] = [:]
         for (name, count) in audience.compactMap(Self.pair) {

@@ -5,16 +5,16 @@ package import NewswireSettings
 import NotificationHub
 package import PublishEngine
 
-/// Counts what would become of the events of a backfill, by the engine's own code: each is decided at the time at which it would
-/// be sent.
+/// Counts what would happen to the events of a backfill. Uses the engine's own code, which decides each event at the time at
+/// which it would be sent.
 package struct DryRun {
-    /// How fast events are written and sent.
+    /// The rates at which events are written and sent.
     package struct Speed: Sendable {
-        /// The most events a second that the command writes; `nil` for no limit.
+        /// Maximum events per second that the command writes; `nil` if unlimited.
         package var written: Int?
-        /// Requests a second that the hub takes of this lane while others have work too; `nil` for no limit.
+        /// Requests per second that the hub accepts from this lane while other lanes have work too; `nil` if unlimited.
         package var sent: Double?
-        /// Requests for each event.
+        /// The number of requests per event.
         package var platforms: Int
         package var schedule: PublishSchedule?
 
@@ -24,11 +24,11 @@ package struct DryRun {
             self.schedule = schedule
             platforms = max(settings.platforms.count, 1)
             let floor = lane > 0 ? settings.lanes[lane].floorPercent : 100
-            // Without a floor nothing is promised: the hub's rate, while higher lanes have nothing to send.
+            // A lane without a floor has no guaranteed rate: assumes the hub's rate, as if higher lanes had nothing to send.
             sent = settings.rate.map { Double($0.perSecond) * Double(floor > 0 ? floor : 100) / 100 }
         }
 
-        /// The time for so many events that begin at a time.
+        /// The time that a number of events takes from a start time.
         ///
         /// - Returns: `nil` if nothing bounds the speed.
         package func duration(of events: Int, from start: Instant) -> Duration? {
@@ -46,12 +46,12 @@ package struct DryRun {
         }
     }
 
-    /// The first requests, as an example.
+    /// Maximum number of requests kept as samples, from the first on.
     static let samplesMax = 10
-    /// The most ids that are remembered, eight bytes each, twice that in a hash table. A duplicate beyond is found only if it is
-    /// near its first.
+    /// Maximum number of ids in memory. Each takes 8 bytes, and 16 in the hash table. Duplicates of later ids are found only
+    /// near their original.
     package static let idsMax = 1 << 24
-    /// As many as one process may have.
+    /// The numbers of partitions that one process may have.
     package static let partitionsAllowed: ClosedRange<Int32> = 1...4_000
 
     private(set) package var tally = DryRunTally()
@@ -62,23 +62,23 @@ package struct DryRun {
     private let headers: [RecordHeader]
     private let lane: String
     private let users: UserTags
-    /// Translations may have one id.
+    /// True if translations of an event may share one id.
     private let hasEditions: Bool
-    /// When the first event is written.
+    /// The time at which the first event is written.
     private let opening: Instant
-    /// The work of writing that is done, and when.
+    /// The writing work that is done, and the time at which it is done.
     private var writing: (work: Duration, at: Instant)
     private let speed: Speed
-    /// Of the events that would be sent.
+    /// Fingerprints of the events that would be sent.
     private var ids: Set<UInt64> = []
     private let partitions: Int32
     private var overtaking: OvertakingVersions
 
     /// - Parameters:
-    ///   - lane: the position of one of the settings' lanes.
-    ///   - headers: those that the events would be published with.
-    ///   - partitions: those of the lane's topic.
-    /// - Throws: nothing for checked settings.
+    ///   - lane: the position of the lane in the settings.
+    ///   - headers: the headers that the events would be published with.
+    ///   - partitions: the number of partitions of the lane's topic.
+    /// - Throws: never for settings that were checked.
     package init(
         _ settings: Settings, lane: Int, selection: EventSelection, headers: [RecordHeader], speed: Speed,
         partitions: Int32, start: Instant
@@ -96,7 +96,7 @@ package struct DryRun {
         writing = (.zero, opening)
     }
 
-    /// - Returns: what is wrong with a bad item.
+    /// - Returns: the problem of a bad item; `nil` for other items.
     package mutating func take(_ item: EventFileItem) -> EventReview.Complaint? {
         switch selection.choose(item) {
         case .bad(let complaint):
@@ -124,10 +124,10 @@ package struct DryRun {
         samples.append(EventExplanation(decision, event, lane: lane, isBackfill: true, hiding: users))
     }
 
-    /// When the next event is written, behind all others, and when it is sent, behind those that are.
+    /// The times at which the next event is written, after all earlier ones, and sent, after all that are sent before it.
     private mutating func nextTurn() -> (writtenAt: Instant, sentAt: Instant) {
         if let written = speed.written {
-            // From the last event on: from the start there may be a thousand nights between.
+            // Computed from the last event, because `end(of:from:)` looks ahead at most a thousand nights.
             let work = speed.work(tally.events, Double(written))
             let more = work - writing.work
             writing = (work, speed.schedule?.end(of: more, from: writing.at) ?? writing.at + more)
@@ -137,14 +137,14 @@ package struct DryRun {
         return (writing.at, max(writing.at, sentAt))
     }
 
-    /// It would be sent a second time, too far behind the first for a process to know.
+    /// True if the event would be sent a second time because a process no longer remembers its first copy.
     private mutating func isRepeat(_ copy: UInt64, _ outcome: Outcome) -> Bool {
         guard outcome == .accepted else { return false }
         if ids.count >= Self.idsMax { return ids.contains(copy) }
         return !ids.insert(copy).inserted
     }
 
-    /// The same for every copy of the event.
+    /// A fingerprint that is equal for every copy of the event.
     private func copy(of event: NewsEvent) -> UInt64 {
         var id = Fingerprint(of: event.id)
         if let version = event.ledgerVersion { id.mix(version) }
@@ -155,28 +155,27 @@ package struct DryRun {
 
 /// The counts of a dry run.
 package struct DryRunTally: Sendable, Hashable {
-    /// Those that would be published.
+    /// Events that would be published.
     package var events = 0
     package var bad = 0
-    /// Beyond a bound of the command.
+    /// Events left out because of a bound of the command.
     package var skipped = 0
-    /// By how they would end.
+    /// Numbers of events by expected outcome.
     package var outcomes: [Outcome: Int] = [:]
-    /// Of the accepted ones, those that stand in the files a second time, too far apart to be noticed when they are sent.
+    /// Accepted events that occur in the files a second time, too far apart to be noticed when they are sent.
     package var repeats = 0
-    /// Of the expired ones, those that are not too old yet when they are written: they are sent if the lane gets more than its
-    /// floor.
+    /// Expired events that are not too old yet when they are written. They are sent if the lane gets more than its floor.
     package var expiredWaiting = 0
-    /// Of the accepted, the expired and the duplicates, those that a newer version or a recall of their story may settle while they
-    /// wait, as it is so close: a matter of milliseconds.
+    /// Accepted, expired and duplicate events that a newer version or a recall of their story may settle while they wait.
+    /// Milliseconds decide.
     package var overtaken = 0
-    /// Those for the testers alone, of the accepted and held ones.
+    /// Accepted and held events for testers only.
     package var tests = 0
-    /// Those for single readers alone, of the accepted and held ones.
+    /// Accepted and held events for single readers only.
     package var personal = 0
-    /// The readers of these, each for every event.
+    /// The readers of personal events, counted once per event.
     package var readers = 0
-    /// The other accepted and held ones, by the names of their categories.
+    /// All other accepted and held events, by the names of their categories.
     package var categories: [[String]: Int] = [:]
     package var oldest: Instant?
     package var newest: Instant?
@@ -185,7 +184,7 @@ package struct DryRunTally: Sendable, Hashable {
 
     package subscript(outcome: Outcome) -> Int { outcomes[outcome, default: 0] }
 
-    /// Sent now or when their time comes.
+    /// Events sent immediately or after being held.
     package var sent: Int { self[.accepted] + self[.held] }
 
     fileprivate mutating func note(_ event: borrowing NewsEvent) {
@@ -209,7 +208,7 @@ package struct DryRunTally: Sendable, Hashable {
         }
     }
 
-    /// So many events are for readers of the category; one of several categories counts for each.
+    /// The number of events for readers of the category. An event of several categories counts in each.
     package func count(of category: String) -> Int {
         categories.reduce(0) { $1.key.contains(category) ? $0 + $1.value : $0 }
     }

@@ -2,15 +2,15 @@ import ByteText
 import NewsModel
 import NewswireSettings
 
-/// What `newswire publish --dry-run` says.
+/// The report of `newswire publish --dry-run`.
 package struct DryRunReport {
     package var tally: DryRunTally
     package var estimate: PushEstimate
-    /// Of the settings, in their order.
+    /// The categories of the settings, in their order.
     package var categories: [String]
-    /// `nil` if nothing bounds the speed.
+    /// The expected duration; `nil` if nothing bounds the speed.
     package var takes: Duration?
-    /// Those of the topic that it was counted for.
+    /// The number of partitions that the counts assume.
     package var partitions: Int32
     package var samples: [EventExplanation]
 
@@ -26,7 +26,7 @@ package struct DryRunReport {
         self.samples = samples
     }
 
-    /// Rounded up.
+    /// The expected duration in seconds, rounded up.
     private var seconds: Int64? { takes.map { ($0.nanoseconds - 1) / 1_000_000_000 + ($0 > .zero ? 1 : 0) } }
 
     private var counts: [(name: String, events: Int)] {
@@ -50,7 +50,7 @@ package struct DryRunReport {
             } else {
                 json.null("cost")
             }
-            // These, duplicates, unroutable and expired are all the events.
+            // With duplicates, unroutable and expired, these outcomes add up to all events.
             for outcome in [Outcome.accepted, .held, .withheld, .superseded, .canceled] {
                 json.field(named: outcome.rawValue, Int64(tally[outcome]))
             }

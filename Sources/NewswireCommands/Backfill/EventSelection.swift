@@ -2,14 +2,14 @@ import KafkaModel
 package import NewsModel
 package import PublishEngine
 
-/// Which items of the files are published: those that are events, up to the bounds of the command. Decides the same each time
-/// it is given the same items in the same order.
+/// Selects the items of the files to publish: valid events up to the bounds of the command. The same items in the same order
+/// always give the same selection.
 package struct EventSelection {
-    /// What is left out on purpose.
+    /// The bounds beyond which events are left out.
     package struct Bounds: Sendable, Hashable {
         package var events: Int?
         package var perCategory: Int?
-        /// By the event's `publishedAt`; one without is taken.
+        /// Maximum age by the event's `publishedAt`. An event without that time is never too old.
         package var age: Duration?
 
         package init(events: Int? = nil, perCategory: Int? = nil, age: Duration? = nil) {
@@ -22,7 +22,7 @@ package struct EventSelection {
     package enum Choice {
         case event(NewsEvent, [UInt8])
         case bad(EventReview.Complaint)
-        /// Beyond a bound.
+        /// The item is beyond a bound.
         case skipped
     }
 
@@ -30,13 +30,13 @@ package struct EventSelection {
     private let bounds: Bounds
     private let router: Router?
     private let oldest: Instant
-    /// Chosen so far.
+    /// The number of events already chosen.
     private(set) package var count = 0
     private var perCategory: [String: Int] = [:]
 
     /// - Parameters:
-    ///   - router: finds the categories; without one there is no bound per category.
-    ///   - start: when the run began, also if this command continues it.
+    ///   - router: determines the categories; without it, the bound per category has no effect.
+    ///   - start: the time at which the run began, even if this command only continues it.
     package init(_ review: EventReview, _ bounds: Bounds = Bounds(), router: Router? = nil, start: Instant) {
         self.review = review
         self.bounds = bounds
@@ -44,7 +44,7 @@ package struct EventSelection {
         oldest = bounds.age.map { start - $0 } ?? .distantPast
     }
 
-    /// Items of an earlier command count.
+    /// True if items that an earlier command published must be counted too.
     package var needsAllItems: Bool { bounds.events != nil || bounds.perCategory != nil }
 
     package mutating func choose(_ item: EventFileItem) -> Choice {
@@ -53,7 +53,7 @@ package struct EventSelection {
         case .success(let (event, bytes)):
             if let time = event.publishedAt, time < oldest { return .skipped }
             if let most = bounds.events, count >= most { return .skipped }
-            // News for single readers disturbs no category's.
+            // News for single readers does not count for a category, because it does not disturb the category's readers.
             if let most = bounds.perCategory, event.users.isEmpty, let router,
                 case .tagged(let routing) = router.route(event)
             {

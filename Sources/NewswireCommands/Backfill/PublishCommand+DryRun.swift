@@ -6,9 +6,9 @@ import NewswireSettings
 import PublishEngine
 
 extension PublishCommand {
-    /// Counts, and publishes nothing. Without a broker it knows all but the partitions.
+    /// Counts events without publishing them. Needs the broker only for the number of partitions.
     func runDry() throws {
-        // It needs neither a hub nor its key.
+        // A dry run needs neither the hub nor its key.
         let loaded = try ConfigurationOption.load(configurationOption.config, leavingOut: ["hub"])
         guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
         let lane = try lanePosition(settings)
@@ -18,7 +18,7 @@ extension PublishCommand {
         let refusal = permission.refusal(settings.payload)
         let errors = Terminal.standardError
         let start = PublishClock.system.now()
-        // What the devices would get, if it is not refused.
+        // Uses the silent form, as devices would get it, unless the settings have no silent form.
         let review = EventReview(
             environment: settings.policy.environment, run: backfill.run,
             isSilent: permission.isSilent && refusal == nil)
@@ -58,7 +58,7 @@ extension PublishCommand {
         if !isSound { throw ExitCode.failure }
     }
 
-    /// Copies of an event are recognised by partition.
+    /// The number of partitions to assume. It matters because copies of an event are recognised per partition.
     private func partitionCount(_ settings: Settings, _ lane: Int) -> Int32 {
         if let given = dryRunOptions.partitions { return given }
         guard let topic = settings.engine.lanes[lane].topics.first else { return 1 }
@@ -79,7 +79,7 @@ extension PublishCommand {
         return Int32(assumed)
     }
 
-    /// - Returns: `false` if the file holds nothing.
+    /// - Returns: `false` if the file is empty.
     private func rehearse(_ path: String, _ run: inout DryRun) throws -> Bool {
         let errors = Terminal.standardError
         let file = try EventFile(path: path, format: input.chosenFormat)

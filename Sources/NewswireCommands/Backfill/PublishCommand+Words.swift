@@ -1,7 +1,7 @@
 import ByteText
 import NewsModel
 
-/// What it says of its files and at its end.
+/// Messages about each file and about the whole run.
 extension PublishCommand {
     static func report(
         _ summary: FilePublication.Summary, _ path: String, _ terminal: Terminal, isEmpty: Bool? = nil

@@ -2,12 +2,12 @@ import ByteText
 import NewsModel
 package import PublishEngine
 
-/// Whether a command may publish so many events: a backfill disturbs nobody unless the operator has typed how many events it
-/// is that will.
+/// Decides if a command may publish a number of events. A backfill disturbs nobody, unless the operator has typed how many
+/// events will ring.
 package struct PublishPermission: Sendable, Hashable {
-    /// The lane is the most urgent one, whose events ring.
+    /// True if the lane is the most urgent one, whose events ring.
     package var isUrgentLane: Bool
-    /// The operator named the lane.
+    /// True if the operator named the lane.
     package var isLaneNamed: Bool
     package var rings: Bool
     /// The number of events that the operator typed.
@@ -20,20 +20,20 @@ package struct PublishPermission: Sendable, Hashable {
         self.confirmed = confirmed
     }
 
-    /// The events that the most urgent lane takes unconfirmed: a night of news, not an archive.
+    /// Maximum events that the most urgent lane takes without confirmation: enough for a night of news, not for an archive.
     package static let unconfirmedMax = 100
     static let remedy = "type the exact number of events after --confirm"
 
-    /// The events get the header that keeps phones from ringing.
+    /// True if the events get the header that keeps phones from ringing.
     package var isSilent: Bool { !isUrgentLane && !rings }
 
-    /// Their number counts before the first one is published.
+    /// True if the events must be counted before the first one is published.
     package var needsCount: Bool { isUrgentLane || rings || confirmed != nil }
 
-    /// The most events that may be published where they cannot be counted before; `nil` for any number.
+    /// Maximum events that may be published if they cannot be counted first; `nil` for any number.
     package var countMax: Int? { needsCount ? confirmed ?? (rings ? 0 : Self.unconfirmedMax) : nil }
 
-    /// Why phones would ring although they must not; `nil` if they would not.
+    /// The reason why phones would ring although they must not; `nil` if they would not.
     package func refusal(_ payload: PayloadSettings) -> String? {
         guard isSilent, !payload.canBackfillSilently else { return nil }
         let reason =
@@ -47,7 +47,7 @@ package struct PublishPermission: Sendable, Hashable {
             "these devices would ring: \(reason). Name the app's templates in payload.templates, e.g. {normal: breakingNews, quiet: breakingNewsQuiet}, or let them ring with --ring --confirm and the number of events"
     }
 
-    /// Why so many events are not published; `nil` if they are.
+    /// The reason why this number of events is refused; `nil` if it is allowed.
     package func refusal(count: Int) -> String? {
         let events = counted(count, "event")
         if let confirmed {

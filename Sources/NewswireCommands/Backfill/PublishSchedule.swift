@@ -1,7 +1,7 @@
 package import NewsModel
 package import PublishEngine
 
-/// The hours in which a backfill writes events; outside of them it pauses.
+/// The hours in which a backfill writes events. It pauses outside them.
 package struct PublishSchedule: Sendable, Hashable {
     package var window: DailyWindow
 
@@ -9,9 +9,9 @@ package struct PublishSchedule: Sendable, Hashable {
         self.window = window
     }
 
-    /// From `01:00-05:00`.
+    /// Creates a schedule from a text such as `01:00-05:00`.
     ///
-    /// - Returns: `nil` for anything else.
+    /// - Returns: `nil` for a text of another form.
     package init?(between text: String, zone: ClockZone) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let from = Self.minutes(parts[0]), let to = Self.minutes(parts[1]), from != to,
@@ -20,7 +20,7 @@ package struct PublishSchedule: Sendable, Hashable {
         window = DailyWindow(from: from, to: to, zone: zone)
     }
 
-    /// After midnight; `24:00` too.
+    /// The minutes after midnight of a text such as `1:00`. Accepts `24:00`.
     private static func minutes(_ text: Substring) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
@@ -31,13 +31,13 @@ package struct PublishSchedule: Sendable, Hashable {
         return hours * 60 + minutes
     }
 
-    /// When it may go on; the time itself while it may.
+    /// The next time at which writing is allowed, which is `wall` itself during the hours.
     package func opening(at wall: Instant) -> Instant { window.opening(at: wall) }
 
-    /// When so much work will be done that begins now and rests outside of the hours.
+    /// The time at which work is done that begins at `start` and pauses outside the hours.
     package func end(of work: Duration, from start: Instant) -> Instant {
         var (now, left) = (start, work)
-        // A work of more than a thousand nights goes on without pauses then: nobody waits for that.
+        // After a thousand nights, further pauses are ignored: nobody waits that long.
         for _ in 0..<1_000 {
             now = opening(at: now)
             guard let close = window.end(at: now), close - now < left else { break }

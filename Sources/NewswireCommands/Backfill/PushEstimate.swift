@@ -1,14 +1,14 @@
 import ByteText
 package import NewswireSettings
 
-/// The devices that would be pushed to, and what that costs.
+/// The number of pushes to devices, and their cost.
 package struct PushEstimate: Sendable, Hashable {
     /// Deliveries to devices; `nil` if the devices of a category are not known. A reader of several of an event's categories
-    /// counts for each: the hub does not tell.
+    /// counts in each, because the hub does not report the overlap.
     package let pushes: Int64?
     package let cost: Money?
-    /// Without an audience: what it costs if every category has so many devices. Prices fall by steps, so one number alone would
-    /// mislead.
+    /// Costs for example numbers of devices per category, for use without an audience. Prices fall by steps, so one number
+    /// alone would mislead.
     private let examples: [Example]
     /// The categories whose devices are not known, in the order of the settings.
     package let unknown: [String]
@@ -16,12 +16,12 @@ package struct PushEstimate: Sendable, Hashable {
 
     private struct Example: Sendable, Hashable {
         var devices: Int64
-        /// `nil` for more pushes than the tier allows.
+        /// The cost; `nil` if the tier does not allow that many pushes.
         var cost: Money?
     }
 
     /// - Parameters:
-    ///   - categories: the names of the settings.
+    ///   - categories: the category names in the settings.
     ///   - audience: devices by category. A single reader counts as one device.
     package init(_ tally: DryRunTally, categories: [String], audience: [String: Int], prices: PushPrices) {
         self.prices = prices
@@ -46,16 +46,16 @@ package struct PushEstimate: Sendable, Hashable {
         return overflow ? .max : product
     }
 
-    /// From this amount on it is the first thing that is said.
+    /// A cost from this amount on comes first in the report.
     private static let large = Money(dollars: 100)
 
     package var isLarge: Bool {
         let cost = pushes == nil ? examples.last?.cost : cost
-        // A tier without a price for so many refuses them.
+        // A tier without a price for that many pushes refuses them.
         return cost.map { $0 >= Self.large } ?? true
     }
 
-    /// One sentence for people.
+    /// The estimate as one sentence for people.
     package var text: String {
         let tier = "tier \(prices.tier.rawValue), prices of \(prices.asOf)"
         if let pushes {

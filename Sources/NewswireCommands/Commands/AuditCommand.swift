@@ -39,7 +39,7 @@ struct AuditCommand: ParsableCommand {
         let now = ServiceClock().now.wall
         do {
             let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
-            // In this order: an order is announced before it stands.
+            // Reads the audit topic first, because an order is written there before it is in force.
             let trail = try reading.trail(since: since?.instant(at: now))
             let scope = story.map { ControlScope.recall(story: $0).key }
             let lines = trail.lines(try reading.view(), at: now).filter { line in

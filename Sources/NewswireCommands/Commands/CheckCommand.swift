@@ -55,7 +55,7 @@ struct CheckCommand: AsyncParsableCommand {
         let (output, errors) = (Terminal.standardOutput, Terminal.standardError)
         for finding in findings {
             if printsSettings {
-                // Standard output holds a YAML document, which findings would spoil.
+                // Standard output carries a YAML document, which findings would break.
                 errors.line(finding.line(hasColours: errors.hasColours))
             } else {
                 try output.line(finding.line(hasColours: output.hasColours))
@@ -64,13 +64,13 @@ struct CheckCommand: AsyncParsableCommand {
         return !findings.contains(where: \.isFailure)
     }
 
-    /// Blocks while a name is resolved.
+    /// Checks the port. Blocks while a name is resolved.
     private static func listen(_ settings: Settings) -> [CheckFinding] {
         guard let listen = settings.listen else { return [] }
         return [.listen(listen, ListenFailure.trying(host: listen.host, port: listen.port))]
     }
 
-    /// Blocks for some seconds at most.
+    /// Checks the broker and its topics. Blocks for a few seconds at most.
     private static func kafka(_ settings: Settings) -> [CheckFinding] {
         let servers = settings.kafkaSettings.bootstrapServers.joined(separator: ",")
         do {
@@ -83,10 +83,10 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// Blocks while the control topic is read, for some seconds at most.
+    /// Checks the environment on the control topic. Blocks for about 10 seconds at most while it reads that topic.
     private static func environment(_ settings: Settings) -> [CheckFinding] {
         let topics = settings.control.topics
-        // Settings that name no hub have been refused before.
+        // Settings without a hub were refused earlier.
         let ours = (try? settings.controlSettings())?.environment
         let deadline = ContinuousClock.now + .seconds(10)
         do throws(KafkaFailure) {
@@ -104,7 +104,7 @@ struct CheckCommand: AsyncParsableCommand {
     private static func hub(_ settings: Settings) async -> CheckFinding {
         do {
             let sender = try SingleSend(settings)
-            // No device has this tag: the hub checks everything and then sends to none.
+            // No device has this tag, so the hub validates the request and sends to no device.
             let unused = try Tag("newswire-check-\(UUID().uuidString)")
             let probe = SendRequest(
                 format: .template, tags: TagExpression(unused).description,
@@ -130,7 +130,7 @@ package struct CheckFinding: Hashable, Sendable {
     private var message: String
     private var remedy = ""
 
-    /// False for a warning too.
+    /// True for a failure; false for a warning.
     package var isFailure: Bool { severity == .fail }
 
     static func ok(_ subject: String, _ message: String) -> CheckFinding {
@@ -145,14 +145,14 @@ package struct CheckFinding: Hashable, Sendable {
         CheckFinding(severity: .fail, subject: subject, message: message, remedy: remedy)
     }
 
-    /// Nobody learns by trying how loud the replacement of a recalled story is.
+    /// Warns if the replacement of a recalled story rings, because nobody finds that out by trying.
     package static func replacement(_ settings: Settings) -> CheckFinding? {
         settings.payload.ringing.map {
             .warning("recall", "the text of recall --replace rings on phones: \($0.cause)", $0.remedy)
         }
     }
 
-    /// A port in use is only a warning: the service may be running already.
+    /// Reports a port in use only as a warning, because the service may already be running.
     package static func listen(_ address: NetworkAddress, _ failure: ListenFailure?) -> CheckFinding {
         guard let failure else { return .ok("listen", "\(address) can be opened") }
         guard failure.cause != .inUse else {
@@ -174,7 +174,7 @@ package struct CheckFinding: Hashable, Sendable {
         }
     }
 
-    /// - Returns: `nil` where no environment is named.
+    /// - Returns: `nil` if no environment is named.
     package static func environment(_ agreement: EnvironmentAgreement, on topic: String) -> CheckFinding? {
         switch agreement {
         case .unnamed: nil
@@ -204,6 +204,6 @@ package struct CheckFinding: Hashable, Sendable {
 }
 
 extension TopicRules.Finding {
-    /// A warning is something to know; all others, and missing topics that are needed, are something to do.
+    /// True if the operator must act: for an error, and for a missing topic of dead letters.
     var isFailure: Bool { severity != .warning || (problem == .missing && use == .deadLetters) }
 }

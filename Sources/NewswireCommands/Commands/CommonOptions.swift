@@ -7,12 +7,12 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// `--config FILE`.
+/// The option `--config FILE`.
 struct ConfigurationOption: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The configuration file (YAML).", valueName: "file"), completion: .file())
     var config: String
 
-    /// - Throws: an exit with 78, after all problems were written to standard error.
+    /// - Throws: the exit with 78, after writing all problems to standard error.
     func settings() throws -> Settings {
         guard let settings = try load().settings else { throw ExitCode.badConfiguration }
         return settings
@@ -21,7 +21,7 @@ struct ConfigurationOption: ParsableArguments {
     /// Reads the file and writes its problems, warnings included, to standard error.
     func load() throws -> LoadedSettings { try Self.load(config) }
 
-    /// - Parameter sections: those that the command has no use for.
+    /// - Parameter sections: the sections that the command does not use.
     static func load(_ config: String, leavingOut sections: Set<String> = []) throws -> LoadedSettings {
         let loaded: LoadedSettings
         do {
@@ -38,7 +38,7 @@ struct ConfigurationOption: ParsableArguments {
     }
 }
 
-/// `--log-level`, which overrides the configuration.
+/// The option `--log-level`, which overrides the configuration.
 struct LogOption: ParsableArguments {
     @Option(
         name: .long,
@@ -60,7 +60,7 @@ struct LogOption: ParsableArguments {
     }
 }
 
-/// `--outcome OUTCOME`, any number of times.
+/// The option `--outcome OUTCOME`, which may be repeated.
 struct OutcomeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp("Only this outcome; repeat for several.", valueName: "outcome"),
@@ -73,11 +73,11 @@ struct OutcomeOption: ParsableArguments {
         }
     }
 
-    /// Empty for all.
+    /// The chosen outcomes; empty for all.
     var outcomes: Set<Outcome> { Set(outcome.compactMap(Outcome.init(rawValue:))) }
 }
 
-/// A time on the command line: RFC 3339, or how long ago.
+/// A time on the command line, as RFC 3339 or as a duration before now.
 enum TimeArgument {
     case at(Instant)
     case ago(Duration)
@@ -117,17 +117,17 @@ extension ValidationError {
 }
 
 extension ExitCode {
-    /// `EX_CONFIG` of sysexits.h.
+    /// The exit code `EX_CONFIG` of sysexits.h.
     static let badConfiguration = ExitCode(78)
 
-    /// Says what is wrong with an option, once the configuration is read: a `ValidationError` would then print the usage of
-    /// the whole program.
+    /// Reports a wrong option after the configuration was read. A `ValidationError` thrown then would print the usage of the
+    /// whole program.
     static func wrongUsage(_ problem: ValidationError) -> ExitCode {
         Terminal.standardError.line("Error: \(problem.message)")
         return .validationFailure
     }
 
-    /// The same for a word that the configuration does not know.
+    /// Reports a word that the configuration does not know.
     static func wrongUsage(_ word: String, isNot kind: String, known: [String]) -> ExitCode {
         wrongUsage(ValidationError(word, isNot: "\(kind) of the configuration", known: known))
     }

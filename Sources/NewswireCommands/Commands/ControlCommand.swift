@@ -35,7 +35,7 @@ struct ControlCommand: ParsableCommand {
         do {
             let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
             let view = try reading.view()
-            // Read second: a process answers what stands on the control topic.
+            // Read after the orders, because processes confirm only orders that are on the control topic.
             let confirmations = confirmations(reading)
             let now = ServiceClock().now.wall
             let output = Terminal.standardOutput
@@ -68,7 +68,7 @@ struct ControlCommand: ParsableCommand {
         }
     }
 
-    /// The processes that have applied each order, by its id, as far as the last lines of the audit topic say.
+    /// The processes that have applied each order, by order id, according to the last lines of the audit topic.
     private func confirmations(_ reading: ControlReading) -> [String: Set<String>] {
         do throws(KafkaFailure) {
             return try reading.recentTrail().confirmations

@@ -72,7 +72,7 @@ struct DemoCommand: AsyncParsableCommand {
         try output.line(
             "  broker   \(demo.broker.bootstrapServers.joined(separator: ",")), topics \(Demo.topic), \(Demo.resultsTopic), \(Demo.deadLettersTopic)"
         )
-        // Whoever stays to look at the page sees one story at a time.
+        // Without --once, sample stories appear one at a time, so that people can watch the page.
         let trickles = !once && events == nil
         let (count, bad) = trickles ? (try Demo.samples().count, []) : try demo.feed(events, until: stop)
         for line in bad { Terminal.standardError.line(line) }
@@ -100,7 +100,7 @@ struct DemoCommand: AsyncParsableCommand {
             }
             group.addTask { .waiting(await follow(demo, trickles ? 0 : count, table)) }
             if trickles { group.addTask { .newsroom(isComplete: try await demo.trickle()) } }
-            // A signal may end the publisher first: then there is nothing left to wait for.
+            // If a signal ends the publisher first, there is nothing left to wait for.
             for try await ended in group {
                 switch ended {
                 case .publisher: group.cancelAll()
@@ -127,15 +127,15 @@ struct DemoCommand: AsyncParsableCommand {
         "\n\(news) Send more at \(demo.page), or end the demo with Ctrl-C.\n"
     }
 
-    /// Shows results as they come: of so many events, and then of what else is sent.
+    /// Shows results as they arrive: first of `count` events, then, without --once, of everything else that is sent.
     ///
-    /// - Returns: the command's exit if they cannot be shown.
+    /// - Returns: the exit of the command if the results cannot be shown.
     private func follow(_ demo: Demo, _ count: Int, _ table: ResultTable) async -> ExitCode? {
         let output = Terminal.standardOutput
         do throws(ExitCode) {
             let show = { (result: ResultRecord) throws(ExitCode) in try output.line(table.line(result)) }
             try await demo.results.wait(for: count, show: show)
-            // Interrupted before.
+            // The wait was interrupted.
             guard demo.results.snapshot.count >= count else { return nil }
             if !once {
                 if count > 0 { try output.line(Self.invitation(demo, "All events have their outcome.")) }

@@ -110,7 +110,7 @@ struct DeviceCommand: AsyncParsableCommand {
     private func chosen() throws -> [NewsCategory] {
         let names = (categories ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         return try names.filter { !$0.isEmpty }.map { name in
-            // A standard category is known by its own spelling.
+            // A standard category keeps its own spelling.
             if let known = NewsCategory.standard.first(where: { $0.name.lowercased() == name.lowercased() }) {
                 return known
             }
@@ -147,7 +147,7 @@ struct DeviceCommand: AsyncParsableCommand {
         let choices = CategoryStore(store, offer: try chosen())
         try choices.choose(try chosen())
         let language = try newsLanguage()
-        // Never the reader's id: what a device prints ends up in logs.
+        // The reader's id is left out, because the output of a device ends up in logs.
         let names =
             (choices.chosen.map(\.name) + (user == nil ? [] : ["a single reader"])).joined(separator: ", ")
             + (language.map { " in \($0.name)" } ?? "")
@@ -159,7 +159,7 @@ struct DeviceCommand: AsyncParsableCommand {
             Subscription(
                 channel: platform.channel(handle), tags: choices.chosen.map(\.tag),
                 userID: user.map { UserTags.userID(for: $0) }, language: language))
-        // The hub may have been restarted since the last time.
+        // The hub may have been restarted since the last run.
         await registrar.refresh()
         let inbox = DeviceInbox(
             settings.connection.endpoint, settings.hub, link, memory: memory, onReturn: { await registrar.refresh() }
@@ -185,7 +185,7 @@ struct DeviceCommand: AsyncParsableCommand {
             throw ExitCode.failure
         }
         if let exit = end.exit { throw exit }
-        // Print what was delivered until now; a hub that has much to do may be slow to say.
+        // Prints what was delivered until now. Tries three times, because a busy hub may be slow to answer.
         for _ in 1...3 { if await inbox.catchUp() { break } }
         if let exit = end.exit { throw exit }
         withExtendedLifetime(signals) {}

@@ -67,7 +67,7 @@ struct ExplainCommand: AsyncParsableCommand {
         if !isSound { throw ExitCode.failure }
     }
 
-    /// - Returns: how many events and bad lines it holds.
+    /// - Returns: the number of events and bad lines in the file.
     private func explain(_ path: String, _ reader: inout EventExplanation.Reader) throws -> Int {
         let file = try EventFile(path: path, format: input.chosenFormat)
         var count = 0

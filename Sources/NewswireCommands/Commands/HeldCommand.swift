@@ -52,7 +52,7 @@ struct HeldCommand: ParsableCommand {
         }
     }
 
-    /// Row by row: there may be a million.
+    /// Prints row by row, because there may be a million events.
     private func show(_ events: [HeldEvent], on output: StandardOutput) throws {
         let columns: [TextTable.Column] = [
             .init(title: "due"), .init(title: "story"), .init(title: "event"), .init(title: "because"),
@@ -72,7 +72,7 @@ struct HeldCommand: ParsableCommand {
 }
 
 extension HeldEvent {
-    /// One line for programs.
+    /// The event as one line of JSON for programs.
     var json: [UInt8] {
         var bytes: [UInt8] = []
         JSONWriter.write(into: &bytes) { json in

@@ -2,7 +2,7 @@ import ArgumentParser
 import HubEmulator
 import NewswireSettings
 
-/// How the hub of `newswire hub` behaves where real hubs differ from each other.
+/// The options of `newswire hub` for behaviour in which real hubs differ from each other.
 struct HubBehaviour: ParsableArguments {
     private static let sendsMax = 1_000_000
     private static let lagMax = Duration.seconds(600)

@@ -136,7 +136,7 @@ struct HubCommand: AsyncParsableCommand {
         }
     }
 
-    /// The connection strings for clients. Their keys are this hub's own and of no use elsewhere.
+    /// The connection strings for clients. Their keys belong to this hub and are useless elsewhere.
     private static func greeting(_ hub: RunningHub) -> String {
         let address = hub.address
         var lines = [

@@ -80,7 +80,7 @@ struct IngestCommand: AsyncParsableCommand {
             valueName: "address"))
     var listen: String?
 
-    /// The publisher's, with keys that following feeds has no use for.
+    /// Sections of the publisher, whose keys are not needed to follow feeds.
     static let sectionsLeftOut: Set<String> = ["hub", "http", "tracing"]
 
     func validate() throws {
@@ -136,7 +136,7 @@ struct IngestCommand: AsyncParsableCommand {
         try config.map { try ConfigurationOption.load($0, leavingOut: Self.sectionsLeftOut) }
     }
 
-    /// With the one feed that `--feed` names, if it does.
+    /// The settings, reduced to the feed of `--feed` if that option is given.
     private func settings(_ loaded: LoadedSettings?) throws -> Settings? {
         guard let loaded else { return nil }
         guard var settings = loaded.settings else { throw ExitCode.badConfiguration }
@@ -186,7 +186,7 @@ struct IngestCommand: AsyncParsableCommand {
         try end(statuses, prints: !json)
     }
 
-    /// The summary of `--once`.
+    /// Prints the summary of `--once`.
     private func finish(_ statuses: [FeedStatus], of settings: Settings) throws {
         let elsewhere = settings.ingest.feeds.feeds.count - statuses.count
         if elsewhere > 0 {
@@ -197,7 +197,7 @@ struct IngestCommand: AsyncParsableCommand {
         try end(statuses, prints: !json)
     }
 
-    /// - Throws: failure when a feed failed, which is named.
+    /// - Throws: failure if a feed failed or was not polled. Failed feeds are named on standard error.
     private func end(_ statuses: [FeedStatus], prints: Bool) throws {
         let failed = statuses.filter(\.isProblem)
         for status in failed {

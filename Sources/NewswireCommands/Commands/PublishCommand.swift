@@ -103,7 +103,7 @@ struct PublishCommand: ParsableCommand {
         }
     }
 
-    /// Equal for two names of one file.
+    /// A text that is equal for two names of the same file.
     private static func identity(_ path: String) -> String {
         var status = stat()
         guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return path }
@@ -121,7 +121,7 @@ struct PublishCommand: ParsableCommand {
         let signals = StopSignals(hangUp: true) {
             stop.raise()
             errors.line(
-                // Not on the line of the progress bar.
+                // Starts a new line, because the progress bar is on the current one.
                 (errors.isInteractive ? "\n" : "")
                     + "interrupted: waiting at most 10 s for the broker to answer for what was sent; again, and it ends at once"
             )
@@ -135,7 +135,7 @@ struct PublishCommand: ParsableCommand {
         do {
             let ready = try prepare(settings, lane, permission, stop, &progresses)
             begun = ready
-            // Elsewhere the summary says it.
+            // Without a terminal, the summary is enough to name the run.
             if errors.isInteractive { errors.line("run \(ready.run)") }
             isSound = try publishAll(ready, permission, progresses, stop, &total)
         } catch {
@@ -151,7 +151,7 @@ struct PublishCommand: ParsableCommand {
                 try Terminal.standardOutput.line(
                     Self.summary(total, begun, elapsed: start.duration(to: .now)))
             } catch {
-                // Nobody reads: the events are on the topic all the same.
+                // An unread summary is no failure, because the events are on the topic.
                 isSound = isSound && error == .success
             }
         }
@@ -167,18 +167,18 @@ struct PublishCommand: ParsableCommand {
                 throw ExitCode.failure
             }
         }
-        // Only now: whoever is told of a failure gives the same command again.
+        // Removed only after success, because after a failure the operator gives the same command again.
         progresses?.removeAll()
     }
 
-    /// Events a second. Those that wait on the topic when the hours of --between end are sent all the same, so by default no more
-    /// are written than the hub takes.
+    /// Maximum events per second. Events still on the topic after the hours of --between are sent anyway, so the default
+    /// is no more than the hub takes.
     func pace(_ settings: Settings) throws -> Int? {
         guard rate == nil, try backfill.schedule != nil, let hub = settings.engine.rate else { return rate }
         return max(hub.perSecond / max(settings.engine.platforms.count, 1), 1)
     }
 
-    /// What a publication needs, once nothing stands against it.
+    /// Everything that a publication needs, once all checks have passed.
     struct Begun {
         var publisher: RecordPublisher
         var topic: String
@@ -189,8 +189,8 @@ struct PublishCommand: ParsableCommand {
         var kafka: KafkaSettings
     }
 
-    /// - Parameter total: what was done, also when this throws.
-    /// - Returns: `false` if a file holds no events.
+    /// - Parameter total: receives the counts, even if this throws.
+    /// - Returns: `false` if a file has no events.
     private func publishAll(
         _ begun: Begun, _ permission: PublishPermission, _ progresses: PublishProgresses?, _ stop: StopFlag,
         _ total: inout FilePublication.Summary
@@ -234,7 +234,7 @@ struct PublishCommand: ParsableCommand {
         return isSound
     }
 
-    /// Finds whatever stands against it before the first record is sent.
+    /// Checks everything that could prevent the publication before the first record is sent.
     private func prepare(
         _ settings: Settings, _ lane: Int, _ permission: PublishPermission, _ stop: StopFlag,
         _ progresses: inout PublishProgresses?
@@ -293,10 +293,10 @@ struct PublishCommand: ParsableCommand {
             isUrgentLane: lane == 0, isLaneNamed: self.lane != nil, rings: backfill.ring, confirmed: backfill.confirm)
     }
 
-    /// Every file can be read twice: once to count, and once to publish.
+    /// True if every file can be read twice: once to count, and once to publish.
     private var canCount: Bool { input.files.allSatisfy(EventFile.isResumable) }
 
-    /// The events that would be published.
+    /// Counts the events that would be published.
     private func count(_ selection: EventSelection, _ stop: StopFlag) throws -> Int {
         var selection = selection
         var bar = ProgressBar(Terminal.standardError, at: .now)

@@ -105,7 +105,7 @@ struct RecallCommand: ParsableCommand {
 
     private static let shownMax = 20
 
-    /// What readers already have.
+    /// Shows which events readers already have.
     private func show(_ history: StoryHistory) throws {
         let output = Terminal.standardOutput
         guard !history.accepted.isEmpty else {
@@ -138,7 +138,7 @@ struct RecallCommand: ParsableCommand {
 }
 
 extension StoryHistory {
-    /// The members of a recall's JSON object.
+    /// Writes the members of a recall's JSON object.
     fileprivate func list(into json: inout JSONWriter) {
         json.array("accepted") { json in
             for event in accepted {

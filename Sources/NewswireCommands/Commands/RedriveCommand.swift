@@ -107,7 +107,7 @@ struct RedriveCommand: ParsableCommand {
         try output.line(summary.line(isDryRun: dryRun))
     }
 
-    /// The most refused dead letters that are named one by one.
+    /// Maximum number of refused dead letters that are named one by one.
     private static let namedMax = 1_000
 
     private func putBack(
@@ -148,7 +148,7 @@ struct RedriveCommand: ParsableCommand {
                     }
                 }
                 guard summary.putBack > before, !dryRun else { continue }
-                // Records are stored before they count as gone: a crash in between may repeat some, but loses none.
+                // Records are stored before their marks are committed. A crash in between may repeat some, but loses nothing.
                 try publisher.flush()
                 let (reached, lost) = mark.committed
                 outOfReach = lost

@@ -73,7 +73,7 @@ struct ReleaseCommand: AsyncParsableCommand {
 
     private enum Answer {
         case released
-        /// The lane goes on there anyway.
+        /// The lane is not stopped in that process.
         case notStopped(String)
         case failed(String)
     }
@@ -107,7 +107,7 @@ struct ReleaseCommand: AsyncParsableCommand {
 }
 
 extension NetworkAddress {
-    /// Where a process of this machine reaches it: a wildcard stands for every address, loopback included.
+    /// The address at which a process on this machine reaches it. A wildcard covers every address, including loopback.
     fileprivate var reachable: NetworkAddress {
         switch host {
         case "0.0.0.0": NetworkAddress(host: "127.0.0.1", port: port)

@@ -74,7 +74,7 @@ struct ResultsCommand: ParsableCommand {
     var limit: Int?
 
     private static let tailOfFollow = 10
-    /// They are kept in memory.
+    /// Maximum for --tail, because these results are buffered in memory.
     private static let tailMax = 10_000
 
     func validate() throws {

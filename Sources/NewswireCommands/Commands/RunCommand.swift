@@ -79,7 +79,7 @@ struct RunCommand: AsyncParsableCommand {
                 throw error
             }
             await exporter?.close()
-            // Last, so that a shutdown can be watched.
+            // Stopped last, so that a shutdown can be watched.
             await status?.stop()
             var counts: Logger.Metadata = [:]
             for (outcome, count) in publisher.telemetry.outcomes {
@@ -94,7 +94,7 @@ struct RunCommand: AsyncParsableCommand {
 }
 
 extension Settings {
-    /// The exporter for spans; `nil` when tracing is off.
+    /// The exporter for spans; `nil` if tracing is off.
     fileprivate func spanExporter(log: Logger) throws -> SpanExporter? {
         guard let endpoint = tracing.endpoint else { return nil }
         let process = ProcessInfo.processInfo
@@ -114,7 +114,7 @@ extension Settings {
 
     /// Serves health, metrics and the dashboard.
     ///
-    /// - Returns: `nil` when that is off, or when the port is not available: news must go out all the same.
+    /// - Returns: `nil` if serving is off, or if the port is not available, because news must go out anyway.
     fileprivate func serveStatus(
         of publisher: Publisher, exporter: SpanExporter?, log: Logger
     ) async -> RunningServer? {

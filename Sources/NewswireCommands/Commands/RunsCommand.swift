@@ -80,7 +80,7 @@ struct RunsCommand: ParsableCommand {
         let figures = runs.filter { id == nil || $0.key == id }.map {
             (id: $0.key, figures: $0.value.figures(platforms: settings.engine.platforms.count, at: now))
         }
-        // Those that move come first.
+        // The most recently active runs come first, after those that have no result yet.
         let sorted = figures.sorted {
             ($1.figures.last?.at ?? .distantFuture, $0.id) < ($0.figures.last?.at ?? .distantFuture, $1.id)
         }
@@ -106,7 +106,7 @@ struct RunsCommand: ParsableCommand {
     }
 }
 
-/// `--verify` and `--verify-timeout`, of `publish` and `runs`.
+/// The options `--verify` and `--verify-timeout` of `publish` and `runs`.
 struct VerifyOption: ParsableArguments {
     @Flag(help: "Follow the run until every delivery has its result, and name missing and doubled ones.")
     var verify = false
@@ -122,12 +122,12 @@ struct VerifyOption: ParsableArguments {
         }
     }
 
-    /// Follows a run to its end, telling how it gets on, and says what it found.
+    /// Follows a run to its end, shows its progress, and prints the findings.
     ///
     /// - Parameters:
-    ///   - isPatient: it never gives up, and nothing is verified.
-    ///   - json: what is found goes to standard output as JSON, and in words to standard error.
-    /// - Throws: an exit with 1 if anything is missing or doubled, or it is interrupted; `KafkaFailure`.
+    ///   - isPatient: true to follow without a time limit and to verify nothing.
+    ///   - json: true to write the findings to standard output as JSON, and to standard error in words.
+    /// - Throws: an exit with 1 if anything is missing or doubled, or if it is interrupted; `KafkaFailure`.
     func follow(_ run: String, _ settings: Settings, _ stop: StopFlag, isPatient: Bool = false, json: Bool = false)
         throws
     {

@@ -177,10 +177,10 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    /// The event, its routing, and the rules of both.
+    /// The event, its routing, and the rules that made both.
     private func event(_ settings: Settings) throws -> (NewsEvent, Routing.Tagged, ContentRules) {
         let table = try settings.categoryTable()
-        // Whatever the policy for unroutable news, an unknown category is a typing mistake here.
+        // An unknown category is a typing mistake here, regardless of the policy for unroutable news.
         let rules = try ContentRules(
             table: table, unroutable: .deadLetter, payload: settings.payload, policy: settings.policy)
         var event = NewsEvent(id: "send-\(UUID().uuidString.lowercased())", headline: message)
@@ -188,7 +188,7 @@ struct SendCommand: AsyncParsableCommand {
         event.isTest = test
         event.language = language
         event.headlines = headline.map(\.headline)
-        // It is sent from here, so it is this environment's.
+        // The event is sent from this environment, so it belongs to it.
         event.environment = settings.policy.environment
         let unread = unreadLanguages(settings)
         if !unread.isEmpty {
@@ -218,11 +218,11 @@ struct SendCommand: AsyncParsableCommand {
         return (event, routing, rules)
     }
 
-    /// Of --headline: a send carries them in the mode `properties` only.
+    /// The languages of --headline that no reader gets. A send carries several languages only in the mode `properties`.
     private func unreadLanguages(_ settings: Settings) -> [String] {
         let localization = settings.payload.localization
         let carried = localization?.mode == .properties ? localization?.languages.map(\.code) ?? [] : []
-        // One of another region may be the next best.
+        // A language of another region may be the best match.
         func primary(_ code: String) -> String { String(code.lowercased().prefix { $0.isLetter }) }
         let known = Set(carried.map(primary))
         return headline.map(\.headline.language).filter { !known.contains(primary($0)) }

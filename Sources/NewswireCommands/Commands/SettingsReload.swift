@@ -5,19 +5,19 @@ import NewswireSettings
 import PublisherService
 import Synchronization
 
-/// Reads the configuration again at every SIGHUP and applies the settings that can change while news goes out. A file
-/// with any problem is refused as a whole.
+/// Reads the configuration again at every SIGHUP and applies the settings that can change while news goes out. A file with any
+/// problem is refused as a whole.
 final class SettingsReload: Sendable {
     private let path: String
     private let publisher: Publisher
     private let log: Logger
     private let threshold: LogThreshold?
     private let inForce: Mutex<[EffectiveSetting]>
-    /// Runs one reload after the other.
+    /// Runs reloads one after the other.
     private let queue = DispatchQueue(label: "reload")
     private let handler: Mutex<SignalHandler?> = Mutex(nil)
 
-    /// - Parameter threshold: `nil` when the command line sets the log level, which the file then cannot change.
+    /// - Parameter threshold: `nil` if the command line sets the log level, which the file then cannot change.
     init(
         _ path: String, inForce: [EffectiveSetting], publisher: Publisher, log: Logger, threshold: LogThreshold?
     ) {
@@ -45,7 +45,7 @@ final class SettingsReload: Sendable {
         let change = inForce.withLock { SettingsChange(from: $0, to: effective) }
         try publisher.reload(try settings.publisherSettings(cores: 1))
         threshold?.level = settings.logging.level
-        // Settings that wait for a restart keep their old value, so that the next reload names them again.
+        // Settings that wait for a restart keep their old value, so that the next reload reports them again.
         inForce.withLock { inForce in
             inForce = inForce.filter { !$0.path.isReloadable } + effective.filter(\.path.isReloadable)
         }

@@ -48,7 +48,7 @@ struct SimulateCommand: AsyncParsableCommand {
         if !isKept { throw ExitCode.failure }
     }
 
-    /// - Returns: whether every promise was kept.
+    /// - Returns: `true` if every promise was kept.
     private func simulateNews() async throws -> Bool {
         let result = try await Campaign(firstSeed: seed, lives: lives, workers: workers).run { show($0.lives) }
         if Terminal.standardError.isInteractive { Terminal.standardError.line() }

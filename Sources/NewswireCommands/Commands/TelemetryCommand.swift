@@ -106,18 +106,18 @@ struct TelemetryCommand: AsyncParsableCommand {
 }
 
 extension Settings {
-    /// For the process that asks.
-    /// - Throws: nothing for checked settings.
+    /// The settings of the process that asks the hub.
+    /// - Throws: never for settings that were checked.
     fileprivate func telemetryService() throws -> TelemetryService.Settings {
         var kafka = kafkaSettings
         kafka.fetchBudget = 8 << 20
         kafka.produceBudget = 4 << 20
-        // The others of the group wait as long for what is revoked.
+        // Other members of the group wait this long for revoked partitions.
         kafka.releaseTimeout = engine.drainDeadline
         var telemetry = TelemetrySettings(
             sample: telemetry.sample, lanes: engine.lanes.map(\.name), perSecond: telemetry.perSecond,
             group: kafka.group)
-        // A question takes a fraction of a second.
+        // A question takes a fraction of a second, so few are in flight.
         telemetry.inFlightMax = min(max(telemetry.perSecond / 4, 2), 16)
         var service = TelemetryService.Settings(
             kafka: kafka, telemetry: telemetry, resultsTopic: engine.resultsTopic, topic: self.telemetry.topic,
@@ -128,7 +128,7 @@ extension Settings {
 
     /// Serves health, metrics and the page.
     ///
-    /// - Returns: `nil` when that is off, or when the port is not available: the hub is asked all the same.
+    /// - Returns: `nil` if serving is off, or if the port is not available, because the hub is asked anyway.
     fileprivate func serveTelemetryStatus(
         _ log: Logger, report: @escaping @Sendable () async -> TelemetryReport
     ) async -> RunningServer? {

@@ -80,17 +80,17 @@ struct TopicsCommand: ParsableCommand {
         }
     }
 
-    /// Says what it does; programs read the topics alone.
+    /// Reports a step. With --json it goes to standard error, because programs read only the topics.
     private func tell(_ line: String) throws {
         if json { Terminal.standardError.plainLine(line) } else { try Terminal.standardOutput.line(line) }
     }
 
-    /// Writes to the control topic which environment the hub belongs to, unless it stands there.
+    /// Writes to the control topic which environment the hub belongs to, unless the topic already names one.
     ///
-    /// - Returns: false if something else stands there.
+    /// - Returns: false if the topic names another environment.
     private func stampHub(_ settings: Settings) throws -> Bool {
         let topics = settings.control.topics
-        // Without an environment in the settings this file has nothing to say about the hub.
+        // Settings without an environment make no claim about the hub.
         guard let ours = try settings.controlSettings().environment else { return true }
         let view = try ControlReading(settings.kafkaSettings, topics).view()
         switch EnvironmentAgreement(ours: ours, theirs: view.environment) {
@@ -109,7 +109,7 @@ struct TopicsCommand: ParsableCommand {
     }
 
     private func make(_ changes: [TopicPlan.Change], _ admin: KafkaAdmin) throws {
-        // One by one: if one fails, it is clear which exist.
+        // Changed one by one, so that after a failure it is clear which topics exist.
         for change in changes {
             if let from = change.from {
                 try admin.createPartitions([change.topic: change.partitions])
@@ -121,7 +121,7 @@ struct TopicsCommand: ParsableCommand {
                         name: change.topic, partitions: change.partitions, replication: replication,
                         configuration: change.configuration)
                 ])
-                // Not visible to this user, or created by someone else meanwhile.
+                // The topic is not visible to this user, or somebody else has created it meanwhile.
                 guard !existing.contains(change.topic) else {
                     try tell("\(change.topic) exists already")
                     continue
@@ -138,7 +138,7 @@ struct TopicsCommand: ParsableCommand {
 }
 
 extension TopicRules {
-    /// A line for each topic: its findings, none if it is as it should be.
+    /// A line of JSON for each topic, with its findings. A topic without problems has an empty list.
     package func json(_ states: [String: TopicState], _ findings: [Finding]) -> [String] {
         topics.map { name, use in
             JSONLine.text { json in
@@ -160,7 +160,7 @@ extension TopicRules {
         }
     }
 
-    /// All topics with the findings about them.
+    /// A table of all topics with the findings about them.
     package func table(_ states: [String: TopicState], _ findings: [Finding], hasColours: Bool) -> String {
         var table = TextTable(
             [

@@ -4,7 +4,7 @@ import NewsModel
 
 /// Orders and audit lines as tables for people.
 package enum ControlTable {
-    /// - Parameter unconfirmed: the processes that have not said that they obey an order.
+    /// - Parameter unconfirmed: the processes that have not confirmed an order.
     package static func orders(
         _ orders: [Order], hasColours: Bool, unconfirmed: (Order) -> [ControlRecord.Beat] = { _ in [] }
     ) -> String {
@@ -27,8 +27,8 @@ package enum ControlTable {
     }
 
     /// - Parameters:
-    ///   - processes: those that count as living.
-    ///   - obeying: how many of them have confirmed all orders.
+    ///   - processes: the number of processes that count as running.
+    ///   - obeying: the number of these that have confirmed all orders.
     package static func summary(orders: Int, processes: Int, obeying: Int) -> String {
         let stand =
             orders == 0 ? "no order stands" : "\(counted(orders, "order")) \(orders == 1 ? "stands" : "stand")"
@@ -40,7 +40,7 @@ package enum ControlTable {
         return "\(stand); \(counted(processes, "process", plural: "processes")) \(processes == 1 ? "obeys" : "obey")"
     }
 
-    /// A process that has been silent for long, and has not said that it ended.
+    /// A sentence about a process that has been silent for long and has not reported its end.
     package static func silence(_ silent: LifeSigns.Silent) -> String {
         "\(silent.beat.replica) has been silent since \(silent.beat.at.short) UTC by its own clock, and has not said that it ended: it may "
             + "have been killed, or be cut off from Kafka"
@@ -110,6 +110,6 @@ extension AuditEntry {
 }
 
 extension Instant {
-    /// `2026-11-21 10:00:00`, in UTC.
+    /// The time in UTC, such as `2026-11-21 10:00:00`.
     var short: String { String(description.prefix(19).map { $0 == "T" ? " " : $0 }) }
 }

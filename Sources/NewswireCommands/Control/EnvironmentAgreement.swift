@@ -1,11 +1,11 @@
 package import EditorialControl
 
-/// What the settings say about the hub's environment, beside what the control topic says. A process that disagrees with it does
-/// not start.
+/// Compares the hub's environment in the settings with the one on the control topic. A process whose settings disagree with the
+/// topic does not start.
 package enum EnvironmentAgreement: Sendable, Hashable {
-    /// Neither names one.
+    /// Neither the settings nor the topic name an environment.
     case unnamed
-    /// The topic does not say it yet: `newswire topics --create` writes it, or the first process that starts.
+    /// The topic names no environment yet. `newswire topics --create` or the first process that starts writes it.
     case unwritten(HubEnvironment)
     case agreed(HubEnvironment)
     case disagreed(ours: HubEnvironment?, theirs: HubEnvironment)

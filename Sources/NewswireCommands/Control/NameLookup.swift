@@ -6,16 +6,16 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// Looks a name up where news is named: the latest results, the held topic, what waits on the lanes' topics, and the results of
-/// the last week. It ends as soon as the name is found. Its calls block.
+/// Looks up a name in the latest results, on the held topic, and in the records that wait on the lanes' topics. Last, it reads
+/// the results of a week. Stops as soon as the name is found. Calls block.
 struct NameLookup {
     private let settings: Settings
     private let now: Instant
     private(set) var search: NameSearch
 
-    /// Results of each partition that are looked at first.
+    /// The number of results per partition that are read first.
     private static let latest: Int64 = 5_000
-    /// Events that wait on the lanes and are looked at.
+    /// Maximum number of waiting events that are read from each topic of a lane.
     private static let waitingMax = 200_000
 
     init(_ name: String, _ settings: Settings, at now: Instant) {
@@ -24,7 +24,7 @@ struct NameLookup {
         search = NameSearch(name)
     }
 
-    /// - Throws: that Kafka cannot be read. A topic that is missing names nothing.
+    /// - Throws: an error if Kafka cannot be read. A missing topic is no error.
     mutating func run() throws(KafkaFailure) {
         let kafka = settings.kafkaSettings
         let counts = try KafkaAdmin(settings: kafka).partitionCounts()
@@ -67,7 +67,7 @@ struct NameLookup {
     private mutating func readHeld() throws(KafkaFailure) {
         let editions = settings.payload.localization?.languages.map { "#\($0.code)" } ?? []
         for event in try HeldReading.all(settings.kafkaSettings, topic: settings.control.topics.held).events {
-            // Where languages have tags, the held topic keeps each language of a story apart; recalls do not.
+            // Where languages have tags, the held topic separates the languages of a story, but recalls do not.
             let edition = editions.first { event.story.hasSuffix($0) }
             search.take(eventID: event.eventID, story: String(event.story.dropLast(edition?.count ?? 0)))
         }

@@ -10,7 +10,7 @@ import NewswireSettings
 import PublishEngine
 import PublisherService
 
-/// What all commands have that give an order.
+/// The options of all commands that give orders.
 struct OrderOptions: ParsableArguments {
     @OptionGroup var configurationOption: ControlConfigurationOption
     @Option(help: ArgumentHelp("Why, for those who come after.", valueName: "text"))
@@ -39,16 +39,16 @@ struct OrderOptions: ParsableArguments {
             by: by ?? Self.caller, reason: reason, replacement: replacement)
     }
 
-    /// A claim, like all that stands in a record.
+    /// The default of --by. It is self-reported, like every field of a record.
     static var caller: String {
         "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
     }
 
-    /// Gives the order and prints what came of it.
+    /// Gives the order and prints its outcome.
     ///
-    /// - Parameter afterwards: what else is to be done once the order stands, whichever processes have answered, or, without an
-    ///   outcome, where nothing was to be lifted; returns the members to add to the JSON object.
-    /// - Throws: an exit, after the reason was written to standard error.
+    /// - Parameter afterwards: runs once the order is in force, even if some processes have not answered. It runs without an
+    ///   outcome if there was nothing to lift. Returns the members to add to the JSON object.
+    /// - Throws: an exit, after writing the reason to standard error.
     func give(
         _ instruction: Instruction, _ settings: Settings,
         afterwards: (OrderDesk, OrderOutcome?) throws(KafkaFailure) -> OrderReport.Members = { _, _ in { _ in } }
@@ -65,7 +65,7 @@ struct OrderOptions: ParsableArguments {
             do {
                 let outcome = try desk.give(instruction)
                 let report = OrderReport(outcome.answers, took: outcome.took)
-                // Before anything else that takes time: whoever waits for this line has stopped something.
+                // Printed before anything else that takes time, because this line tells an operator that sending has stopped.
                 if !json {
                     try Terminal.standardOutput.line(report.sentence)
                     if let line = report.replacement { try Terminal.standardOutput.line(line) }
@@ -91,7 +91,7 @@ struct OrderOptions: ParsableArguments {
 }
 
 extension OrderOptions {
-    /// Does what is left, and prints the JSON object.
+    /// Runs `afterwards` and prints the JSON object.
     private func finish(_ report: OrderReport, _ afterwards: () throws(KafkaFailure) -> OrderReport.Members) throws {
         let more = Result(catching: afterwards)
         if json { try Terminal.standardOutput.line(report.json((try? more.get()) ?? { _ in })) }
@@ -102,11 +102,11 @@ extension OrderOptions {
     }
 }
 
-/// `--config FILE` of commands that need no key of the hub.
+/// The option `--config FILE` of commands that do not need the hub's key.
 struct ControlConfigurationOption: ParsableArguments {
     @OptionGroup var configurationOption: ConfigurationOption
 
-    /// - Throws: an exit with 78, after all problems were written to standard error.
+    /// - Throws: an exit with 78, after writing all problems to standard error.
     func settings() throws -> Settings {
         let loaded = try ConfigurationOption.load(configurationOption.config, leavingOut: ["hub", "http", "tracing"])
         guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
@@ -115,9 +115,9 @@ struct ControlConfigurationOption: ParsableArguments {
 }
 
 extension Settings {
-    /// The order as `OrderRules` checked it.
+    /// The order after the checks of `OrderRules`.
     ///
-    /// - Throws: an exit with 64, after the problem was written to standard error.
+    /// - Throws: an exit with 64, after writing the problem to standard error.
     fileprivate func checked(_ instruction: Instruction) throws -> Instruction {
         let rules = OrderRules(
             lanes: engine.lanes.map(\.name), categories: try categoryTable().categories.map(\.name))
@@ -131,7 +131,7 @@ extension Settings {
         }
     }
 
-    /// For the dashboard.
+    /// The control and audit topics as the dashboard uses them.
     var controlRoom: ControlRoom {
         let clock = ServiceClock()
         return ControlRoom(kafkaSettings, control.topics) { clock.now }

@@ -5,7 +5,7 @@ import KafkaModel
 package import NewsModel
 import NewswireSettings
 
-/// What came of an order, for people and for programs.
+/// The outcome of an order, for people and for programs.
 package struct OrderReport {
     private let instruction: Instruction
     private let answers: OrderAnswers
@@ -17,7 +17,7 @@ package struct OrderReport {
         self.took = took
     }
 
-    /// One line, without characters that a terminal obeys.
+    /// The outcome in one line, without characters that a terminal obeys.
     package var sentence: String {
         let done =
             switch instruction.scope {
@@ -38,7 +38,7 @@ package struct OrderReport {
             + "in \(grouped(took.nanoseconds / 1_000_000)) ms\(encounter)"
     }
 
-    /// What the order met in those that answered; nothing is known of the others.
+    /// The deliveries that the order met in the processes that answered. Nothing is known about other processes.
     private var encounter: String {
         guard !instruction.lifts, answers.applied > 0 else { return "" }
         let met = answers.met
@@ -59,7 +59,7 @@ package struct OrderReport {
         return "; \(found.joined(separator: ", "))\(share)"
     }
 
-    /// Whose order it takes the place of, or ends; `nil` for nobody's.
+    /// The earlier order that this one replaces or ends; `nil` if there was no earlier order.
     package var replacement: String? {
         guard let former = answers.former.map({ FormerOrder($0) }) else { return nil }
         let kind =
@@ -70,9 +70,9 @@ package struct OrderReport {
         return "\(instruction.lifts ? "it ends" : "it takes the place of") the \(kind) \(former.phrase)".plain
     }
 
-    /// A name that nothing answers to may be a typing mistake; `nil` unless it may.
+    /// A warning that the name may be a typing mistake, because nothing matches it; `nil` otherwise.
     ///
-    /// - Parameter feeds: those of the configuration.
+    /// - Parameter feeds: the feeds of the configuration.
     package func doubt(feeds: [String]) -> String? {
         guard case .stop(let gate) = instruction.scope, !instruction.lifts else { return nil }
         var doubts: [String] = []
@@ -91,7 +91,7 @@ package struct OrderReport {
             .plain + "newswire resume --config FILE \(gate.word)".plain
     }
 
-    /// Nothing was to be lifted.
+    /// The message if there is no order to lift.
     package var standsNot: String {
         switch instruction.scope {
         case .recall(let story): "\(story) is not recalled: there is nothing to lift".plain
@@ -99,9 +99,9 @@ package struct OrderReport {
         }
     }
 
-    /// Processes that have not answered, line by line, and why that may be; none if all have.
+    /// A line for each process that has not answered, followed by possible reasons. Empty if all have answered.
     ///
-    /// - Parameter audit: the topic where answers are looked for.
+    /// - Parameter audit: the topic on which answers are expected.
     package func missing(audit: String) -> [String] {
         if answers.isComplete { return [] }
         let lines = answers.missing.map { beat in
@@ -116,7 +116,7 @@ package struct OrderReport {
         return lines + [outlook + cause + "Look again: newswire control --config FILE --list"]
     }
 
-    /// A warning for each process that was not waited for, as it has been silent for long; none for the end of an order.
+    /// A warning for each process that was not awaited because it has been silent for long. Empty if the order is a lift.
     package var silent: [String] {
         if instruction.lifts { return [] }
         return answers.unheard.map { silent in
@@ -140,12 +140,12 @@ package struct OrderReport {
 }
 
 extension FormerOrder {
-    /// As in a sentence that names its kind: who gave it, when and why.
+    /// The order's author, time and reason, as in a sentence that names its kind.
     var phrase: String { "by \(by), \(at.short) UTC" + (reason.map { ": \($0)" } ?? "") }
 }
 
 extension Gate {
-    /// As in a sentence.
+    /// The name of the gate, as in a sentence.
     package var phrase: String {
         switch self {
         case .hub: "the hub"
@@ -157,7 +157,7 @@ extension Gate {
     }
 }
 
-/// One JSON object as a line.
+/// A JSON object as one line.
 enum JSONLine {
     static func text(_ write: (inout JSONWriter) -> Void) -> String {
         var bytes: [UInt8] = []

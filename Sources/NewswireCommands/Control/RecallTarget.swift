@@ -7,22 +7,22 @@ import NewsModel
 import NewswireSettings
 import PublisherService
 
-/// The story that a recall is about: a person names it, or one of its events.
+/// The story that a recall is about. The operator names the story or one of its events.
 struct RecallTarget {
     let name: String
     let story: String
     let found: Found
 
-    /// What the name was found to be.
+    /// The meaning that was found for the name.
     enum Found: String {
         case story, event
-        /// It was found nowhere, or nobody looked.
+        /// The name was found nowhere, or was not looked up.
         case unseen
     }
 
-    /// Looks the name up, unless it is recalled already.
+    /// Looks up the name, unless the name itself is already recalled.
     ///
-    /// - Throws: an exit, after the reason was written to standard error, if the name was never seen or is not clear.
+    /// - Throws: an exit if the name was never seen or is ambiguous, after writing the reason to standard error.
     init(_ name: String, _ settings: Settings, isLift: Bool, isUnseen: Bool) throws {
         self.name = name
         if isUnseen {
@@ -40,7 +40,7 @@ struct RecallTarget {
         switch known.search.meaning {
         case _ where isRecalled(name), .story: (story, found) = (name, .story)
         case .event(of: let stories):
-            // The end of a recall is about the story that is recalled.
+            // A lift is about the story that is recalled.
             let recalled = stories.filter(isRecalled)
             let candidates = isLift && !recalled.isEmpty ? recalled : stories
             guard candidates.count == 1, let story = candidates.first else {
@@ -49,7 +49,7 @@ struct RecallTarget {
                         + stories.joined(separator: ", "))
             }
             (self.story, found) = (story, .event)
-        // That nothing stands is said by the command itself.
+        // The command itself reports that there is nothing to lift.
         case .unseen where isLift: (story, found) = (name, .unseen)
         case .unseen:
             let near = Spelling.near(name, among: known.search.seen, atMost: 3)
@@ -75,7 +75,7 @@ struct RecallTarget {
         return .failure
     }
 
-    /// What the name was taken for, where that is not obvious.
+    /// The story that was found for an event's id; `nil` if the name is not an event's id.
     var sentence: String? {
         found == .event ? "\(name) is an event of the story \(story): the order is about that" : nil
     }

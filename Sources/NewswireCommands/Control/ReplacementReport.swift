@@ -4,7 +4,7 @@ package import EditorialControl
 package import NewsModel
 import NewswireSettings
 
-/// What becomes of a replacement that was written: it goes the way of all news, so a stop holds it back too.
+/// Reports the fate of a replacement that was written. It is sent like all news, so a stop delays it too.
 package struct ReplacementReport {
     private let written: WrittenReplacement
     private let story: String
@@ -12,7 +12,7 @@ package struct ReplacementReport {
     private let isConfirmed: Bool
 
     /// - Parameters:
-    ///   - lanes: the names of the lanes that it was written to.
+    ///   - lanes: the names of the lanes that the replacement was written to.
     ///   - view: the control topic, read after the recall.
     package init(
         _ written: WrittenReplacement, of story: String, lanes: Set<String>, _ view: ControlView, isConfirmed: Bool,

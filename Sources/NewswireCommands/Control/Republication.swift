@@ -7,22 +7,22 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// Puts on its lane again what a recall has ended, once that was lifted. Its calls block.
+/// Returns to their lanes the events that a recall has ended, after the recall was lifted. Calls block.
 struct Republication {
     /// The deliveries that the recall has ended.
     private let ended: [ResultRecord]
     private let settings: Settings
     private let decoder = NewsDecoder()
-    /// Originals that were found, by the places that results name.
+    /// The originals found, by the source that their results name.
     private var originals: [ResultRecord.Source: SourceRecord] = [:]
     private var written: Set<String> = []
     private var lost: Set<String> = []
 
-    /// How long the originals may take to be read from their topics.
+    /// Maximum time for reading originals from their topics.
     private static let patience = Duration.seconds(20)
 
     init(_ ended: [ResultRecord], _ settings: Settings) {
-        // What took the story's place on the phones is about the recall that is over.
+        // Leaves out replacements, because they are about the recall that is over.
         self.ended = ended.filter { $0.eventID.map { !$0.hasPrefix(Replacement.idPrefix) } ?? false }
         self.settings = settings
     }
@@ -53,7 +53,7 @@ struct Republication {
                 lost.insert(id)
                 continue
             }
-            // Its age counts from now: somebody wants it sent.
+            // Its age counts from now, because an operator wants it sent.
             record.timestamp = nil
             try desk.store(record)
             written.insert(id)
@@ -63,7 +63,7 @@ struct Republication {
 
     private var missing: [ResultRecord] { ended.filter { originals[$0.source] == nil } }
 
-    /// The original as if it were a dead letter of the delivery, which `Redrive` puts back for its platform.
+    /// The original in the form of a dead letter of the delivery, which `Redrive` returns to its lane for that platform.
     private func letter(_ original: SourceRecord, _ result: ResultRecord) -> SourceRecord {
         var letter = original
         let ours: Set = [
@@ -97,7 +97,7 @@ struct Republication {
         }
     }
 
-    /// A topic that was made again may have another event in the place.
+    /// Keeps a record if it is the event of a result. A recreated topic may have another event at that offset.
     private mutating func keep(_ record: SourceRecord, for source: ResultRecord.Source, in results: [ResultRecord]) {
         guard let id = (try? decoder.decode(record))?.id,
             results.contains(where: { $0.source == source && $0.eventID == id })
@@ -105,7 +105,7 @@ struct Republication {
         originals[source] = record
     }
 
-    /// Looks through a topic that keeps originals with the headers `nw-…`.
+    /// Searches a topic that keeps originals with the headers `nw-…`.
     private mutating func scan(
         _ topic: String, _ original: (SourceRecord) -> SourceRecord?
     ) throws(KafkaFailure) {
@@ -120,7 +120,7 @@ struct Republication {
         }
     }
 
-    // MARK: What came of it
+    // MARK: Report
 
     private var names: [String] { Array(Set(ended.compactMap(\.eventID))).sorted() }
 
@@ -132,7 +132,7 @@ struct Republication {
             + (more > 0 ? " and \(grouped(more)) more" : "")
     }
 
-    /// - Parameter isDone: they were put on their lanes, as far as possible.
+    /// - Parameter isDone: true if the events were returned to their lanes, as far as possible.
     func show(isDone: Bool, story: String) {
         let output = Terminal.standardError
         guard isDone else {
@@ -151,7 +151,7 @@ struct Republication {
         }
     }
 
-    /// The members of the JSON object.
+    /// Writes the members of the JSON object.
     func list(isDone: Bool, into json: inout JSONWriter) {
         json.array("ended", of: names)
         if isDone {

@@ -23,7 +23,7 @@ struct Demo: Sendable {
     static let resultsTopic = "news.results"
     static let deadLettersTopic = "news.dead-letters"
     static let partitions = 4
-    /// Time to read one sample before the next one comes.
+    /// The time to read one sample before the next one is published.
     static let samplePause = Duration.seconds(4)
 
     /// The languages of the page's phones.
@@ -38,7 +38,7 @@ struct Demo: Sendable {
     let kafka: KafkaSettings
     let results: ResultTally
 
-    /// - Parameter port: the hub's; `nil` for 8090, or any free one if that is in use.
+    /// - Parameter port: the hub's port; `nil` for 8090, or for any free port if 8090 is in use.
     init(port: Int?, log: Logger) async throws {
         let orders = ControlTopics()
         broker = try EmbeddedBroker(
@@ -55,7 +55,7 @@ struct Demo: Sendable {
         let lanes = [LaneSettings(name: Self.lane, topics: [Self.topic])]
         let settings = PublisherSettings(
             kafka: kafka, engine: EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: Self.resultsTopic),
-            // Those of the page's phones and of 'newswire device'.
+            // The templates of the page's phones and of 'newswire device'.
             payload: PayloadSettings(templates: .standard, localization: Self.localization),
             connection: hub.connectionString, hub: hub.address.hubName,
             limits: SenderLimits(connections: 16),
@@ -68,7 +68,7 @@ struct Demo: Sendable {
         dashboard.address.withLock { $0 = address }
     }
 
-    /// An address that the hub's page shows and that is known only after the hub has started.
+    /// The dashboard's address. The hub's page shows it, but it is known only after the hub has started.
     private final class Link: Sendable {
         let address = Mutex<String?>(nil)
     }
@@ -93,7 +93,7 @@ struct Demo: Sendable {
         settings.subscribesPhones = true
         settings.dashboard = { dashboard.address.withLock { $0 } }
         settings.publish = publish
-        // As a newsroom's own back end would.
+        // Protects tags, as a newsroom's own back end would.
         settings.configure = { $0.protectsTags = true }
         do {
             return try await HubServer(settings).start()
@@ -104,7 +104,7 @@ struct Demo: Sendable {
         }
     }
 
-    /// A story written on the page takes the same path as all news.
+    /// Publishes a story written on the page in the same way as all news.
     private static func publish(_ story: ComposedStory, to kafka: KafkaSettings) async throws {
         var event = NewsEvent(id: story.id, headline: story.headline)
         event.categories = [story.category]
@@ -124,12 +124,12 @@ struct Demo: Sendable {
         }
     }
 
-    /// Puts events on the topic, all at once. Blocks until the broker has them.
+    /// Publishes events to the topic, all at once. Blocks until the broker has stored them.
     ///
     /// - Parameters:
     ///   - path: a file of events; `nil` for the samples.
     ///   - stop: ends the reading of a file that has no end.
-    /// - Returns: the number of events, and a message for each part of the file that is not one.
+    /// - Returns: the number of events, and a message for each part of the file that is not an event.
     func feed(_ path: String?, until stop: StopFlag) throws -> (events: Int, bad: [String]) {
         let publisher = try RecordPublisher(settings: kafka, skipsRefused: true)
         var bad: [String] = []
@@ -147,12 +147,12 @@ struct Demo: Sendable {
         return (publisher.acknowledged, bad)
     }
 
-    /// Puts the samples on the topic one after the other, at a pace that a reader of the page can follow.
+    /// Publishes the samples one after the other, at a pace that a reader of the page can follow.
     ///
-    /// - Returns: false when it was cancelled before the end.
+    /// - Returns: false if it was cancelled before the end.
     func trickle() async throws -> Bool {
         let samples = try Self.samples()
-        // Three of each category stand together; this way every phone hears of something soon.
+        // Each category has three samples in a row. Taking every third sample gives each phone news soon.
         for first in 0..<3 {
             for record in stride(from: first, to: samples.count, by: 3).map({ samples[$0] }) {
                 try await Self.publish(record, to: kafka)

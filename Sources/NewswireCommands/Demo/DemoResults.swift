@@ -2,10 +2,10 @@ import ByteText
 import NewsModel
 import Synchronization
 
-/// The summary that a demo ends with.
+/// The summary at the end of a demo.
 struct DemoSummary {
     let results: ResultTally.State
-    /// Notifications accepted, by the hub's own count.
+    /// The number of notifications that the hub counted as accepted.
     let received: Int
 
     init(_ results: ResultTally.State, received: Int) {
@@ -37,26 +37,26 @@ struct DemoSummary {
     }
 }
 
-/// Counts results as they are decided, with the hub's times, and hands them to whoever shows them.
+/// Counts results as they are decided, together with the hub's times, and buffers them for display.
 package final class ResultTally: Sendable {
     package struct State: Sendable {
-        /// How many events there are to be a result of.
+        /// The number of events that are expected to have a result.
         var events = 0
         var outcomes: [Outcome: Int] = [:]
         var count = 0
-        /// In nanoseconds, at most `timesMax`.
+        /// The hub's times in nanoseconds, at most `timesMax` of them.
         package var hubTimes: [Int64] = []
-        /// Still to be shown, in the order they were decided.
+        /// Results still to be shown, in the order in which they were decided.
         var unshown: [ResultRecord] = []
-        /// How many were ever handed out to be shown.
+        /// The number of results ever handed out to be shown.
         var shown = 0
-        /// `shown` grows to this at most.
+        /// The upper bound of `shown`.
         var shownMax = firstMax
 
         static let timesMax = 1_000_000
-        /// Shown of a batch of events.
+        /// Maximum number of results shown of a batch of events.
         static let firstMax = 30
-        /// Waiting to be shown at any time.
+        /// Maximum number of results in `unshown`.
         static let unshownMax = 1_000
 
         package init() {}
@@ -76,7 +76,7 @@ package final class ResultTally: Sendable {
 
     init() {
         (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        // A wait for no results at all must end too.
+        // Lets `wait` return even if it waits for zero results.
         changed.yield(0)
     }
 
@@ -97,11 +97,11 @@ package final class ResultTally: Sendable {
         changed.yield(count)
     }
 
-    /// More events are on the topic.
+    /// Adds to the number of events on the topic.
     func expect(_ events: Int) { state.withLock { $0.events += events } }
 
-    /// Shows the first results as they come. Returns once there are as many results as wanted, or when the task is
-    /// cancelled. Only one caller at a time.
+    /// Shows the first results as they arrive. Returns once there are `wanted` results, or if the task is cancelled. Only one
+    /// caller at a time.
     func wait<Failure: Error>(
         for wanted: Int, show: (ResultRecord) throws(Failure) -> Void
     ) async throws(Failure) {
@@ -111,7 +111,7 @@ package final class ResultTally: Sendable {
         }
     }
 
-    /// Shows all later results as they come, until the task is cancelled. Only one caller at a time.
+    /// Shows all later results as they arrive, until the task is cancelled. Only one caller at a time.
     func follow<Failure: Error>(show: (ResultRecord) throws(Failure) -> Void) async throws(Failure) {
         state.withLock { $0.shownMax = .max }
         for await _ in changes { try showNew(show) }

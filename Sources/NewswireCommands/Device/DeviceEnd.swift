@@ -2,7 +2,7 @@ import ArgumentParser
 import BreakingNews
 import Synchronization
 
-/// The end of a device's life: a signal, an output that takes nothing more, or a hub that refuses it for good.
+/// The end of a device's life: a signal, an output that accepts nothing more, or a final refusal by the hub.
 final class DeviceEnd: Sendable {
     private struct State {
         var exit: ExitCode?
@@ -12,9 +12,9 @@ final class DeviceEnd: Sendable {
     private let state = Mutex(State())
     private let (ended, ending) = AsyncStream<Never>.makeStream()
 
-    /// The first one that is not a signal.
+    /// The first exit that was not caused by a signal.
     var exit: ExitCode? { state.withLock { $0.exit } }
-    /// The hub refuses every call, so also the one that would remove the device.
+    /// True if the hub refuses every call, including the one that would remove the device.
     var isForbidden: Bool { state.withLock { $0.isForbidden } }
 
     /// - Parameter exit: `nil` for a signal.
@@ -23,20 +23,20 @@ final class DeviceEnd: Sendable {
         ending.finish()
     }
 
-    /// A failure that no further try will mend.
+    /// Ends the device because of a failure that no retry would repair.
     func end(_ failure: RegistrationFailure) {
         if case .forbidden = failure.reason { state.withLock { $0.isForbidden = true } }
         end(.failure)
     }
 
-    /// Returns once the device is to end, or when the task is cancelled.
+    /// Returns once the device must end, or if the task is cancelled.
     func wait() async {
         for await _ in ended {}
     }
 }
 
 extension RegistrationFailure {
-    /// What a person can do; `nil` for a failure that passes by itself.
+    /// The remedy for a person; `nil` for a temporary failure.
     var remedy: String? {
         switch reason {
         case .unreachable, .busy: nil

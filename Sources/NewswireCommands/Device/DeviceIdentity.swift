@@ -26,7 +26,7 @@ struct DeviceMemory: Sendable {
         kept.flatMap { $0.platform == platform ? $0.handle : nil }
     }
 
-    /// A new device has seen nothing yet.
+    /// Sets the device's address. A new address has no seen deliveries.
     mutating func become(_ handle: String, on platform: DevicePlatform) {
         if self.handle(on: platform) != handle { kept = Kept(platform: platform, handle: handle, seen: 0) }
     }
@@ -50,12 +50,12 @@ enum DevicePlatform: String, ExpressibleByArgument, CaseIterable, Codable, Senda
         case .apple: .apple(deviceToken: handle)
         case .fcmv1: .fcmv1(registrationToken: handle)
         case .windows: .windows(channelURI: handle)
-        // The emulator encrypts no message, so any keys will do.
+        // The emulator does not encrypt messages, so any keys will do.
         case .browser: .browser(endpoint: handle, p256dh: "BDevice", auth: "device")
         }
     }
 
-    /// A unique address in the platform's own format.
+    /// Makes a unique address in the platform's own format.
     func newHandle() -> String {
         let digits = Array("0123456789ABCDEF")
         let id = String((0..<64).compactMap { _ in digits.randomElement() })

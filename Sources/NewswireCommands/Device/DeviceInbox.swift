@@ -15,10 +15,10 @@ actor DeviceInbox {
     private var memory: DeviceMemory
     private var isSilent = false
     private var wasOpen = false
-    /// The send whose notification with a sound was shown last.
+    /// The send of the audible notification that was shown last.
     private var lastAudible: String?
 
-    /// - Parameter onReturn: called when the hub is back; without a store it has forgotten all registrations.
+    /// - Parameter onReturn: called when the hub is back, because a hub without a store has forgotten all registrations.
     init(
         _ endpoint: HubEndpoint, _ hub: HubName, _ link: DeviceLink, memory: DeviceMemory,
         onReturn: @escaping @Sendable () async -> Void,
@@ -38,7 +38,7 @@ actor DeviceInbox {
         }
     }
 
-    /// Follows one connection to its end. The stream is opened before older deliveries are fetched, so that none is lost
+    /// Follows one connection to its end. The stream is opened before older deliveries are fetched, so that no delivery is lost
     /// in between.
     private func watch() async {
         guard await isEmulator() else { return }
@@ -56,17 +56,17 @@ actor DeviceInbox {
                 case .opened: return
                 case .bytes(let bytes):
                     let notifications = events.read(bytes).compactMap { DeviceNotification($0) }
-                    // The twin with the sound may be still on the way; the hub has it already.
+                    // The audible copy may still be in flight to this device, but the hub already has it.
                     if notifications.contains(where: { isAlone($0, among: notifications) }) { await catchUp() }
                     show(notifications)
                 }
             }
         } catch {
-            // The caller opens it again, whatever the reason.
+            // The caller opens the connection again after any error.
         }
     }
 
-    /// The hub sends something every 15 s, at least a comment.
+    /// Maximum silence of the stream. The hub sends something every 15 s, at least a comment.
     private static let silenceMax = TimeAmount.seconds(45)
 
     /// Shows the deliveries that the hub still keeps and that were not shown yet.
@@ -83,14 +83,14 @@ actor DeviceInbox {
         return true
     }
 
-    /// A silent one whose twin has not come before it.
+    /// True for a silent notification whose audible copy has not arrived before it.
     private func isAlone(_ notification: DeviceNotification, among others: [DeviceNotification]) -> Bool {
         notification.isQuiet && notification.message != lastAudible
             && !others.contains { !$0.isQuiet && $0.message == notification.message }
     }
 
-    /// A send that names no template comes by both of the device's: only the one with the sound is shown, as on a phone, where
-    /// one replaces the other.
+    /// Shows new notifications. A send that names no template arrives through both templates of the device. Only the audible
+    /// copy is shown, as on a phone, where one replaces the other.
     private func show(_ notifications: [DeviceNotification]) {
         let before = memory.seen
         let new = notifications.filter { $0.number > before }
@@ -105,12 +105,12 @@ actor DeviceInbox {
         if memory.seen != before { try? memory.save() }
     }
 
-    /// If it is not, reports that once.
+    /// True if the hub is the emulator. Otherwise reports once that it is not.
     private func isEmulator() async -> Bool {
-        // Without a reply there is nothing to report here: the registrar reports the failure.
+        // The registrar reports a missing reply, so it is not reported here.
         guard let reply = await get("/_emulator/status?hub=\(hub)") else { return false }
         let root = (try? JSONSerialization.jsonObject(with: Data(reply.body))) as? [String: Any]
-        // The emulator does not have this hub, which the registrar reports too.
+        // The emulator has no such hub, which the registrar reports too.
         if reply.status == 404, root?["error"] != nil { return false }
         guard reply.status == 200, let delivered = root?["delivered"] as? Int else {
             if !isSilent {

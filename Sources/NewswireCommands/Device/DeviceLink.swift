@@ -9,15 +9,15 @@ import ServerIdentity
 
 /// Sends requests to a hub, each on a connection of its own, and hands over replies as they arrive.
 ///
-/// It does not use `URLSession`, which on Linux keeps a processor busy while it waits for a reply.
+/// It does not use `URLSession`, because on Linux that keeps a processor busy while it waits for a reply.
 struct DeviceLink: HubTransport {
     enum Piece: Sendable {
         case opened(status: Int, [HeaderField])
         case bytes([UInt8])
     }
 
-    /// The most pieces that wait for their reader. With more, the reply ends: a gap in the middle would go unnoticed, while
-    /// the next request returns what was missed.
+    /// Maximum number of pieces that wait for their reader. Beyond it the reply ends, because a gap in the middle would go
+    /// unnoticed. The next request returns what was missed.
     private static let waitingMax = 4096
     /// The longest reply that is read whole, in bytes.
     private static let bodyMax = 64 * 1024 * 1024
@@ -92,7 +92,7 @@ struct DeviceLink: HubTransport {
     }
 }
 
-/// Hands over one reply, or the reason there is none.
+/// Hands over one reply, or the error that prevented it.
 private final class ReplyHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 

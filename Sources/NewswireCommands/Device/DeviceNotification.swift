@@ -3,14 +3,14 @@ package import Foundation
 
 /// One delivery as the emulator describes it, with the text that the phone would show.
 package struct DeviceNotification: Sendable {
-    /// The hub counts its deliveries.
+    /// The delivery's number in the hub's count.
     let number: Int
-    /// RFC 3339.
+    /// The time of the delivery in RFC 3339.
     let time: String
     let isShown: Bool
-    /// The send that it came by.
+    /// The id of the send that caused the delivery.
     let message: String
-    /// It makes no sound.
+    /// True if the notification makes no sound.
     package let isQuiet: Bool
     let category: String?
     let text: String
@@ -43,7 +43,7 @@ package struct DeviceNotification: Sendable {
         (category, text) = platform == "windows" ? Self.windows(body) : Self.object(body, platform)
     }
 
-    /// `10:15:02  World  Breaking World News : …`, without control characters.
+    /// The delivery as `10:15:02  World  Breaking World News : …`, without control characters.
     package var line: String {
         let clock = String(time.dropFirst(11).prefix(8))
         let text = text.isEmpty ? "(no text)" : text
@@ -79,14 +79,14 @@ package struct DeviceNotification: Sendable {
         return (data["category"] as? String, text(shown) ?? body)
     }
 
-    /// A text, or a title and a body.
+    /// The shown text, which is either one string or a title and a body.
     private static func text(_ shown: Any?) -> String? {
         if let text = shown as? String { return text }
         let parts = ["title", "body"].compactMap { (shown as? [String: Any])?[$0] as? String }
         return parts.isEmpty ? nil : parts.joined(separator: ": ")
     }
 
-    /// The texts of a toast; if there are several, the first is the category.
+    /// The category and text of a toast. If it has several texts, the first one is the category.
     private static func windows(_ body: String) -> (String?, String) {
         var texts: [String] = []
         var rest = body[...]
@@ -103,7 +103,7 @@ package struct DeviceNotification: Sendable {
 
 /// Reads server-sent events from bytes that arrive in pieces of any size.
 package struct DeviceEventReader {
-    /// The longest line, in bytes: longer than any event of a hub, whose bodies have at most 64 KiB.
+    /// Maximum length of a line, in bytes. Events of a hub are shorter, because their bodies have at most 64 KiB.
     static let lineMax = 1024 * 1024
 
     private var line: [UInt8] = []

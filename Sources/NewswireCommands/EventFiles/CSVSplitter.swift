@@ -18,7 +18,7 @@ struct CSVSplitter {
         /// The field has no quotes, or has not begun.
         case none
         case inside
-        /// A quote inside quotes: the end of the field, or half of a doubled one.
+        /// A quote inside quotes, which is the end of the field or the first half of a doubled quote.
         case pending
     }
 
@@ -102,12 +102,12 @@ struct CSVHeader {
         case text(String)
         case number(String)
         case flag(String)
-        /// Several values in one field, separated by `;` or `|`; ids of users by `;` alone, as some contain the other.
+        /// Several values in one field, separated by `;` or `|`. Users' ids use only `;`, because some ids contain `|`.
         case list(String)
         /// One member of an object of texts.
         case member(String, of: String)
 
-        /// Nobody's name in a column of readers is a mistake, not news for everybody.
+        /// True for the column of readers, because an empty list there is a mistake, not news for everybody.
         var countsWhenEmpty: Bool { if case .list("users") = self { true } else { false } }
     }
 
@@ -118,7 +118,7 @@ struct CSVHeader {
         "embargoUntil", "link", "image", "environment",
     ]
     static let lists = ["categories", "subjects", "users"]
-    /// A column for each member: `data.desk`, `headlines.fr`.
+    /// Objects whose members have a column each, such as `data.desk` and `headlines.fr`.
     static let objects = ["data", "headlines"]
 
     init(_ row: [[UInt8]]) throws(Failure) {
@@ -171,7 +171,7 @@ struct CSVHeader {
             for (column, value) in given {
                 switch column {
                 case .text(let name): json.field(named: name, value)
-                // Anything but a number or a flag is passed on as text, for the decoder to report.
+                // A value that is not a number or a flag is passed on as text, so that the decoder reports it.
                 case .number(let name):
                     json.name(escaping: name)
                     if let number = Int(value) { json.value(number) } else { json.value(value) }

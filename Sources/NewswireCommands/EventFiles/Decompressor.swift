@@ -18,36 +18,36 @@ enum Compression: Sendable {
         }
     }
 
-    /// A frame of zstd that holds no data; some tools write one first.
+    /// True for a zstd frame without data, which some tools write first.
     private static func isSkippable(_ bytes: [UInt8]) -> Bool {
         bytes.first.map { $0 & 0xF0 == 0x50 } == true && bytes.dropFirst().starts(with: [0x2A, 0x4D, 0x18])
     }
 }
 
-/// Undoes a compression as the bytes arrive. Several streams in a row, as `cat a.gz b.gz` makes them, are one.
+/// Decompresses bytes as they arrive. Several streams in a row, as `cat a.gz b.gz` makes them, count as one.
 ///
-/// Its memory is bounded whatever the stream says: 64 KiB of zlib's, at most 128 MiB of zstd's (a stream that asks for more is
-/// refused), and one piece of output.
+/// Memory is bounded for any stream: 64 KiB for zlib, at most 128 MiB for zstd, and one piece of output. A stream that asks for
+/// more is refused.
 protocol Decompressor: AnyObject {
-    /// A stream has ended and no other has begun: the input may end here.
+    /// True if a stream has ended and no other has begun, so that the input may end here.
     var isAtEnd: Bool { get }
 
-    /// Reads some of the input, and returns how many bytes of it.
+    /// Decompresses some of the input, and returns the numbers of bytes read and written.
     ///
-    /// - Parameter output: where the text is written; filled as far as the input reaches.
+    /// - Parameter output: receives the text, as far as the input reaches.
     func decompress(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Damage) -> (read: Int, written: Int)
 }
 
-/// The compressed bytes are not what their format allows.
+/// The compressed bytes violate their format.
 struct Damage: Error {
-    /// The library's words for it.
+    /// The library's description of the damage.
     var reason: String
 }
 
 extension Compression {
-    /// `nil` if there is no memory for it.
+    /// Makes a decompressor; `nil` if there is not enough memory.
     func makeDecompressor() -> (any Decompressor)? {
         switch self {
         case .gzip: GzipDecompressor()
@@ -64,14 +64,14 @@ private final class GzipDecompressor: Decompressor {
         case padding
     }
 
-    /// At a fixed address: zlib keeps a pointer to it.
+    /// The state of zlib, at a fixed address because zlib keeps a pointer to it.
     private let stream: UnsafeMutablePointer<z_stream>
     private var state = State.member
 
     init?() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 32 KiB of window, and 16 to read gzip instead of zlib's own format.
+        // 15 is a window of 32 KiB, and 16 selects gzip instead of zlib's own format.
         let result = inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         if result != Z_OK {
             stream.deallocate()
@@ -110,7 +110,7 @@ private final class GzipDecompressor: Decompressor {
         switch result {
         case Z_OK: break
         case Z_STREAM_END: state = .betweenMembers
-        // It could do nothing without more input or room.
+        // zlib needs more input or more room.
         case Z_BUF_ERROR: break
         default: throw Damage(reason: stream.pointee.msg.map { String(cString: $0) } ?? "error \(result) of zlib")
         }
@@ -132,7 +132,7 @@ private final class ZstdDecompressor: Decompressor {
     func decompress(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Damage) -> (read: Int, written: Int) {
-        // Asked again after a frame's end, zstd would want another frame.
+        // Another call after the end of a frame would make zstd expect a further frame.
         if isAtEnd && input.isEmpty { return (0, 0) }
         var from = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var to = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)

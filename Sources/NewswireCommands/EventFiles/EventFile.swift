@@ -9,10 +9,10 @@ package final class EventFile {
     private let bytes: FileBytes
     private let path: String
     private var splitter: EventFileSplitter?
-    /// The text so far, while the format is not known.
+    /// The text that was read while the format is not known.
     private var beginning: [UInt8] = []
     private var isFinished = false
-    /// `nil` while that is not known.
+    /// The format of the file; `nil` while it is not known.
     package private(set) var format: EventFileFormat?
 
     /// - Parameters:
@@ -24,14 +24,14 @@ package final class EventFile {
         bytes = try FileBytes(path: path)
     }
 
-    /// Finds out whether the path can be read, without opening it: what writes to a pipe would notice.
+    /// Checks that the path can be read. Does not open it, because the writer of a pipe would notice.
     static func examine(_ path: String) throws(Failure) {
         var status = stat()
         guard stat(path, &status) == 0, access(path, R_OK) == 0 else { throw Failure(path, errno) }
         if status.st_mode & S_IFMT == S_IFDIR { throw Failure(path, EISDIR) }
     }
 
-    /// The path can be read a second time: it is no stream.
+    /// True if the path can be read a second time, which is not possible for a stream.
     static func isResumable(_ path: String) -> Bool {
         var status = stat()
         return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -40,16 +40,16 @@ package final class EventFile {
     /// The name for messages.
     var name: String { bytes.name }
 
-    /// The part that was read, 0 to 1; `nil` for standard input and other streams.
+    /// The share of the file that was read, 0 to 1; `nil` for standard input and other streams.
     var share: Double? {
         bytes.size.map { $0 > 0 ? Double(bytes.bytesRead) / Double($0) : 1 }
     }
 
-    /// It was not written to since it was opened. True for streams.
+    /// True if the file was not changed since it was opened. True for streams.
     var isUnchanged: Bool { bytes.isUnchanged }
 
-    /// The items that the next piece completes, possibly none, as when a stream gives nothing for now; `nil` at the end of
-    /// the file.
+    /// The items that the next piece completes; `nil` at the end of the file. Empty if the piece completes no item, or if a
+    /// stream has no data now.
     package func next() throws(Failure) -> [EventFileItem]? {
         guard !isFinished else { return nil }
         guard let piece = try bytes.next() else { return [] }
@@ -92,15 +92,15 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
     case document
     /// Comma-separated values (RFC 4180), the first line naming the event's fields.
     case csv
-    /// One NewsML-G2 or NITF document, which may hold several items.
+    /// One NewsML-G2 or NITF document, which may contain several items.
     case newsML = "newsml"
 
-    /// Text of this length, in bytes, is enough in any case.
+    /// Length of text, in bytes, that always suffices to detect the format.
     private static let beginningLength = 64 * 1024
 
     /// Detects the format by the name's ending; `nil` if that is not certain.
     ///
-    /// - Parameter isCompressed: the ending before that of the compression counts.
+    /// - Parameter isCompressed: true to use the ending before that of the compression.
     package init?(fileName: String, isCompressed: Bool = false) {
         var parts = fileName.lowercased().split(separator: ".")
         if isCompressed, ["gz", "gzip", "zst", "zstd"].contains(parts.last) { parts.removeLast() }
@@ -112,7 +112,7 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether `init(ofTextBeginning:)` would say the same of any longer text.
+    /// True if `init(ofTextBeginning:)` gives the same result for any longer text.
     static func isRecognisable(_ bytes: [UInt8]) -> Bool {
         if bytes.count >= beginningLength { return true }
         let text = trimmed(bytes)
@@ -131,13 +131,13 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
             for byte in line { scan.read(byte) }
             self = scan.depth == 0 && !scan.isInString ? .ndjson : .document
         case UInt8(ascii: "<"): self = .newsML
-        // A blank text is empty in any format, but for this one it would be a first line.
+        // A blank text has no events in NDJSON, but CSV would read it as its first line.
         case nil: self = .ndjson
         default: self = .csv
         }
     }
 
-    /// Without blanks and a byte order mark before the text.
+    /// The bytes without blanks and a byte order mark before the text.
     private static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         bytes.drop { $0 <= UInt8(ascii: " ") || [0xEF, 0xBB, 0xBF].contains($0) }
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Files of events, as commands take them.
+/// The arguments of commands that read files of events.
 struct EventFileArguments: ParsableArguments {
     @Option(
         help: "ndjson, array, document, csv or newsml (NITF too); by default detected.",
@@ -15,6 +15,6 @@ struct EventFileArguments: ParsableArguments {
         }
     }
 
-    /// `nil` where it is to be detected.
+    /// The format of --format; `nil` to detect it.
     var chosenFormat: EventFileFormat? { format.flatMap(EventFileFormat.init(rawValue:)) }
 }

@@ -1,11 +1,11 @@
-/// One event of a file, or one mistake.
+/// One event of a file, or one error in it.
 package struct EventFileItem: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// A JSON text that should be an event; not decoded yet.
         case event([UInt8])
-        /// Not an event, for this reason.
+        /// An item that is not an event, with the reason.
         case bad(String)
-        /// The file cannot be read on from here, for this reason: events may be missing.
+        /// An error after which the file cannot be read on, with the reason. Events may be missing.
         case broken(String)
     }
 
@@ -19,10 +19,10 @@ package struct EventFileItem: Hashable, Sendable {
     }
 }
 
-/// Cuts a file into events as its bytes arrive, in pieces of any size. Holds one event at a time, never the file; an XML
-/// document is the exception, up to `FeedLimits.document`.
+/// Splits a file into events as its bytes arrive, in pieces of any size. Buffers one event at a time, never the file. The
+/// exception is an XML document, which is buffered up to `FeedLimits.document` bytes.
 package struct EventFileSplitter {
-    /// The longest event, in bytes; a longer one is bad and skipped.
+    /// Maximum length of an event, in bytes. A longer one is bad and skipped.
     package static let eventLengthMax = 2 << 20
 
     static let endsInEvent = "the file ends in the middle of this event"
@@ -34,7 +34,7 @@ package struct EventFileSplitter {
         case json(JSONSplitter)
         case csv(CSVSplitter)
         case newsML(NewsDocumentSplitter)
-        /// While one of the others is used, so that it is not copied.
+        /// A placeholder while another case is used, so that its value is not copied.
         case none
     }
 
@@ -49,7 +49,7 @@ package struct EventFileSplitter {
             }
     }
 
-    /// Takes the next bytes and appends what they complete.
+    /// Reads the next bytes and appends the items that they complete.
     package mutating func feed(_ bytes: some Sequence<UInt8>, into items: inout [EventFileItem]) {
         switch splitter {
         case .lines(var lines):
@@ -72,7 +72,7 @@ package struct EventFileSplitter {
         }
     }
 
-    /// The file has ended: appends what was unfinished.
+    /// Appends the unfinished item at the end of the file.
     package mutating func finish(into items: inout [EventFileItem]) {
         switch splitter {
         case .lines(var lines): lines.finish(into: &items)
@@ -84,7 +84,7 @@ package struct EventFileSplitter {
     }
 }
 
-/// NDJSON: every line that is not blank is an event.
+/// Splits NDJSON, in which every line that is not blank is an event.
 struct LineSplitter {
     private var line = 1
     private var pending: [UInt8] = []
@@ -123,7 +123,7 @@ struct LineSplitter {
                 EventFileItem(line: line, content: .bad("longer than \(EventFileSplitter.eventLengthMax >> 20) MiB")))
             return
         }
-        // A byte order mark, and the other half of a Windows line break.
+        // Removes a byte order mark, and the carriage return of a Windows line break.
         if line == 1, pending.starts(with: [0xEF, 0xBB, 0xBF]) { pending.removeFirst(3) }
         guard pending.contains(where: { $0 > UInt8(ascii: " ") }) else { return }
         if pending.last == UInt8(ascii: "\r") { pending.removeLast() }

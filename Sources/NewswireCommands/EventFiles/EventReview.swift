@@ -1,16 +1,16 @@
 package import KafkaModel
 package import NewsModel
 
-/// Decodes each event before it is published: a mistake is reported now, with its line, instead of later as a result.
+/// Decodes each event before it is published, so that a mistake is reported with its line instead of later as a result.
 package struct EventReview {
     private let decoder = NewsDecoder()
-    /// Those of every record.
+    /// The headers of every record.
     package let headers: [RecordHeader]
 
     /// - Parameters:
-    ///   - environment: the one that the events are published for; `nil` if it has no name.
-    ///   - run: the run that they belong to.
-    ///   - isSilent: they must disturb nobody.
+    ///   - environment: the environment that the events are published for; `nil` if it has no name.
+    ///   - run: the run that the events belong to.
+    ///   - isSilent: true if the events must disturb nobody.
     package init(environment: String? = nil, run: RunID? = nil, isSilent: Bool = false) {
         var headers: [RecordHeader] = []
         if let environment { headers.append(RecordHeader(HeaderName.environment, environment)) }

@@ -3,20 +3,20 @@ package import KafkaIO
 package import KafkaModel
 package import NewsModel
 
-/// The events of a run that stand on its topic, although the command that was killed could not record them any more.
+/// The events of a run that are on its topic although a killed command could not record them.
 ///
-/// Eight bytes an event. Two that are alike count as two.
+/// Takes eight bytes per event. Identical events are counted separately.
 package struct EventsOnTopic: Sendable {
     private var counts: [UInt64: Int] = [:]
 
-    /// Clocks of publishers and brokers' ways of looking for a time are this exact.
+    /// The precision of publishers' clocks and of brokers' search by time.
     private static let slack = Duration.seconds(2)
 
     package init() {}
 
-    /// Reads what was written since then. Blocks.
+    /// Reads the events that were written since a time. Blocks.
     ///
-    /// - Throws: the topic cannot be read.
+    /// - Throws: an error if the topic cannot be read.
     package init(
         _ settings: KafkaSettings, topic: String, run: String, since: Instant, stop: StopFlag
     ) throws(KafkaFailure) {
@@ -32,7 +32,7 @@ package struct EventsOnTopic: Sendable {
 
     package var isEmpty: Bool { counts.isEmpty }
 
-    /// The event is among them: one less.
+    /// Removes one copy of the event; `false` if it is not among them.
     package mutating func take(_ value: [UInt8]) -> Bool {
         let hash = Self.hash(value)
         guard let count = counts[hash] else { return false }

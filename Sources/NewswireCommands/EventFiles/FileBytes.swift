@@ -1,10 +1,10 @@
 import Foundation
 
-/// The bytes of a file or of standard input, piece by piece, with gzip and zstd undone.
+/// The bytes of a file or of standard input, piece by piece, after decompression of gzip and zstd.
 final class FileBytes {
     typealias Failure = EventFile.Failure
 
-    /// What the file was when it was opened, to notice that it is changed meanwhile.
+    /// The file's size and time of change when it was opened, which reveal later changes.
     private struct Version: Equatable {
         var size: Int
         var seconds: Int
@@ -19,32 +19,32 @@ final class FileBytes {
 
     /// The name for messages.
     let name: String
-    /// In bytes, as stored; `nil` for standard input and other streams.
+    /// The stored size in bytes; `nil` for standard input and other streams.
     var size: Int? { version?.size }
-    /// As stored.
+    /// The number of stored bytes that were read.
     private(set) var bytesRead = 0
-    /// `nil` while that is not known, and for plain files.
+    /// The compression; `nil` for plain files and while it is not known.
     private(set) var compression: Compression?
 
     private let descriptor: Int32
     private let version: Version?
     private var input: [UInt8] = []
-    /// The bytes of `input` that were used.
+    /// The number of bytes of `input` that were used.
     private var used = 0
     private var isAtEnd = false
     private var isRecognised = false
     private var decompressor: (any Decompressor)?
-    /// The decompressor filled the last piece: it may hold more.
+    /// True if the decompressor filled the last piece, so that it may have more output.
     private var mayHoldMore = false
 
     static let pieceLength = 64 * 1024
-    /// The longest wait for a stream that gives nothing, in milliseconds.
+    /// Maximum wait for a stream without data, in milliseconds.
     private static let waitMax: Int32 = 100
 
     /// - Parameter path: `-` for standard input.
     init(path: String) throws(Failure) {
         name = path == "-" ? "standard input" : path
-        // Without O_NONBLOCK a named pipe would be waited for here, where no flag is looked at.
+        // Without O_NONBLOCK, opening a named pipe would block here, where no stop flag is checked.
         descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure(path, errno) }
         var status = stat()
@@ -55,14 +55,14 @@ final class FileBytes {
 
     deinit { if descriptor > 0 { close(descriptor) } }
 
-    /// The file has the size and the time of change that it had when it was opened. True for streams.
+    /// True if the file has the size and the time of change that it had when it was opened. True for streams.
     var isUnchanged: Bool {
         var status = stat()
         guard let version, fstat(descriptor, &status) == 0 else { return version == nil }
         return version == Version(status)
     }
 
-    /// The next bytes, none at the end; `nil` if a stream gives none for now.
+    /// The next bytes; empty at the end, and `nil` if a stream has no data now.
     func next() throws(Failure) -> [UInt8]? {
         if !isRecognised {
             while input.count < Compression.beginningLength, !isAtEnd {
@@ -127,9 +127,9 @@ final class FileBytes {
         return piece
     }
 
-    /// Appends to the input.
+    /// Reads more bytes into `input`.
     ///
-    /// - Returns: `false` if a stream gives nothing for now.
+    /// - Returns: `false` if a stream has no data now.
     private func read() throws(Failure) -> Bool {
         while true {
             if version == nil {
@@ -157,7 +157,7 @@ final class FileBytes {
 }
 
 extension EventFile.Failure {
-    /// A file that cannot be read, and the system's error number.
+    /// Describes a file that cannot be read, from the system's error number.
     init(_ path: String, _ error: Int32) {
         let reason =
             switch error {
@@ -168,6 +168,6 @@ extension EventFile.Failure {
         self.init(description: "\(path): \(reason)")
     }
 
-    /// The system's words for an error number.
+    /// The system's description of an error number.
     static func text(_ error: Int32) -> String { String(cString: strerror(error)) }
 }

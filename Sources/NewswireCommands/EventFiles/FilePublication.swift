@@ -3,14 +3,14 @@ package import KafkaIO
 import KafkaModel
 package import NewsModel
 
-/// Puts the events of one file on a topic.
+/// Publishes the events of one file to a topic.
 package struct FilePublication {
     package struct Summary: Hashable, Sendable {
-        /// Acknowledged by the broker.
+        /// Events that the broker has acknowledged.
         package var published = 0
-        /// Items that are no events, or that the broker refuses.
+        /// Items that are not events, or that the broker refuses.
         package var bad = 0
-        /// Published by an earlier command.
+        /// Events that an earlier command has published.
         package var resumed = 0
         /// Events beyond a bound of the command.
         package var skipped = 0
@@ -26,36 +26,36 @@ package struct FilePublication {
             self.isInterrupted = isInterrupted
         }
 
-        /// There was nothing in the file.
+        /// True if the file was empty.
         var isEmpty: Bool { self == Summary() }
     }
 
     let path: String
     let format: EventFileFormat?
     let topic: String
-    /// `nil` to keep no progress.
+    /// The progress of the file; `nil` to keep no progress.
     package var progress: ProgressFile?
-    /// `nil` for as fast as the broker takes them.
+    /// The limit of events per second; `nil` to publish as fast as the broker accepts.
     package var pace: PublishPace?
     package var isStrict = false
-    /// Finds what a command that was killed has put on the topic since a time; `nil` not to look.
+    /// Finds the events that a killed command has written to the topic since a time; `nil` to skip the search.
     package var findOnTopic: ((Instant) throws -> EventsOnTopic)?
     package var review = EventReview()
-    /// Goes on from file to file.
+    /// The selection of events, which continues from file to file.
     package var selection: EventSelection
-    /// `nil` for any hour.
+    /// The hours in which events are written; `nil` for any hour.
     package var schedule: PublishSchedule?
     package var wall = PublishClock.system
-    /// The most records of all files together, where their events cannot be counted before; more are an error.
+    /// Maximum number of records of all files together, if events cannot be counted first. More are an error.
     package var recordsMax: Int?
-    /// The longest wait for the broker's answers after an interruption or a failure.
+    /// Maximum wait for the broker's answers after an interruption or a failure.
     package var waitMax: Duration = .seconds(10)
 
-    /// The most complaints that are shown; further ones are only counted.
+    /// Maximum number of complaints that are shown; further ones are only counted.
     static let complaintsShown = 20
-    /// Without any answer of the broker for this long, it says what it waits for.
+    /// Time without any answer of the broker after which the wait is reported.
     static let silenceToTell = Duration.seconds(5)
-    /// Without any answer for this long, it gives up.
+    /// Time without any answer of the broker after which the publication fails.
     static let silenceMax = Duration.seconds(60)
 
     package init(path: String, format: EventFileFormat? = nil, topic: String) {
@@ -65,10 +65,10 @@ package struct FilePublication {
         selection = EventSelection(review, start: .distantPast)
     }
 
-    /// Blocks until the end, or until the flag is raised and the broker has answered for what is under way.
+    /// Publishes the file. Blocks until the end, or until the flag is raised and the broker has answered for records in flight.
     ///
-    /// - Parameter publisher: skips refused records. After an interruption or a failure it takes no further record.
-    /// - Throws: `KafkaFailure`, `EventFile.Failure`; progress is saved first.
+    /// - Parameter publisher: skips refused records. After an interruption or a failure it accepts no further record.
+    /// - Throws: `KafkaFailure` or `EventFile.Failure`, after saving the progress.
     package mutating func run(
         _ publisher: RecordPublisher, stop: StopFlag, report: (String) -> Void, bar: inout ProgressBar
     ) throws -> Summary {

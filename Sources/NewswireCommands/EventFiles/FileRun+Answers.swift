@@ -3,7 +3,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// Bad items, and what the broker answers.
+/// Handles bad items and the broker's answers.
 extension FileRun {
     // MARK: Bad items
 
@@ -27,7 +27,7 @@ extension FileRun {
         report(text)
     }
 
-    /// What the same command does next time.
+    /// A sentence about what the same command does when it is given again.
     func advice(_ does: String) -> String {
         publication.progress != nil
             ? "the same command \(does)" : "no position is kept: the same command starts again from the beginning"
@@ -35,7 +35,7 @@ extension FileRun {
 
     // MARK: The broker's answers
 
-    /// What is due now and then.
+    /// Does periodic work: draws the bar, applies answers, saves progress, and checks for silence of the broker.
     mutating func tick() throws {
         let (now, publication) = (clock.now, publication)
         bar.draw(share: file.share, events: publisher.acknowledged - acknowledgedBefore, at: now) { work in
@@ -59,7 +59,7 @@ extension FileRun {
         walk.settle(before: publisher.contiguous)
     }
 
-    /// - Throws: the reason, when the broker has not answered for too long.
+    /// - Throws: the reason, if the broker has not answered for too long.
     private mutating func listen(at now: ContinuousClock.Instant) throws(KafkaFailure) {
         let waiting = publisher.waiting
         if waiting == 0 || publisher.acknowledged != silence.acknowledged {
@@ -79,7 +79,7 @@ extension FileRun {
 
     mutating func save() throws(EventFile.Failure) {
         guard let file = publication.progress, file.current != walk.progress else { return }
-        // Killed before all of that is met again, the next command has to look for it too.
+        // Only once all events found on the topic were met again: if killed earlier, the next command must find them too.
         if onTopic.isEmpty, publisher.contiguous >= sentBefore.count {
             walk.covers(until: sentBefore.at.milliseconds)
             sentBefore = (publisher.published, publication.wall.now())
@@ -87,7 +87,7 @@ extension FileRun {
         try file.save(walk.progress)
     }
 
-    /// Waits a little for what is under way, gives up the rest, and saves what is certain.
+    /// Waits up to `limit` for records in flight, abandons the rest, and saves what is certain.
     mutating func conclude(waiting limit: Duration) {
         let deadline = clock.now + limit
         try? save()
@@ -115,7 +115,7 @@ extension FileRun {
                 "\(file.name): \(counted(repeated, "event")) on the topic could not be recorded; the same command publishes them again"
             )
         }
-        // Of nothing there is nothing to continue.
+        // Without any event on the topic there is nothing to continue.
         let stored = publication.progress != nil ? walk.progress.published : summary.published
         if stored + unknown == 0, !summary.isInterrupted { return }
         let ending = summary.isInterrupted ? "interrupted" : "stopped"

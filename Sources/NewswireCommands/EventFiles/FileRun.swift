@@ -3,7 +3,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// One file's way to the topic.
+/// The publication of one file to the topic.
 struct FileRun {
     let publication: FilePublication
     let file: EventFile
@@ -22,24 +22,24 @@ struct FileRun {
     var walk: PublishWalk
     var silence: Silence
     var savedAt: ContinuousClock.Instant
-    /// Records sent by a time: once all of them are answered for, nothing older is missing in the progress.
+    /// Records sent by a time. Once all of them are answered for, the progress covers everything before that time.
     var sentBefore: (count: Int, at: Instant)
-    /// What is still to be met of what an earlier command wrote last, and how many events were not of it since.
+    /// Events that an earlier command wrote last and that were not met again yet. `missed` counts other events since then.
     var onTopic = EventsOnTopic()
     private var missed = 0
 
-    /// As many records as a publisher has under way by default: behind so many that are not on the topic, none is.
+    /// A publisher's default number of records in flight. After that many events in a row not on the topic, no later one is.
     private static let underWayMax = 100_000
-    /// The first save comes sooner.
+    /// The time between saves, except before the first one.
     static let saveInterval = Duration.seconds(1)
     private static let firstSave = Duration.milliseconds(100)
 
-    /// How long the broker has said nothing although it should.
+    /// The silence of the broker while records wait for its answer.
     struct Silence {
         var acknowledged: Int
         var since: ContinuousClock.Instant
         var isTold = false
-        /// It was too long.
+        /// True if the silence was too long.
         var isOver = false
     }
 
@@ -56,7 +56,7 @@ struct FileRun {
         file = try EventFile(path: publication.path, format: publication.format)
         earlier = publication.progress?.earlier ?? PublishProgress(topic: publication.topic)
         walk = PublishWalk(publication.progress?.current ?? earlier)
-        // Before the first byte is read: what is changed from now on will differ from it.
+        // Taken before the first byte is read, so that any later change differs from it.
         stamp = publication.progress.flatMap { _ in FileStamp(of: publication.path) }
         acknowledgedBefore = publisher.acknowledged
         silence = Silence(acknowledged: publisher.acknowledged, since: clock.now)
@@ -82,9 +82,9 @@ struct FileRun {
         return summary
     }
 
-    /// It was read to its end, and all of it is on the topic.
+    /// Saves the progress of a file that was read to its end and is completely on the topic.
     private mutating func complete() throws {
-        // Its beginning and its end may be of different versions.
+        // The beginning and the end of a changed file may come from different versions.
         guard file.isUnchanged else {
             throw EventFile.Failure(
                 description:
@@ -93,10 +93,10 @@ struct FileRun {
         try save()
     }
 
-    /// The part that an earlier command has published is still the same. Reads it, and sends nothing.
+    /// Checks that the part published by an earlier command is unchanged. Reads it, and sends nothing.
     private mutating func verify() throws {
         guard earlier.last > 0 else { return }
-        // A mended line may change the file anywhere; the comparison below finds out if that was all.
+        // A mended line may change the file anywhere. The comparison below detects any other change.
         if earlier.absent.isEmpty, let difference = earlier.input?.difference(publication.path) {
             throw changed("\(difference), and")
         }
@@ -117,7 +117,7 @@ struct FileRun {
         }
     }
 
-    /// What an earlier command wrote, and was killed before it could record it.
+    /// Finds the events that an earlier command wrote but could not record before it was killed.
     private mutating func findOnTopic() {
         guard publication.progress?.earlier != nil, let find = publication.findOnTopic,
             let since = earlier.coveredUntil ?? earlier.begunAt
@@ -166,7 +166,7 @@ struct FileRun {
                 summary.isInterrupted = true
                 return
             }
-            // A stream that gives nothing: what was sent may be answered meanwhile.
+            // While a stream has no data, answers for sent records may arrive.
             if items.isEmpty { _ = publisher.settle(within: .zero) }
             try tick()
         }
@@ -202,11 +202,11 @@ struct FileRun {
             summary.skipped += 1
             walk.skipped(number, fingerprint)
         }
-        // The time is asked for now and then only: it costs as much as a short line.
+        // The clock is read only now and then, because that costs as much as a short line.
         if number.isMultiple(of: 64) || publication.pace != nil { try tick() }
     }
 
-    /// Waits for the hours in which events are written, or for the flag. Answers are taken meanwhile.
+    /// Waits until events may be written, or until the flag is raised. Applies the broker's answers meanwhile.
     private mutating func awaitHours() throws {
         guard let schedule = publication.schedule else { return }
         let opening = schedule.opening(at: publication.wall.now())
@@ -222,7 +222,7 @@ struct FileRun {
         publication.pace?.restart(after: publisher.published, at: clock.now)
     }
 
-    /// - Returns: `false` if there was no room until the flag was raised: the record was not taken.
+    /// - Returns: `false` if the flag was raised before there was room, so that the record was not published.
     private mutating func put(_ record: ProducedRecord) throws -> Bool {
         while !stop.isRaised {
             do {
@@ -235,7 +235,7 @@ struct FileRun {
         return false
     }
 
-    /// The broker has answered for everything, or the flag is raised.
+    /// Waits until the broker has answered for everything, or until the flag is raised.
     private mutating func awaitAnswers() throws {
         while !publisher.settle(within: .milliseconds(100)) {
             if stop.isRaised {

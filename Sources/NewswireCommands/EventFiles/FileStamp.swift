@@ -1,22 +1,22 @@
 import Foundation
 import KafkaModel
 
-/// What tells a file from another one in its place: its size, when it was changed, and its ends. The published events
+/// Distinguishes a file from another one in its place by its size, its time of change, and its two ends. The published events
 /// themselves are compared one by one.
 package struct FileStamp: Codable, Hashable, Sendable {
-    /// In bytes.
+    /// The size in bytes.
     var size: Int
-    /// Nanoseconds since 1970.
+    /// The time of change, in nanoseconds since 1970.
     var changedAt: Int64
-    /// Of the first 64 KiB, or fewer if there are fewer.
+    /// The hash of the first 64 KiB, or of all bytes if there are fewer.
     var head: UInt64
-    /// Of the last 64 KiB.
+    /// The hash of the last 64 KiB, or of all bytes if there are fewer.
     var tail: UInt64
 
     private static let endLength = 64 << 10
 
-    /// - Parameter size: how much of the file counts; `nil` for all.
-    /// - Returns: `nil` for what is no plain file, or shorter.
+    /// - Parameter size: the number of bytes that count, from the first on; `nil` for all.
+    /// - Returns: `nil` if the file is not a plain file, is shorter than `size`, or cannot be read.
     package init?(of path: String, size: Int? = nil) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -52,7 +52,7 @@ package struct FileStamp: Codable, Hashable, Sendable {
         return fingerprint.value
     }
 
-    /// Why the file at the path cannot be the one of this stamp with something appended; `nil` if it can.
+    /// The reason why the file at the path cannot be this one with something appended; `nil` if it can.
     package func difference(_ path: String) -> String? {
         guard let now = FileStamp(of: path) else { return "cannot be read as a file any more" }
         if now.size == size, now.changedAt == changedAt { return nil }

@@ -1,8 +1,8 @@
 import Feeds
 import NewsModel
 
-/// Makes events of the items of a NewsML-G2 or NITF document. Their meaning depends on the whole of it, so it is read once it
-/// is complete.
+/// Makes events of the items of a NewsML-G2 or NITF document. Reads the document once it is complete, because the meaning of
+/// its items depends on the whole.
 struct NewsDocumentSplitter {
     private var document: [UInt8] = []
     private var isTooLong = false
@@ -44,7 +44,7 @@ struct NewsDocumentSplitter {
         }
     }
 
-    /// The line is that of the document: its items are named by their ids.
+    /// Makes an item on line 1, the line of the document, because items are named by their ids.
     private static func item(_ content: EventFileItem.Content) -> EventFileItem {
         EventFileItem(line: 1, content: content)
     }

@@ -1,25 +1,25 @@
 import Foundation
 import KafkaModel
 
-/// Keeps the progress of a file beside it, in `FILE.newswire-progress`, locked for as long as this lives.
+/// Keeps the progress of a file beside it, in `FILE.newswire-progress`, which is locked until this object is released.
 ///
-/// It has two places that are written in turn, each with a checksum: whenever the machine stops, one of them is whole. Both
-/// are filled at once, so that saving needs no room on the disk later on.
+/// The file has two places that are written in turn, each with a checksum. Whenever the machine stops, one of them is
+/// intact. Both are filled at once, so that later saves need no further room on the disk.
 package final class ProgressFile {
     package typealias Failure = EventFile.Failure
 
-    /// The file's path.
+    /// The path of the published file.
     let file: String
-    /// What an earlier command has left; `nil` if it left nothing.
+    /// The progress that an earlier command has left; `nil` if that command published nothing.
     package let earlier: PublishProgress?
-    /// What it keeps now.
+    /// The progress that the file has now.
     private(set) var current: PublishProgress?
 
     private let descriptor: Int32
     private var sequence: UInt64
     private var path: String { Self.path(for: file) }
 
-    /// In bytes; a place is one line of text.
+    /// The length of a place in bytes. A place is one line of text.
     static let placeLength = 32 << 10
     private static let mark = "newswire-progress-1"
     private static let remedy =
@@ -27,7 +27,7 @@ package final class ProgressFile {
 
     package static func path(for file: String) -> String { file + ".newswire-progress" }
 
-    /// Creates the file if there is none.
+    /// Opens the progress file, and creates it if it does not exist.
     package init(for file: String) throws(Failure) {
         self.file = file
         let path = Self.path(for: file)
@@ -35,7 +35,7 @@ package final class ProgressFile {
         do throws(Failure) {
             let newest = try Self.newest(descriptor, path, file)
             current = newest?.progress
-            // A command that published nothing has decided nothing either.
+            // A command that published nothing leaves nothing to continue.
             earlier = current.flatMap { $0.published > 0 ? $0 : nil }
             sequence = newest?.sequence ?? 0
         } catch {
@@ -58,12 +58,12 @@ package final class ProgressFile {
                         "\(path): cannot be written: \(Failure.text(errno)); \(Self.remedy)"
                 )
             }
-            // Some network file systems have no locks: there nothing warns of a second command.
+            // Some network file systems have no locks, so nothing detects a second command there.
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
                 close(descriptor)
                 throw Failure(description: "\(file): is being published by another command; wait for its end")
             }
-            // Another command may have removed it between the two steps.
+            // Another command may have removed the file between opening and locking.
             var (ours, current) = (stat(), stat())
             if fstat(descriptor, &ours) == 0, stat(path, &current) == 0, ours.st_ino == current.st_ino {
                 return descriptor
@@ -77,7 +77,7 @@ package final class ProgressFile {
     ) throws(Failure) -> (sequence: UInt64, progress: PublishProgress)? {
         var bytes = [UInt8](repeating: 0, count: 2 * placeLength)
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        // An empty one was made by a command that was killed before it wrote anything.
+        // An empty file was made by a command that was killed before it wrote anything.
         if count == 0 { return nil }
         let places = bytes.prefix(max(count, 0)).split(separator: UInt8(ascii: "\n")).compactMap(read)
         guard let newest = places.max(by: { $0.sequence < $1.sequence }) else {
@@ -107,7 +107,7 @@ package final class ProgressFile {
         return String(fingerprint.value, radix: 16)
     }
 
-    /// The first time it fills both places, which takes room on the disk.
+    /// Saves the progress. The first save fills both places, which takes room on the disk.
     package func save(_ progress: PublishProgress) throws(Failure) {
         if sequence == 0 {
             do throws(Failure) {
@@ -132,7 +132,7 @@ package final class ProgressFile {
         let place = off_t(next % 2) * off_t(Self.placeLength)
         let count = line.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, place) }
         guard count == line.count else { throw failure(count < 0 ? Failure.text(errno) : "no room on the disk") }
-        // What is on the disk must not lag behind what is on the topic; at first nothing is.
+        // The disk must not lag behind the topic, on which there is nothing during the first two writes.
         guard sequence < 2 || fdatasync(descriptor) == 0 else { throw failure(Failure.text(errno)) }
         sequence = next
     }
@@ -141,23 +141,23 @@ package final class ProgressFile {
         Failure(description: "\(path): the position cannot be saved: \(reason)")
     }
 
-    /// The next command starts again from the beginning.
+    /// Removes the progress, so that the next command starts again from the beginning.
     package func remove() {
         unlink(path)
     }
 }
 
-/// The progress of all files of one command, from before the first record until the last file is published: only then it is
-/// removed.
+/// The progress of all files of one command. It exists from before the first record until the last file is published, and is
+/// removed only then.
 final class PublishProgresses {
     private var files: [String: ProgressFile] = [:]
 
-    /// Opens and writes them all, so that whatever stands against it is found before anything is published.
+    /// Opens and writes all progress files, so that every obstacle is found before anything is published.
     ///
     /// - Parameters:
-    ///   - paths: without standard input.
+    ///   - paths: the files to publish, without standard input.
     ///   - fresh: the progress of a file at its beginning.
-    ///   - isRunNamed: its run is the one to continue, and no other.
+    ///   - isRunNamed: true if only the run of `fresh` may be continued.
     init(_ paths: [String], fresh: PublishProgress, isRunNamed: Bool = false) throws(EventFile.Failure) {
         Self.allowManyFiles()
         do throws(EventFile.Failure) {
@@ -178,7 +178,7 @@ final class PublishProgresses {
         }
     }
 
-    /// Files that were not begun belong to the run of those that were.
+    /// Assigns files that were not begun to the run of those that were.
     private func adopt(_ fresh: PublishProgress) throws(EventFile.Failure) {
         guard let earlier, earlier.run != fresh.run else { return }
         for file in files.values where file.earlier == nil {
@@ -188,7 +188,7 @@ final class PublishProgresses {
         }
     }
 
-    /// All files of a command are one run.
+    /// Checks that a file belongs to the same run as the other files.
     private func check(run: String?, _ named: String?, _ path: String) throws(EventFile.Failure) {
         guard let run, let other = named ?? earlier?.run, other != run else { return }
         throw EventFile.Failure(
@@ -206,12 +206,12 @@ final class PublishProgresses {
         files = [:]
     }
 
-    /// Of the run of which an earlier command has published a part; `nil` if none has, or one that knew no runs.
+    /// The progress of the run that an earlier command has begun; `nil` without one, or if that command knew no runs.
     var earlier: PublishProgress? {
         files.values.compactMap(\.earlier).filter { $0.run != nil }.min { $0.begunAt ?? 0 < $1.begunAt ?? 0 }
     }
 
-    /// Removes those that record nothing.
+    /// Removes the progress files that record nothing.
     func removeUnused() {
         for file in files.values where file.current?.published ?? 0 == 0 { file.remove() }
         files = [:]
@@ -229,7 +229,7 @@ final class PublishProgresses {
         )
     }
 
-    /// An archive may be thousands of files, each with its lock; the usual limit of 1,024 is there for `select`.
+    /// Raises the limit of open files: an archive may have thousands, each locked. The usual 1,024 exists for `select`.
     private static func allowManyFiles() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

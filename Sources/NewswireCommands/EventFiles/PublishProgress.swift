@@ -1,11 +1,11 @@
 import ByteText
 import KafkaModel
 
-/// Which items of a file are on a topic, so that the same command can continue: those up to a number but for some exceptions,
-/// and some behind it.
+/// The items of a file that are on a topic, so that the same command can continue. These are the items up to a number, with
+/// some exceptions, and some items after it.
 ///
-/// The file may change behind that number and where the exceptions are (a bad line is mended); the rest must stay as it was,
-/// which a fingerprint tells.
+/// The file may change after that number and at the exceptions, where a bad line is mended. A fingerprint proves that the rest
+/// is unchanged.
 package struct PublishProgress: Codable, Hashable, Sendable {
     /// The topic of the events.
     var topic: String
@@ -13,26 +13,26 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     var cluster: String?
     /// The run that the events belong to; `nil` if an earlier version wrote this.
     package var run: String?
-    /// When the run began, in milliseconds since 1970.
+    /// The time at which the run began, in milliseconds since 1970.
     package var begunAt: Int64?
-    /// Every record that was written before is among the items below, in milliseconds since 1970; `nil` before the first save.
+    /// Every record written before this time is among the items below. In milliseconds since 1970; `nil` before the first save.
     var coveredUntil: Int64?
     /// The file as it was when it was opened last.
     package var input: FileStamp?
     /// All items up to this number, from 1, are on the topic, or absent, or skipped for good.
     package private(set) var items = 0
-    /// Of those, the ones that are not on the topic: bad, or refused by the broker. The same command tries them again.
+    /// Items up to `items` that are not on the topic: bad, or refused by the broker. The same command retries them.
     package private(set) var absent: [ClosedRange<Int>] = []
-    /// Items beyond a bound of the command, and bad ones beyond what `absent` has room for. They are not tried again.
+    /// Items beyond a bound of the command, and bad ones beyond the room of `absent`. They are not retried.
     private(set) var skipped = 0
-    /// Items behind those that are on the topic too: one broker answered where another did not.
+    /// Items after `items` that are on the topic too, because one broker answered while another did not.
     private var ahead = ItemSet()
-    /// Over all items on the topic, and the skipped ones. A sum, so that an item can be added later.
+    /// The fingerprint of all items on the topic and of skipped ones. It is a sum, so that an item can be added later.
     package private(set) var fingerprint: UInt64 = 0
 
-    /// The most ranges in `absent` to which one is added.
+    /// Maximum number of ranges in `absent` after a range is appended.
     package static let absentMax = 200
-    /// The most ranges in `absent` at all: mending a line in the middle of a range makes two of it.
+    /// Maximum number of ranges in `absent` at all. Mending a line in the middle of a range makes two ranges of it.
     static let splitMax = 2 * absentMax
 
     package init(topic: String, cluster: String? = nil, run: RunID? = nil, begunAt: Int64? = nil) {
@@ -42,7 +42,7 @@ package struct PublishProgress: Codable, Hashable, Sendable {
         self.begunAt = begunAt
     }
 
-    /// The numbers fit together. Others would come from a file that someone has changed.
+    /// True if the numbers are consistent. Inconsistent ones come from a file that someone has changed.
     package var isSound: Bool {
         let starts = absent.map(\.lowerBound), ends = absent.map(\.upperBound)
         guard run.map({ RunID($0) != nil }) ?? true else { return false }
@@ -50,28 +50,28 @@ package struct PublishProgress: Codable, Hashable, Sendable {
             && starts.first ?? 1 >= 1 && ends.last ?? 0 <= items && zip(ends, starts.dropFirst()).allSatisfy { $0 < $1 }
     }
 
-    /// No file gets this far, and no sum of such numbers overflows.
+    /// Maximum number of an item. No file gets this far, and no sum of such numbers overflows.
     fileprivate static let itemsMax = 1 << 50
 
-    /// The items that are on the topic.
+    /// The number of items that are on the topic.
     package var published: Int {
         items - skipped - absent.reduce(0) { $0 + $1.count } + ahead.count(after: items)
     }
 
-    /// The last item that is on the topic, or accounted for.
+    /// The number of the last item that is on the topic, absent or skipped.
     var last: Int { max(items, ahead.last) }
 
-    /// The item is one that the same command need not publish.
+    /// True if the same command does not need to publish the item.
     package func isDone(_ number: Int) -> Bool {
         number <= items ? absentIndex(number) == nil : ahead.contains(number)
     }
 
-    /// To publish this item would split a range of `absent`.
+    /// True if publishing the item would split a range of `absent`.
     package func splits(_ number: Int) -> Bool {
         absentIndex(number).map { absent[$0].lowerBound < number && number < absent[$0].upperBound } ?? false
     }
 
-    /// The item is on the topic: the next one, or an absent one.
+    /// Records that an item is on the topic. It must be the next item or an absent one.
     package mutating func add(published number: Int, _ fingerprint: UInt64) {
         if number > items {
             items = number
@@ -85,9 +85,9 @@ package struct PublishProgress: Codable, Hashable, Sendable {
         self.fingerprint &+= fingerprint
     }
 
-    /// The item is on the topic, although items before it are not accounted for.
+    /// Records that an item is on the topic although earlier items are not accounted for.
     ///
-    /// - Returns: `false`, and nothing has changed, if that cannot be recorded.
+    /// - Returns: `false`, without any change, if that cannot be recorded.
     package mutating func add(ahead number: Int, _ fingerprint: UInt64) -> Bool {
         guard number > items, !isDone(number) else { return true }
         if ahead.last <= items { ahead = ItemSet(after: items) }
@@ -97,11 +97,11 @@ package struct PublishProgress: Codable, Hashable, Sendable {
         return true
     }
 
-    /// The items are not on the topic. They are the next ones; what is known already changes nothing.
+    /// Records that the next items are not on the topic. Items that are already accounted for change nothing.
     ///
     /// - Parameters:
-    ///   - fingerprint: the sum over them.
-    /// - Returns: `false`, and nothing has changed, if there is no room for them.
+    ///   - fingerprint: the sum over the items.
+    /// - Returns: `false`, without any change, if there is no room for the items.
     package mutating func add(absent range: ClosedRange<Int>, _ fingerprint: UInt64) -> Bool {
         guard range.lowerBound > items else { return true }
         if let last = absent.last, last.upperBound + 1 == range.lowerBound {
@@ -115,7 +115,7 @@ package struct PublishProgress: Codable, Hashable, Sendable {
         return true
     }
 
-    /// The items are the next ones, and are not tried again.
+    /// Records that the next items are skipped, and not retried.
     package mutating func add(skipped range: ClosedRange<Int>, _ fingerprint: UInt64) {
         items = range.upperBound
         skipped += range.count
@@ -132,13 +132,13 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     }
 }
 
-/// Numbers of items behind a certain one, as bits.
+/// A set of item numbers greater than `base`, as bits.
 private struct ItemSet: Codable, Hashable, Sendable {
-    /// The number before the first bit's.
+    /// The number before that of the first bit.
     private var base: Int
     private var bits: [UInt8] = []
 
-    /// As many as the records that a publisher has under way by default.
+    /// Maximum length of `bits`, with one bit for each record that a publisher has in flight by default.
     static let bytesMax = 100_000 / 8
 
     init(after base: Int = 0) {
@@ -187,7 +187,7 @@ private struct ItemSet: Codable, Hashable, Sendable {
 }
 
 extension EventFileItem {
-    /// Tells the item at this place from others.
+    /// A fingerprint that distinguishes the item at this place from others.
     func fingerprint(_ number: Int) -> UInt64 {
         var fingerprint = Fingerprint()
         fingerprint.mix(UInt64(clamping: number))
@@ -199,26 +199,26 @@ extension EventFileItem {
     }
 }
 
-/// The records under way, in the order of their items, and what follows from the broker's answers.
+/// The records in flight, in the order of their items, and the progress that follows from the broker's answers.
 struct PublishWalk {
     private enum Step {
         case sent(index: Int, number: Int, line: Int, UInt64)
         case bad(ClosedRange<Int>, UInt64)
-        /// On the topic, by a command that was killed before it could record it.
+        /// An item that a command wrote to the topic, but could not record before it was killed.
         case there(number: Int, UInt64)
-        /// Beyond a bound of the command.
+        /// Items beyond a bound of the command.
         case skipped(ClosedRange<Int>, UInt64)
     }
 
     private(set) var progress: PublishProgress
-    /// Bounded by the publisher's own queue: neighbouring bad or skipped items are one step.
+    /// Bounded by the publisher's own queue, because neighbouring bad or skipped items are one step.
     private var steps: [Step] = []
     /// The steps before this index are done; they are removed in bulk.
     private var done = 0
     /// Indexes of records that the broker refused.
     private var refused: Set<Int> = []
     private var lastSent = 0
-    /// The most ranges that there can be once everything is answered for.
+    /// Maximum number of absent ranges once everything is answered for.
     private var rangesExpected: Int
 
     init(_ progress: PublishProgress) {
@@ -226,12 +226,12 @@ struct PublishWalk {
         rangesExpected = progress.absent.count
     }
 
-    /// The file is this one from now on.
+    /// Sets the file's stamp in the progress.
     mutating func identify(_ stamp: FileStamp?) { progress.input = stamp }
 
-    /// There is room to record that the item is published.
+    /// True if there is room to record that the item is published.
     mutating func canPublish(_ number: Int) -> Bool {
-        // Answers count in order: behind a neighbour that is published it is the first of its range.
+        // Answers are applied in order, so after a published neighbour the item is the first of its range and splits nothing.
         guard number <= progress.items, lastSent != number - 1, progress.splits(number) else { return true }
         rangesExpected += 1
         return rangesExpected <= PublishProgress.splitMax
@@ -242,7 +242,7 @@ struct PublishWalk {
         lastSent = number
     }
 
-    /// Everything written before this time is among the items of the progress.
+    /// Records that everything written before this time is among the items of the progress.
     mutating func covers(until milliseconds: Int64) { progress.coveredUntil = milliseconds }
 
     mutating func there(_ number: Int, _ fingerprint: UInt64) {
@@ -258,7 +258,7 @@ struct PublishWalk {
         }
     }
 
-    /// The item is beyond a bound of the command, and not for it. A mended one stays as absent as it was.
+    /// Records that the item is beyond a bound of the command. A mended item stays absent.
     mutating func skipped(_ number: Int, _ fingerprint: UInt64) {
         guard number > progress.items else { return }
         if done < steps.count, case .skipped(let range, let sum) = steps[steps.count - 1],
@@ -281,7 +281,7 @@ struct PublishWalk {
         return nil
     }
 
-    /// All records with a smaller index are answered for.
+    /// Applies the steps before the first unanswered record: all records with an index below `contiguous` are answered for.
     mutating func settle(before contiguous: Int) {
         while done < steps.count {
             switch steps[done] {
@@ -306,13 +306,13 @@ struct PublishWalk {
     }
 
     private mutating func trim() {
-        // In bulk, as removing from the front moves all the others.
+        // Removes in bulk, because removing from the front moves all other steps.
         guard done > 1024 || done == steps.count else { return }
         steps.removeFirst(done)
         done = 0
     }
 
-    /// The last word: no answer will come any more. Items behind an unanswered one count too.
+    /// Applies all steps when no answer will come any more. Items after an unanswered one count too.
     ///
     /// - Returns: the number of stored records that cannot be recorded as such, so that the same command repeats them.
     mutating func conclude(_ isAcknowledged: (Int) -> Bool) -> Int {
@@ -322,7 +322,7 @@ struct PublishWalk {
             switch step {
             case .sent(let index, let number, _, let fingerprint):
                 if refused.contains(index) || !isAcknowledged(index) {
-                    // An item from before is still where it was.
+                    // An item that an earlier command has passed stays absent.
                     if number > progress.items { isContiguous = false }
                 } else if !add(published: number, fingerprint, isContiguous: isContiguous) {
                     repeated += 1
@@ -330,7 +330,7 @@ struct PublishWalk {
             case .there(let number, let fingerprint):
                 if !add(published: number, fingerprint, isContiguous: isContiguous) { repeated += 1 }
             case .bad(let range, let fingerprint):
-                // Behind an unanswered item the same command sees them again.
+                // The same command reads items after an unanswered one again.
                 if isContiguous { addBad(range, fingerprint) }
             case .skipped(let range, let fingerprint):
                 if isContiguous { progress.add(skipped: range, fingerprint) }

@@ -5,15 +5,15 @@ package import NewswireSettings
 package import NotificationHub
 import PublishEngine
 
-/// Gives events to the engine of `newswire run`, one after the other, in a world where the hub accepts everything and nothing
-/// leaves: what the engine would do, by its own code.
+/// Gives events to the engine of `newswire run`, one after the other, as if the hub accepted everything. Nothing is sent. The
+/// decisions are those of the engine's own code.
 package struct EngineRehearsal {
-    /// What became of one event.
+    /// The engine's decision about one event.
     package struct Decision: Sendable {
-        /// For its platforms, in order. Empty while it waits in memory for its time.
+        /// The results for its platforms, in order. Empty while the event is buffered until its time.
         package var results: [ResultRecord] = []
         package var requests: [(platform: Platform, request: SendRequest)] = []
-        /// It goes to the held topic, or waits until then.
+        /// The time at which a held event is due.
         package var due: Instant?
     }
 
@@ -30,17 +30,17 @@ package struct EngineRehearsal {
     private var actions: [Action] = []
 
     /// - Parameters:
-    ///   - lane: the position of the one that the events would come from.
-    ///   - wall: the time by the clock on the wall.
-    ///   - partitions: those of the lane's topic; what is remembered of earlier events, is remembered by partition.
-    /// - Throws: nothing for checked settings.
+    ///   - lane: the position of the lane that the events would come from.
+    ///   - wall: the time of the wall clock.
+    ///   - partitions: the number of partitions of the lane's topic. Earlier events are remembered per partition.
+    /// - Throws: never for settings that were checked.
     package init(_ settings: Settings, lane: Int, at wall: Instant, partitions: Int32 = 1) throws {
         var engineSettings = settings.engine
-        // The pace says when, and not what. Whether orders stand is known at run time only.
+        // The pace decides when an event is sent, not its outcome. Orders are known at run time only.
         engineSettings.rate = nil
         engineSettings.awaitsOrders = false
         engineSettings.holdsBeyond = .zero
-        // Events of one file are explained by themselves, however many of them fail.
+        // Each event of a file is explained independently, even if many of them fail.
         engineSettings.floodGuard.sharePercent = 0
         self.lane = LaneID(lane)
         let topic = engineSettings.lanes[lane].topics.first ?? ""
@@ -71,9 +71,9 @@ package struct EngineRehearsal {
     private mutating func take(_ input: Input) { engine.handle(input, at: moment, into: &actions) }
 
     /// - Parameters:
-    ///   - partition: the one that it stands on, of those there are.
-    ///   - time: when the engine reads it, not before that of the last one; `nil` for the same.
-    ///   - writtenAt: when it was put on its topic; `nil` for when it is read.
+    ///   - partition: the partition of the event; 0 if the topic has no such partition.
+    ///   - time: the time at which the engine reads the event. Without a later time, it is that of the previous event.
+    ///   - writtenAt: the time at which the event was put on its topic; `nil` for the time at which it is read.
     package mutating func decide(
         _ value: [UInt8], headers: [RecordHeader] = [], on partition: Int32 = 0, at time: Instant? = nil,
         writtenAt: Instant? = nil
@@ -94,7 +94,7 @@ package struct EngineRehearsal {
         return decision
     }
 
-    /// As Kafka and hub do on a good day.
+    /// Answers an action as Kafka and the hub do when nothing fails.
     private mutating func answer(_ action: Action, to place: ResultRecord.Source, _ decision: inout Decision) {
         switch action {
         case .send(let id, let request):

@@ -4,19 +4,19 @@ package import NewswireSettings
 import NotificationHub
 import PublishEngine
 
-/// What `newswire explain` says about one event.
+/// The explanation that `newswire explain` gives for one event.
 package struct EventExplanation: Sendable {
-    /// `nil` where it could not be read that far.
+    /// The event's id; `nil` if the event could not be read that far.
     var eventID: String?
     var outcome: Outcome
     var because: String
     var lane: String
     var results: [ResultRecord]
     var requests: [(platform: Platform, request: SendRequest)]
-    /// What stands in tag expressions for the tags of single readers.
+    /// The texts that replace the tags of single readers in tag expressions.
     var shownTags: [(tag: String, shown: String)] = []
 
-    /// Those of a file, one by one.
+    /// Explains the events of a file one by one.
     package struct Reader {
         private var rehearsal: EngineRehearsal
         private let decoder = NewsDecoder()
@@ -24,8 +24,8 @@ package struct EventExplanation: Sendable {
         private let users: UserTags
         private let showsUsers: Bool
 
-        /// - Parameter showsUsers: single readers are named as in the request, not by their pseudonyms.
-        /// - Throws: nothing for checked settings and one of their lanes.
+        /// - Parameter showsUsers: true to name single readers as in the request, not by their pseudonyms.
+        /// - Throws: never for settings that were checked and one of their lanes.
         package init(_ settings: Settings, lane: Int, at wall: Instant, showsUsers: Bool = false) throws {
             users = settings.policy.users
             self.showsUsers = showsUsers
@@ -41,8 +41,8 @@ package struct EventExplanation: Sendable {
     }
 
     /// - Parameters:
-    ///   - event: `nil` where it could not be read.
-    ///   - users: how single readers are reached, to show their pseudonyms instead; `nil` shows the tags.
+    ///   - event: the event; `nil` if it could not be read.
+    ///   - users: the rule for tags of single readers, to show pseudonyms instead; `nil` shows the tags.
     init(
         _ decision: EngineRehearsal.Decision, _ event: NewsEvent?, lane: String, isBackfill: Bool = false,
         hiding users: UserTags?
@@ -115,7 +115,7 @@ package struct EventExplanation: Sendable {
 
     private var routing: [ResultRecord.Reason] { results.first?.routing ?? [] }
     private var leftOut: [String] { results.first?.leftOut ?? [] }
-    /// Languages whose readers get the fallback's text.
+    /// The languages whose readers get the fallback's text.
     private var filled: [String] { results.first { $0.platform == .template }?.filled ?? [] }
     private var isQuiet: Bool { results.first?.isQuiet ?? false }
     private var isTest: Bool { results.first?.isTest ?? false }
@@ -129,7 +129,7 @@ package struct EventExplanation: Sendable {
         results.first { $0.platform == requests[index].platform }?.cut ?? []
     }
 
-    /// Those that say something about the event. The one that proves who sends it is never shown.
+    /// The header fields that describe the event. The one that authenticates the sender is never shown.
     private func fields(of request: SendRequest) -> [HeaderField] {
         [
             HeaderField("Content-Type", request.contentType),
@@ -147,7 +147,7 @@ package struct EventExplanation: Sendable {
             case .held, .withheld, .canceled, .superseded, .duplicate, .expired: .yellow
             case .rejected, .exhausted, .unknown, .undecodable, .unroutable: .red
             }
-        // Nothing was sent: it says what would become of it.
+        // No hub was asked, so `accepted` is shown as `sent`, the expected outcome.
         let word = outcome == .accepted ? "sent" : outcome.rawValue
         var lines = ["\(eventID?.plain ?? "?"): \(hasColours ? colour.applied(to: word) : word), \(because.plain)"]
         lines += routing.map { "  \($0.category.plain): \($0.because.plain)" }

@@ -5,11 +5,11 @@ import NIOCore
 import NewsModel
 import NewswireSettings
 
-/// What `--explain` was given: an address or a file, and the rules of the feed that it is.
+/// The argument of `--explain`, an address or a file, with the rules of its feed.
 struct ExplainedSource {
     var text: String
     var rules: FeedRules
-    /// The rules are those of the configuration.
+    /// True if the rules come from the configuration.
     private var isConfigured: Bool
 
     private var isAddress: Bool { Self.isAddress(text) }
@@ -19,13 +19,13 @@ struct ExplainedSource {
         return start.hasPrefix("http://") || start.hasPrefix("https://")
     }
 
-    /// - Parameter named: the feed that `--feed` names, if it does.
+    /// - Parameter named: the feed that `--feed` names, if that option is given.
     init(_ text: String, named: FeedRules?, feeds: [FeedRules]) {
         self.text = text
         let configured = named ?? feeds.first { $0.url == text }
         isConfigured = configured != nil
         rules = configured ?? FeedRules(name: Self.name(for: text), url: Self.isAddress(text) ? text : "")
-        // A person who types an address means it; where it redirects to is still checked.
+        // A person has chosen this address, so it may be private. Redirects are still checked.
         if Self.isAddress(text), configured?.url != text, let host = URLComponents(string: text)?.host {
             rules.allowPrivate.append(host)
         }
@@ -41,7 +41,7 @@ struct ExplainedSource {
         return clean.isEmpty ? "feed" : String(clean.prefix(100))
     }
 
-    /// Why nothing can be explained, in one sentence.
+    /// The reason why nothing can be explained, in one sentence.
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }

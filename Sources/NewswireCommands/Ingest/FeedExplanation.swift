@@ -2,8 +2,8 @@ import ByteText
 package import Feeds
 package import NewsModel
 
-/// What `newswire ingest --explain` says about a document: what was read of it, and what would happen to each entry if the
-/// feed had been empty when it was first read.
+/// The report of `newswire ingest --explain` about a document: what was read of it, and what would happen to each entry.
+/// Entries are judged as if the feed had been empty when it was first read.
 package struct FeedExplanation: Sendable {
     private let document: FeedDocument
     private let rules: FeedRules
@@ -41,7 +41,7 @@ package struct FeedExplanation: Sendable {
         }
     }
 
-    /// Outside there are eight words: an entry that changes nothing is noise, whatever the reason.
+    /// The public word for an action, one of eight. An entry that changes nothing is noise for any reason.
     private static func word(_ action: Decision.Action) -> String {
         switch action {
         case .duplicate, .unchanged: Decision.Action.noise.rawValue
@@ -101,7 +101,7 @@ package struct FeedExplanation: Sendable {
         return lines
     }
 
-    /// Where the key of an entry comes from.
+    /// The origin of an entry's key.
     private func identity(_ entry: FeedEntry?) -> String {
         switch rules.identity {
         case .automatic:

@@ -14,7 +14,7 @@ import PublishEngine
 import PublisherService
 import StatusServer
 
-/// `newswire ingest` itself: wires settings, fetches, Kafka and the callback of hubs together.
+/// Runs `newswire ingest`: connects settings, fetches, Kafka and the callback of hubs.
 struct FeedFollowing {
     var settings: Settings
     var log: Logger
@@ -30,9 +30,9 @@ struct FeedFollowing {
         return try Fetcher(fetching)
     }
 
-    // MARK: For good
+    // MARK: Following
 
-    /// - Parameter path: of the configuration, to be read again at SIGHUP.
+    /// - Parameter path: the path of the configuration, which is read again at SIGHUP.
     func follow(_ path: String, effective: [EffectiveSetting], only feed: String?, threshold: LogThreshold?)
         async throws
     {
@@ -59,9 +59,9 @@ struct FeedFollowing {
         log.info("ended")
     }
 
-    /// Takes the calls of WebSub hubs.
+    /// Serves the calls of WebSub hubs.
     ///
-    /// - Returns: `nil` without a public address, or when the port is not available: feeds are polled all the same.
+    /// - Returns: `nil` without a public address, or if the port is not available, because feeds are polled anyway.
     private func serveHubs(_ service: IngestService) async -> RunningServer? {
         guard let listen = settings.ingest.webSubListen,
             let address = settings.ingest.feeds.webSubURL.flatMap({ WebAddress($0) })
@@ -88,7 +88,7 @@ struct FeedFollowing {
 
     /// Serves health, metrics and the page of feeds.
     ///
-    /// - Returns: `nil` when that is off, or when the port is not available: feeds are followed all the same.
+    /// - Returns: `nil` if serving is off, or if the port is not available, because feeds are followed anyway.
     private func serveStatus(_ service: IngestService) async -> RunningServer? {
         guard let listen = settings.ingest.listen else { return nil }
         let server = FeedStatusServer(StatusServerSettings(host: listen.host, port: listen.port)) {
@@ -100,13 +100,13 @@ struct FeedFollowing {
         }
     }
 
-    // MARK: Once
+    // MARK: A single poll
 
     /// - Returns: the feeds, after a poll of each.
-    /// - Throws: also when it was interrupted.
+    /// - Throws: also if it was interrupted.
     func pollOnce() async throws -> [FeedStatus] {
         var settings = self
-        // An orderly start of the group would find hubs that push, and no one would be there to take it.
+        // Without this, hubs might be asked to push, and nothing would receive their calls.
         settings.settings.ingest.feeds.webSubURL = nil
         let fetcher = try settings.fetcher()
         let service = settings.service(fetcher)
@@ -114,7 +114,7 @@ struct FeedFollowing {
         defer { withExtendedLifetime(signals) {} }
         async let polled = service.pollOnce()
         let running = Task { try await service.run() }
-        // When Kafka cannot be had, nothing is polled, and run says why.
+        // If Kafka is not available, nothing is polled, and `run` throws the reason.
         let watch = Task {
             _ = try? await running.value
             service.finish()
@@ -135,9 +135,9 @@ struct FeedFollowing {
         return statuses
     }
 
-    // MARK: Looking
+    // MARK: Status
 
-    /// What the state topic knows of each feed of the configuration. Blocks while it is read.
+    /// The status of each feed of the configuration on the state topic. Blocks while the topic is read.
     func stored(at now: Instant) throws(KafkaFailure) -> [FeedStatus] {
         let known = try StoredFeeds(settings.ingestService)
         return settings.ingest.feeds.feeds.map { rules in
@@ -147,7 +147,7 @@ struct FeedFollowing {
 }
 
 extension Settings {
-    /// For the process that follows feeds.
+    /// The settings of the process that follows feeds.
     var ingestService: IngestService.Settings {
         var lanes: [String: String] = [:]
         for lane in engine.lanes { lanes[lane.name] = lane.topics.first }
@@ -157,7 +157,7 @@ extension Settings {
                 state: ingest.stateTopic, control: control.topics.control, lanes: lanes,
                 environment: policy.environment))
         service.kafka.fetchBudget = 16 << 20
-        // The others of the group wait as long for what is revoked.
+        // Other members of the group wait this long for revoked partitions.
         service.kafka.releaseTimeout = engine.drainDeadline
         service.shutdownDeadline = engine.drainDeadline
         return service

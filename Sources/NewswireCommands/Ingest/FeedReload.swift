@@ -12,7 +12,7 @@ final class FeedReload: Sendable {
     private let feed: String?
     private let service: IngestService
     private let log: Logger
-    /// `nil` when the command line sets the log level.
+    /// The log threshold; `nil` if the command line sets the log level.
     private let threshold: LogThreshold?
     private let queue = DispatchQueue(label: "reload")
     private let handler: SignalHandler?

@@ -1,7 +1,7 @@
 package import Feeds
 package import NewsModel
 
-/// The feeds and how they are doing, as `newswire ingest --status` shows them.
+/// The table of feeds and their states that `newswire ingest --status` shows.
 package enum FeedTable {
     private static let columns = [
         TextTable.Column(title: "FEED", widthMax: 32), TextTable.Column(title: "STATE", widthMax: 20),
@@ -57,7 +57,7 @@ package enum FeedTable {
         instant.map { "\(words(max(now - $0, .zero))) ago" } ?? "never"
     }
 
-    /// `45 s`, `20 min`, `3 h`, `4 d`.
+    /// A duration such as `45 s`, `20 min`, `3 h` or `4 d`.
     private static func words(_ duration: Duration) -> String {
         let seconds = duration.components.seconds
         switch seconds {

@@ -8,7 +8,7 @@ import PublisherService
 extension FeedWatch {
     private static let rowsMax = 200
 
-    /// What the page of a process that follows no feeds shows of those in the settings.
+    /// The report on the feeds of the settings, for the page of a process that follows no feeds.
     func report(_ feeds: [FeedRules]) -> [UInt8] {
         let now = Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9))
         var report = IngestReport(at: now, startedAt: now, feeds: [], notReady: [])

@@ -6,8 +6,8 @@ import NewsModel
 import FoundationNetworking
 #endif
 
-/// What a process that follows feeds says of them over HTTP: when each is polled next, and why. The state topic does not
-/// keep that, or every poll would be a write.
+/// The next poll of each feed and its reason, as reported over HTTP by a process that follows feeds. The state topic does not
+/// keep them, because every poll would then be a write.
 package struct LiveFeeds: Sendable {
     private let feeds: [String: Feed]
 
@@ -24,7 +24,7 @@ package struct LiveFeeds: Sendable {
     }
 
     /// - Parameter address: host and port of `ingest.listen`.
-    /// - Returns: `nil` if nothing answers there within two seconds that follows feeds.
+    /// - Returns: `nil` if no process that follows feeds answers there within two seconds.
     package static func ask(_ address: String) async -> LiveFeeds? {
         guard let url = URL(string: "http://\(address)/api/status") else { return nil }
         let request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 2)
@@ -41,11 +41,11 @@ package struct LiveFeeds: Sendable {
         feeds = Dictionary(answer.feeds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Adds what is known here to what the topic says.
+    /// Completes a status from the state topic with what this report knows.
     package func complete(_ status: inout FeedStatus) {
         guard let feed = feeds[status.name] else { return }
         status.lastPollAt = feed.lastPoll.flatMap { Instant(rfc3339: $0) } ?? status.lastPollAt
-        // The topic learns of a success that brought nothing only now and then.
+        // The topic records a success without new entries only now and then.
         status.lastSuccessAt = feed.lastSuccess.flatMap { Instant(rfc3339: $0) } ?? status.lastSuccessAt
         status.nextPollAt = feed.nextPoll.flatMap { Instant(rfc3339: $0) }
         status.because = feed.because

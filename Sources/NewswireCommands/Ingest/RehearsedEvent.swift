@@ -2,13 +2,13 @@ import ByteText
 import Feeds
 import NewsModel
 
-/// Events that would be written, and what a round of polls came to.
+/// Formats events that would be written, and the summary of a round of polls.
 enum RehearsedEvent {
     static func text(_ lane: String, _ event: FeedEvent) -> String {
         "would write to \(lane): \(String(decoding: event.value, as: UTF8.self))"
     }
 
-    /// One object, with the event as it would stand on the record.
+    /// A JSON object with the event as its record would carry it.
     static func json(_ lane: String, _ event: FeedEvent) -> String {
         let head = JSONWriter.object { json in
             json.field("lane", lane)

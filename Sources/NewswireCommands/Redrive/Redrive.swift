@@ -3,20 +3,20 @@ package import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// Decides which dead letters go back to their lane, and builds the records to write.
+/// Decides which dead letters return to their lane, and builds the records to write.
 package struct Redrive: Sendable {
-    /// Empty for any.
+    /// The outcomes to include; empty for any.
     package var outcomes: Set<Outcome> = []
-    /// Empty for any.
+    /// The reasons to include; empty for any.
     package var reasons: Set<String> = []
-    /// Compared with the time the event was put on its lane, which its dead letter carries in a header.
+    /// The earliest time at which an event was put on its lane. Its dead letter carries that time in a header.
     package var since: Instant?
     package var until: Instant?
     /// The topics of all lanes, each with its partition count.
     private let topics: [String: Int]
-    /// Other topics are passed over; `nil` for all.
+    /// The topics to include; `nil` for all.
     package var wantedTopics: Set<String>?
-    /// The most times that one record is put back.
+    /// Maximum number of times that one record is returned to its lane.
     var maximum = 3
 
     package init(topics: [String: Int]) {
@@ -42,21 +42,21 @@ package struct Redrive: Sendable {
         var outcome: Outcome
         var reason: String
         package var coordinates: SourceCoordinates
-        /// The number of times it was put back before.
+        /// The number of times that it was returned to its lane before.
         var count: Int
-        /// The time the event was put on its lane.
+        /// The time at which the event was put on its lane.
         var writtenAt: Instant?
         /// True if the original was too large and is missing.
         var isTruncated: Bool
     }
 
-    /// `nil` if the headers are not those of a dead letter.
+    /// The label of a dead letter; `nil` if the headers are not those of a dead letter.
     package static func label(_ record: SourceRecord) -> Label? {
         func header(_ name: String) -> RecordHeader? { record.headers.last { $0.name == name } }
         guard let outcome = header(HeaderName.outcome)?.text.flatMap(Outcome.init(rawValue:)),
             let coordinates = header(HeaderName.source)?.value.flatMap(SourceCoordinates.init(headerValue:))
         else { return nil }
-        // Newswire writes only numbers here; anything else must not make the record go round without end.
+        // Newswire writes only numbers here. Anything else counts as the maximum, so that the record cannot circulate forever.
         let count = header(HeaderName.redrive).map { $0.text.flatMap(SettingsValue.integer) ?? .max } ?? 0
         // Dead letters of earlier versions carry the original's time as their own.
         let writtenAt = header(HeaderName.writtenAt)?.text.flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
@@ -81,7 +81,7 @@ package struct Redrive: Sendable {
         var headers = record.headers.filter { !ours.contains($0.name) }
         headers.append(RecordHeader(HeaderName.redrive, String(label.count + 1)))
         headers.append(RecordHeader(RedriveHeader.platform, label.coordinates.platform.rawValue))
-        // The same partition keeps the story's order; the same time keeps old news too old.
+        // The same partition keeps the story's order, and the same time keeps old news too old.
         return .putBack(
             ProducedRecord(
                 topic: source.topic, partition: source.partition < partitions ? source.partition : nil,

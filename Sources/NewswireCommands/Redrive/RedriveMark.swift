@@ -2,23 +2,23 @@ import ByteText
 import Foundation
 package import KafkaIO
 
-/// Remembers which dead letters of one partition were put back, in one committed offset and its metadata.
+/// Records which dead letters of one partition were returned to their lanes, in one committed offset and its metadata.
 ///
-/// The offset is the first dead letter not yet put back; the metadata has a bit for every later one that was. So runs with
-/// different filters respect each other, and no other store is needed.
+/// The offset is the first dead letter not yet returned. The metadata has a bit for every later one that was. Runs with
+/// different filters therefore respect each other, and no other store is needed.
 package struct RedriveMark: Sendable {
-    /// The offsets that the metadata covers, counted back from the newest dead letter put back: 4,000 bytes of base64.
+    /// The offsets that the metadata covers, counted back from the newest returned dead letter: 4,000 bytes of base64.
     static let reach: Int64 = 24_000
 
     private let start: Int64
     private var next: Int64
     private var gone: Set<Int64> = []
-    /// Seen and not put back, ascending.
+    /// Offsets that were seen and not returned, ascending.
     private var left: [Int64] = []
 
-    /// - Parameter committed: `nil` before the first run. Foreign metadata counts as empty.
+    /// - Parameter committed: the committed position; `nil` before the first run. Foreign metadata counts as empty.
     package init(_ committed: GroupOffsets.Position?) {
-        // No partition gets this far, and the sums below cannot overflow.
+        // No partition has larger offsets, and the sums below cannot overflow.
         start = min(max(committed?.offset ?? 0, 0), .max / 2)
         next = start
         guard let metadata = committed?.metadata, let bytes = Base64.decode(metadata), bytes.count <= Self.reach / 8
@@ -37,7 +37,7 @@ package struct RedriveMark: Sendable {
 
     package func isGone(_ offset: Int64) -> Bool { offset < start || gone.contains(offset) }
 
-    /// Offsets must ascend; those before the start change nothing.
+    /// Marks a dead letter as returned. Offsets must ascend, and those before the start change nothing.
     package mutating func putBack(_ offset: Int64) {
         guard offset >= start, offset <= .max / 2 else { return }
         next = max(next, offset + 1)
@@ -50,7 +50,7 @@ package struct RedriveMark: Sendable {
         left.append(offset)
     }
 
-    /// The mark to commit, and the number of dead letters that the metadata does not reach: later runs skip them unless they
+    /// The mark to commit, and the number of dead letters that the metadata does not reach. Later runs skip these unless they
     /// start from the beginning.
     package var committed: (mark: GroupOffsets.Position, outOfReach: Int) {
         let newest = gone.max() ?? start

@@ -14,7 +14,7 @@ struct RedriveSummary: Sendable {
     private(set) var putBack = 0
     private(set) var refused = 0
     private(set) var passedOver = 0
-    /// Put back by an earlier run.
+    /// Dead letters that an earlier run returned to their lane.
     private(set) var gone = 0
 
     mutating func add(_ label: Redrive.Label?, _ verdict: Redrive.Verdict) {
@@ -31,7 +31,7 @@ struct RedriveSummary: Sendable {
         let kind = Kind(
             topic: label?.coordinates.source.partition.topic ?? "-", outcome: label?.outcome.rawValue ?? "-",
             reason: label?.reason ?? "-", refusal: refusal)
-        // Reasons are codes, but headers come from outside: the table stays bounded.
+        // Reasons are codes, but headers come from outside, so the table must be bounded.
         let key = counts[kind] != nil || counts.count < 1000 ? kind : Kind(topic: "…", outcome: "…", reason: "…")
         counts[key, default: 0] += 1
     }

@@ -2,23 +2,23 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// Reads the results topic for people: filtered, from some time or from the last few on.
+/// Reads the results topic for people, with filters, from a time or from the last few results on.
 struct ResultReading {
     struct Found {
         var result: ResultRecord
-        /// As it stands on the topic.
+        /// The JSON text of the result on the topic.
         var json: [UInt8]
     }
 
-    /// Empty for all.
+    /// The outcomes to include; empty for all.
     var outcomes: Set<Outcome> = []
-    /// Empty for all.
+    /// The events to include; empty for all.
     var events: Set<String> = []
-    /// Keys that order the events of a story; empty for all.
+    /// The stories to include, by the keys that order their events; empty for all.
     var stories: Set<String> = []
-    /// By the records' times.
+    /// The earliest time of a record to include.
     var since: Instant?
-    /// Records that are no results.
+    /// The number of records that are not results.
     private(set) var unreadable = 0
 
     private let kafka: KafkaSettings
@@ -34,9 +34,9 @@ struct ResultReading {
     }
 
     /// - Parameters:
-    ///   - tail: how many of the present results to show; `nil` for all.
-    ///   - show: returns whether to go on.
-    ///   - isRead: asked while nothing comes, whether anyone still reads.
+    ///   - tail: the number of present results to show; `nil` for all.
+    ///   - show: shows a result, and returns `false` to stop.
+    ///   - isRead: returns `false` if nobody reads any more. Called while no result arrives.
     mutating func run<Failure: Error>(
         tail: Int?, show: (Found) throws(Failure) -> Bool, isRead: () -> Bool
     ) throws {
@@ -62,7 +62,7 @@ struct ResultReading {
         try TopicReader(settings: kafka, topic: topic, from: start, follow: follow)
     }
 
-    /// The result, if it passes the filters.
+    /// The result of a record, if it passes the filters.
     private mutating func take(_ record: SourceRecord) -> Found? {
         guard let value = record.value, let result = try? ResultRecord(decoding: value) else {
             unreadable += 1
@@ -72,15 +72,15 @@ struct ResultReading {
             (outcomes.isEmpty || outcomes.contains(result.outcome))
             && (events.isEmpty || result.eventID.map(events.contains) ?? false)
             && (stories.isEmpty || (result.story ?? result.eventID).map(stories.contains) ?? false)
-            // Brokers that know times find the first record that is late enough; later ones may be older.
+            // Brokers that know times find the first record that is late enough, but later records may be older.
             && since.map { (record.timestamp ?? result.settledAt) >= $0 } ?? true
         return isWanted ? Found(result: result, json: value) : nil
     }
 
-    /// How many times more records the next attempt looks at when filters leave too few.
+    /// The factor by which the next attempt reads more records if filters leave too few.
     private static let growth: Int64 = 16
 
-    /// The last results in the order of their times, and the reader that goes on behind them.
+    /// The last results in the order of their times, and the reader that continues after them.
     private mutating func tail(_ count: Int) throws -> (TopicReader, [Found]) {
         var depth = Int64(max(count, 1))
         while true {
@@ -95,7 +95,7 @@ struct ResultReading {
                     last.add(found)
                 }
             }
-            // As many in each partition: how they are spread over time is not known.
+            // Each partition must have as many, because their distribution over time is not known.
             let isEnough = reader.shortened.allSatisfy { counts[$0, default: 0] >= count }
             if isEnough || since != nil || stop.isRaised { return (reader, last.inOrder) }
             depth = depth > .max / Self.growth ? .max : depth * Self.growth
@@ -111,7 +111,7 @@ private struct LastResults {
 
     init(_ count: Int) { self.count = count }
 
-    /// By their times; those of the same time as they were added.
+    /// The results by time. Results of the same time are in the order in which they were added.
     var inOrder: [ResultReading.Found] { sorted.suffix(count).map(\.found) }
 
     private var sorted: [(number: Int, found: ResultReading.Found)] {
@@ -121,7 +121,7 @@ private struct LastResults {
     mutating func add(_ found: ResultReading.Found) {
         kept.append((added, found))
         added += 1
-        // Now and then, so that sorting costs little.
+        // Trims only now and then, so that sorting costs little.
         if kept.count >= count * 2 + 256 { kept = sorted.suffix(count) }
     }
 }

@@ -1,7 +1,7 @@
 package import HubTelemetry
 package import NewsModel
 
-/// Results as rows that are printed one by one, so their widths are fixed beforehand.
+/// Results as rows that are printed one by one, so the widths of their columns are fixed in advance.
 package struct ResultTable: Sendable {
     private let hasColours: Bool
     private let widths: [Int]
@@ -15,8 +15,8 @@ package struct ResultTable: Sendable {
     ]
 
     /// - Parameters:
-    ///   - width: in characters; the event's id, its story and the remarks share the space that the others leave.
-    ///   - hasTelemetry: with a column for what the hub said.
+    ///   - width: the width in characters. The event's id, its story and the remarks share what other columns leave.
+    ///   - hasTelemetry: true to add a column for the hub's telemetry.
     package init(width: Int, hasColours: Bool, hasTelemetry: Bool = false) {
         self.hasColours = hasColours
         let reached = hasTelemetry ? [18] : []
@@ -52,7 +52,7 @@ package struct ResultTable: Sendable {
 
     private static func remarks(_ result: ResultRecord) -> String {
         var remarks = result.error.map { ["\($0.code): \($0.detail)"] } ?? []
-        // First, since the end may be cut. Without an id the place stands in the id's column.
+        // Inserted first, because the end may be cut. Without an id, the id's column already shows the place.
         if result.outcome == .undecodable, result.eventID != nil { remarks.insert("at \(result.source)", at: 0) }
         if result.afterRecall { remarks.append("recalled while it was on its way") }
         if !result.cut.isEmpty { remarks.append("cut: \(result.cut.joined(separator: ", "))") }

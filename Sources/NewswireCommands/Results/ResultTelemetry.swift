@@ -5,14 +5,14 @@ import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// What the hub said of the sends that results tell of.
+/// The hub's telemetry about the sends of results.
 struct ResultTelemetry {
     private var table = TelemetryTable(countMax: Self.countMax)
-    /// Records that cannot be read.
+    /// The number of records that cannot be read.
     private(set) var unreadable = 0
     private var sums = (sends: 0, targets: Int64(0), successes: Int64(0), unknown: 0)
 
-    /// About 100 MB.
+    /// Maximum number of sends in the table, about 100 MB.
     private static let countMax = 100_000
 
     /// Reads the telemetry topic to its present end. Blocks.
@@ -29,10 +29,10 @@ struct ResultTelemetry {
         }
     }
 
-    /// Sends that there was no room for: their results show no telemetry.
+    /// The number of sends without room in the table. Their results show no telemetry.
     var dropped: Int { table.dropped }
 
-    /// The last word on the send of an accepted result, which it counts.
+    /// The last record about the send of an accepted result. Also adds that send to the sums.
     mutating func take(_ result: ResultRecord) -> TelemetryRecord? {
         guard result.outcome == .accepted, let event = result.eventID, let id = result.notificationID else {
             return nil
@@ -48,7 +48,7 @@ struct ResultTelemetry {
         return record
     }
 
-    /// The result's line with the hub's word as one more member.
+    /// The result's line with the telemetry record as one more member.
     static func json(_ result: [UInt8], _ record: TelemetryRecord?) -> [UInt8] {
         guard let record, let end = result.lastIndex(of: UInt8(ascii: "}")) else { return result }
         return result[..<end] + Array(#","telemetry":"#.utf8) + record.json + [UInt8(ascii: "}")]
@@ -63,7 +63,7 @@ struct ResultTelemetry {
 }
 
 extension TelemetryRecord {
-    /// For a table.
+    /// The telemetry in a few words for a table.
     var reached: String {
         if isFinal, state == .completed { return "\(grouped(successes)) of \(grouped(targets))" }
         return isFinal && state == .noTargetFound ? "no device" : state.rawValue

@@ -7,39 +7,39 @@ package import NewswireSettings
 import PublishEngine
 import PublisherService
 
-/// Follows one run of `publish` to its last outcome, and verifies it. `publish --verify` calls it once everything is
-/// published, `newswire runs ID --verify` at any time later:
+/// Follows one run of `publish` to its last outcome, and verifies it. `publish --verify` calls it once everything is published,
+/// and `newswire runs ID --verify` at any later time:
 ///
 ///     let verdict = try RunFollower(settings, run: id).follow(patience: .seconds(300), stop: stop) { progress in … }
 ///     for line in verdict.lines(of: id) { … }
 ///     guard verdict.isSound else { throw ExitCode.failure }
 ///
-/// The truth is what stands on the topics, and not what one `publish` knows: of a run that was killed and continued, no process
-/// knows all records. So it reads the lanes' topics first, which costs no more than the events did, and then their results as they
-/// come.
+/// The topics decide, not the knowledge of one `publish`: no process knows all records of a run that was killed and continued.
+/// The follower first reads the lanes' topics, which costs no more than the events did. It then reads their results as they
+/// arrive.
 package struct RunFollower {
-    /// Where the run is.
+    /// The progress of a run.
     package struct Progress {
         package var figures: RunFigures
-        /// Orders for which it stands still. Empty as long as something moves.
+        /// The orders that stop the run. Empty as long as results arrive.
         package var standing: [Order]
-        /// It still reads what was published.
+        /// True while the published records are still being read.
         package var isReading: Bool
     }
 
     private let run: String
     private let kafka: KafkaSettings
     private let control: ControlTopics
-    /// By the lanes' topics.
+    /// The names of the lanes, by the lanes' topics.
     private let lanes: [String: String]
     private let results: String
     private let platforms: [Platform]
     private let inFlightMax: Int
     private let clock = ServiceClock()
 
-    /// Without a result for so long, it asks which orders stand, and again each time.
+    /// Time without a result after which the orders in force are read. While no result arrives, they are read again.
     private static let quiet = Duration.seconds(2)
-    /// For names so long is read; a place serves as well.
+    /// Maximum time for reading names. A place is shown instead of a missing name.
     private static let nameWait = Duration.seconds(10)
 
     package init(_ settings: Settings, run: String) {
@@ -54,13 +54,13 @@ package struct RunFollower {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Blocks until every delivery has its last outcome, or nothing has moved for too long.
+    /// Blocks until every delivery has its last outcome, or until no result has arrived for too long.
     ///
     /// - Parameters:
-    ///   - patience: so long nothing may move. While an order of editors stops the run, this time does not pass.
-    ///   - stop: ends it; the verdict then tells how far it got.
-    ///   - progress: called at least twice a second with what is settled, on this thread.
-    /// - Throws: `KafkaFailure` when the results topic does not exist, or a topic cannot be read; what `progress` throws.
+    ///   - patience: the maximum time without a result. Time during which an editor's order stops the run does not count.
+    ///   - stop: ends it. The verdict then covers what was read until then.
+    ///   - progress: receives what is settled, at least twice a second, on this thread.
+    /// - Throws: `KafkaFailure` if the results topic does not exist or a topic cannot be read; the errors of `progress`.
     package func follow(
         patience: Duration, stop: StopFlag, progress: (Progress) throws -> Void
     ) throws -> RunVerdict {
@@ -83,7 +83,7 @@ package struct RunFollower {
             if news > 0 { (movedAt, askedAt, orders) = (now, now, []) }
             if reading.resultsAtEnd, ledger.isComplete() { break }
             let isOver = reading.resultsAtEnd && movedAt.duration(to: now) >= patience
-            // Before it gives up, it asks in any case: a stop is no failure.
+            // Always reads the orders before it stops waiting, because a stop is no failure.
             if isOver || askedAt.duration(to: now) > Self.quiet {
                 orders = standing(ledger) ?? orders
                 askedAt = .now
@@ -102,10 +102,10 @@ package struct RunFollower {
             RunSource(read.record.headers), at: .init(partition: read.partition, offset: read.record.offset))
     }
 
-    /// Some results, and the records that they are about: what comes back from the held topic is on a lane's topic before
-    /// its result is.
+    /// Reads some results, and the records that they are about. A record that returns from the held topic is on a lane's topic
+    /// before its result exists.
     ///
-    /// - Returns: how many of them moved the run on.
+    /// - Returns: the number of new records and results of the run.
     private func step(_ reading: RunReading, _ ledger: inout RunLedger) throws(KafkaFailure) -> Int {
         let results = try reading.nextResults(timeout: .milliseconds(200)).compactMap {
             RunResult($0.record, group: kafka.group)
@@ -120,7 +120,7 @@ package struct RunFollower {
         return news
     }
 
-    /// The orders that may stop the run; `nil` if they cannot be read now, which is no reason to end.
+    /// The orders that may stop the run; `nil` if they cannot be read now, which does not end the follower.
     private func standing(_ ledger: RunLedger) -> [Order]? {
         guard let view = try? ControlReading(kafka, control).view() else { return nil }
         let names = Set(ledger.topics.compactMap { lanes[$0] })
@@ -158,7 +158,7 @@ package struct RunFollower {
         return verdict
     }
 
-    /// The events at these places, read once more.
+    /// The events at these places, which are read a second time.
     private func named(_ places: [SourceCoordinates]) throws(KafkaFailure) -> [String] {
         var ids: [ResultRecord.Source: String] = [:]
         let decoder = NewsDecoder()
@@ -180,7 +180,7 @@ package struct RunFollower {
         return places.map { place in ids[place.source].map { "\($0) at \(place)" } ?? "\(place)" }
     }
 
-    /// The events of some deliveries, from a second reading of the results: memory has no room for all names.
+    /// The events of some deliveries. Reads the results a second time, because memory has no room for all names.
     private func named(_ deliveries: [UInt64], _ ledger: RunLedger) throws(KafkaFailure) -> [UInt64: String] {
         if deliveries.isEmpty { return [:] }
         let wanted = Set(deliveries)
@@ -198,6 +198,6 @@ package struct RunFollower {
         return found.mapValues { "\($0.event): \($0.places.joined(separator: ", "))" }
     }
 
-    /// Of one delivery so many results are named.
+    /// Maximum number of results that are named for one delivery.
     private static let placesMax = 4
 }

@@ -1,57 +1,57 @@
 import KafkaModel
 package import NewsModel
 
-/// The deliveries of one run, one by one: which are open, which reached the hub more than once.
+/// The deliveries of one run, one by one: those that are open, and those that reached the hub more than once.
 ///
-/// Memory: 5 bytes for each record on a lane's topic (21 if no two of them are neighbours) and 2 for each of its platforms,
-/// and 8 for each delivery that reached the hub or was held; arrays that grow may take twice that. 5,000,000 events on one
-/// platform: 75 to 150 MB.
+/// Memory: 5 bytes for each record on a lane's topic (21 if no two of them are neighbours) and 2 for each of its platforms.
+/// Each delivery that reached the hub or was held takes 8 more. Growing arrays may take twice that. 5,000,000 events on one
+/// platform take 75 to 150 MB.
 package struct RunLedger: Sendable {
-    /// More records than this are not taken: about 1 GB.
+    /// Maximum number of records, which takes about 1 GB. Further records are only counted.
     package static let recordsMax = 50_000_000
 
     private let platforms: [Platform]
     private var partitions: [TopicPartition: RunPartition] = [:]
-    /// Fingerprints of deliveries that the hub has taken, or may have.
+    /// Fingerprints of deliveries that the hub has taken, or may have taken.
     private var rung: [UInt64] = []
-    /// Fingerprints of what was held, and of what came of originals that were brought back.
+    /// Fingerprints of held deliveries, and of settled ones whose originals returned from the held topic.
     private var held: [UInt64] = [], brought: [UInt64] = []
     private var records = 0
-    /// Results without which the run is not over, but for what is held.
+    /// The number of deliveries without any result.
     private var open = 0
 
     package private(set) var tally = RunTally()
-    /// Deliveries of one record that the hub took, or may have taken, from two owners of its partition: what a crash may do
-    /// to requests in flight.
+    /// The number of deliveries of one record that the hub took, or may have taken, from two owners of its partition. A crash
+    /// can cause that for requests in flight.
     package private(set) var repeated = 0
-    /// The first of them.
+    /// The first results that `repeated` counts.
     package private(set) var repeats: [RunResult] = []
-    /// The same from one owner, who knew its first result: no crash explains those.
+    /// Repeats from one owner of the partition. It knew the first result, so no crash explains the second.
     package private(set) var unexplained = 0
-    /// The first of them.
+    /// The first results that `unexplained` counts.
     package private(set) var unexplainedRepeats: [RunResult] = []
 
-    /// By the owner's text.
+    /// The numbers of owners, by the owner's text.
     private var owners: [String: UInt16] = [:]
-    /// Repeats whose owners are not known. Older versions did not name them, so one crash may explain as many as there were
-    /// requests in flight.
+    /// Repeats whose owners are not known. Older versions did not name owners, so one crash may explain as many repeats as
+    /// there were requests in flight.
     private var unowned = 0
     private let inFlightMax: Int
-    /// Records beyond `recordsMax`.
+    /// The number of records beyond `recordsMax`.
     package private(set) var ignored = 0
 
-    /// Of missing, doubled and repeated ones so many are named.
+    /// Maximum number of missing, doubled or repeated deliveries that are named.
     package static let namesMax = 20
 
     /// - Parameters:
-    ///   - platforms: those of the settings: every record has a result for each, whatever its outcome.
-    ///   - inFlightMax: the requests that one process has in flight at most.
+    ///   - platforms: the platforms of the settings. Every record has a result for each of them, whatever its outcome.
+    ///   - inFlightMax: the maximum number of requests that one process has in flight.
     package init(platforms: [Platform], inFlightMax: Int) {
         self.platforms = platforms
         self.inFlightMax = inFlightMax
     }
 
-    /// A record of the run; those of one partition in the order of their offsets. What is known already changes nothing.
+    /// Adds a record of the run. Records of one partition must come in the order of their offsets. Known ones change nothing.
     package mutating func take(_ source: RunSource, at place: ResultRecord.Source) {
         var wanted: UInt16 = 0
         for index in platforms.indices.prefix(UInt16.bitWidth)
@@ -73,17 +73,17 @@ package struct RunLedger: Sendable {
         tally.add(source)
     }
 
-    /// The topics that its records stand on.
+    /// The topics that have records of the run.
     package var topics: Set<String> { Set(partitions.keys.map(\.topic)) }
 
-    /// The run has a record there.
+    /// True if the run has a record at the place.
     package func has(_ place: ResultRecord.Source) -> Bool {
         partitions[place.partition]?.index(of: place.offset) != nil
     }
 
-    /// A result of whatever run.
+    /// Applies a result, which may belong to any run.
     ///
-    /// - Returns: whether it is one of this run, and the first of its delivery.
+    /// - Returns: `true` if it is the first result of a delivery of this run.
     @discardableResult
     package mutating func take(_ result: RunResult) -> Bool {
         guard let platform = platforms.firstIndex(of: result.coordinates.platform), platform < UInt16.bitWidth else {
@@ -98,7 +98,7 @@ package struct RunLedger: Sendable {
                 partitions[source.partition]?.mark(source.offset, platform, Self.repeatedByUnknown)
             }
         } else if result.mayHaveRung, settled.way != .redriven {
-            // What an operator puts back may ring again.
+            // A delivery that an operator has redriven may ring again.
             rung.append(result.delivery)
         }
         guard settled.isFirst else { return false }
@@ -109,7 +109,7 @@ package struct RunLedger: Sendable {
         return true
     }
 
-    /// Numbers in place of owners. More of them than there are numbers for are not known.
+    /// Numbers for unknown owners. An owner also counts as unknown if all other numbers are used.
     private static let unknownOwner = UInt16.max, repeatedByUnknown = UInt16.max - 1
 
     private mutating func number(of owner: String?) -> UInt16 {
@@ -121,8 +121,8 @@ package struct RunLedger: Sendable {
         return number
     }
 
-    /// A second result of a delivery is a crash's if another owner wrote it than the one before: an owner sends nothing that it
-    /// has a result of, and a new one has read all results of those before that were stored by then.
+    /// Counts a second result of a delivery. A crash explains it only if another owner wrote the one before, because an owner
+    /// sends nothing that it has a result of. A new owner has read all earlier owners' results that were stored by then.
     private mutating func note(repeat result: RunResult, after before: UInt16, by owner: UInt16) {
         let isKnown = before < Self.repeatedByUnknown && owner < Self.repeatedByUnknown
         if !isKnown { unowned += 1 }
@@ -136,10 +136,10 @@ package struct RunLedger: Sendable {
         }
     }
 
-    /// Every delivery has its last outcome. Costs sorting once all have one, if some were held.
+    /// True if every delivery has its last outcome. Sorts if all have a result and some were held.
     package mutating func isComplete() -> Bool { open == 0 && stillHeld().isEmpty }
 
-    /// Deliveries without any result.
+    /// The number of deliveries without any result.
     package var missing: Int { open }
 
     /// Records of the first deliveries without a result, in the order of their places.
@@ -158,7 +158,7 @@ package struct RunLedger: Sendable {
         return places
     }
 
-    /// What was held and did not come back, ascending, each once.
+    /// Deliveries that were held and did not return, ascending, each once.
     package mutating func stillHeld() -> [UInt64] {
         brought.sort()
         held.sort()
@@ -171,7 +171,7 @@ package struct RunLedger: Sendable {
         return left
     }
 
-    /// Deliveries that the hub took, or may have taken, for more than one record: each once, ascending.
+    /// Deliveries that the hub took, or may have taken, for more than one record. Ascending, each once.
     package mutating func doubled() -> [UInt64] {
         rung.sort()
         var doubled: [UInt64] = []
@@ -182,12 +182,12 @@ package struct RunLedger: Sendable {
 
 /// The records of a run in one partition.
 private struct RunPartition: Sendable {
-    /// Neighbouring offsets: the first, and the index of its record.
+    /// Ranges of neighbouring offsets: the first offset, and the index of its record.
     private var ranges: [(offset: Int64, index: Int)] = []
-    /// By index: platforms whose result is missing, as bits; those that may have rung.
+    /// The platforms whose result is missing (`wanted`) or that may have rung (`rung`), as bits, by index.
     private var wanted: [UInt16] = []
     private var rung: [UInt16] = []
-    /// The last owner by whom a delivery may have rung, by index and platform.
+    /// The last owner by which a delivery may have rung, by index and platform.
     private var owners: [UInt16] = []
     private let platforms: Int
     private var ways: [RunSource.Way] = []
@@ -195,7 +195,7 @@ private struct RunPartition: Sendable {
 
     init(platforms: Int) { self.platforms = min(platforms, UInt16.bitWidth) }
 
-    /// - Returns: `false` if it is known.
+    /// - Returns: `false` if the record is known.
     mutating func append(_ offset: Int64, _ way: RunSource.Way, _ platforms: UInt16) -> Bool {
         guard offset >= next, offset < .max else { return false }
         if offset != next || ranges.isEmpty { ranges.append((offset, wanted.count)) }
@@ -216,13 +216,13 @@ private struct RunPartition: Sendable {
         guard low > 0 else { return nil }
         let range = ranges[low - 1]
         let count = (low < ranges.count ? ranges[low].index : wanted.count) - range.index
-        // Offsets are not negative in Kafka, but they come from outside.
+        // Offsets in Kafka are not negative, but these come from outside.
         let (distance, overflow) = offset.subtractingReportingOverflow(range.offset)
         return !overflow && distance < count ? range.index + Int(distance) : nil
     }
 
-    /// - Parameter owner: by whom it may have rung; `nil` if it has not.
-    /// - Returns: `ringBefore` is the owner by whom it may have rung before; `nil` if the run has no such delivery.
+    /// - Parameter owner: the owner by which the delivery may have rung; `nil` if it has not rung.
+    /// - Returns: `nil` if the run has no such delivery. `ringBefore` is the owner by which it may have rung before.
     mutating func settle(
         _ offset: Int64, _ platform: Int, _ owner: UInt16?
     ) -> (way: RunSource.Way, isFirst: Bool, ringBefore: UInt16?)? {
@@ -238,7 +238,7 @@ private struct RunPartition: Sendable {
         return (ways[index], isFirst, before)
     }
 
-    /// Changes the owner by whom a delivery of the run has rung.
+    /// Changes the owner by which a delivery of the run has rung.
     mutating func mark(_ offset: Int64, _ platform: Int, _ owner: UInt16) {
         if let index = index(of: offset) { owners[index * platforms + platform] = owner }
     }

@@ -1,17 +1,17 @@
 package import NewsModel
 
-/// How fast results come: a count for each of the last steps of ten seconds, whoever reads them and in whatever order.
+/// The rate of results: a count for each of the last steps of ten seconds. The reader and the order do not matter.
 package struct RunPace: Sendable, Hashable {
     /// Counts by the number of their step since 1970.
     package private(set) var counts: [Int64: Int] = [:]
 
-    /// The rate looks back so many steps; one more is kept, as the last one is not over.
+    /// The number of steps in the rate. One more is kept, because the last step is not over.
     private static let steps: Int64 = 6
     private static let stepSeconds: Int64 = 10
 
     package init() {}
 
-    /// Counts that were written down; older ones than the newest steps are dropped.
+    /// Restores counts that were stored. Counts older than the newest steps are dropped.
     package init(counts: [Int64: Int]) {
         self.counts = counts.filter { $0.value > 0 }
         trim()
@@ -27,7 +27,7 @@ package struct RunPace: Sendable, Hashable {
         trim()
     }
 
-    /// Results a second over the last minute, or since the first of them if that is less.
+    /// Results per second over the last minute, or since the first of them if that time is shorter.
     package func perSecond(at now: Instant) -> Double {
         let step = Self.step(of: now)
         let recent = counts.filter { $0.key > step - Self.steps }

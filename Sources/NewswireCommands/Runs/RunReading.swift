@@ -2,21 +2,21 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// Reads the lanes' topics and the results topic side by side, to their present ends or beyond. Its calls block; use it from one
-/// thread at a time.
+/// Reads the lanes' topics and the results topic side by side, to their present ends or beyond. Calls block, and must come from
+/// one thread at a time.
 final class RunReading {
     private let sources: [TopicReader]
     private let results: TopicReader
     /// The next offset of each partition of the lanes' topics.
     private var positions: [TopicPartition: Int64] = [:]
-    /// Partitions whose records were awaited in vain, with their positions then.
+    /// Partitions whose records did not arrive in time, with their positions at that time.
     private var awaited: [TopicPartition: Int64] = [:]
 
-    /// A record is awaited for so long: its topic may have been made again.
+    /// Maximum wait for a record, because its topic may have been recreated.
     private static let recordWait = Duration.seconds(5)
 
-    /// - Parameter lanes: the lanes' topics; those that do not exist are left out.
-    /// - Throws: the results topic does not exist, or a topic cannot be read.
+    /// - Parameter lanes: the lanes' topics. Missing topics are left out.
+    /// - Throws: an error if the results topic does not exist or a topic cannot be read.
     init(
         _ kafka: KafkaSettings, lanes: [String], results: String, from start: TopicReader.Start = .beginning,
         follow: Bool
@@ -31,22 +31,22 @@ final class RunReading {
         self.results = try TopicReader(settings: kafka, topic: results, from: start, follow: follow)
     }
 
-    /// Partitions that end before the offset that they were to be read from.
+    /// Partitions that end before the offset from which they should be read.
     var restarted: Set<TopicPartition> { sources.reduce(results.restarted) { $0.union($1.restarted) } }
 
-    /// What stood on the lanes' topics at the beginning was read.
+    /// True if everything that was on the lanes' topics at the start was read.
     var sourcesAtEnd: Bool { sources.allSatisfy(\.isAtEnd) }
 
-    /// The same of the results topic.
+    /// True if everything that was on the results topic at the start was read.
     var resultsAtEnd: Bool { results.isAtEnd }
 
-    /// Records of the lanes' topics.
+    /// Reads records of the lanes' topics.
     ///
-    /// - Parameter timeout: for a topic whose end was not reached, if nothing is there of any.
+    /// - Parameter timeout: the wait for a topic whose end was not reached, if no topic has records.
     func nextSources(timeout: Duration) throws(KafkaFailure) -> [TopicReader.ReadRecord] {
         var records: [TopicReader.ReadRecord] = []
         for reader in sources { records += try reader.next(timeout: .zero) }
-        // A quiet topic must not be waited for while another has records.
+        // Must not wait for a quiet topic while another one has records.
         if records.isEmpty, timeout > .zero, let reader = sources.first(where: { !$0.isAtEnd }) ?? sources.first {
             records = try reader.next(timeout: timeout)
         }
@@ -58,7 +58,7 @@ final class RunReading {
         try results.next(timeout: timeout)
     }
 
-    /// Reads the lanes' topics beyond this place, if they reach that far. What they had at the beginning was read before.
+    /// Reads the lanes' topics beyond this place, if they reach that far. Their contents at the start were read before.
     func nextSources(beyond place: ResultRecord.Source) throws(KafkaFailure) -> [TopicReader.ReadRecord] {
         let partition = place.partition
         guard var position = position(of: partition), awaited[partition] != position else { return [] }
@@ -72,7 +72,7 @@ final class RunReading {
         return records
     }
 
-    /// `nil` for partitions that are not read.
+    /// The position of a partition; `nil` if it is not read.
     private func position(of partition: TopicPartition) -> Int64? {
         if let position = positions[partition] { return position }
         return sources.lazy.compactMap { $0.endsThen[partition] }.first

@@ -2,15 +2,15 @@ import KafkaModel
 package import NewsModel
 import PublishEngine
 
-// What a run's records say without their values.
+// Facts about a run's records that need no decoding of their values.
 
 /// A record of a run on a lane's topic.
 package struct RunSource: Sendable, Hashable {
-    /// How it came there.
+    /// The origin of the record.
     package enum Way: Sendable, Hashable { case published, redriven, returned }
 
     package var way: Way
-    /// The only one that it is for; `nil` for all.
+    /// The only platform of the record; `nil` for all.
     package var platform: Platform?
 
     package init(_ way: Way, for platform: Platform? = nil) {
@@ -25,7 +25,7 @@ package struct RunSource: Sendable, Hashable {
             if text(HeaderName.held) != nil { .returned } else if platform != nil { .redriven } else { .published }
     }
 
-    /// The run of a record; `nil` if it belongs to none.
+    /// The run of a record; `nil` if it belongs to no run.
     package static func run(of record: SourceRecord) -> String? {
         record.headers.isEmpty ? nil : record.headers.last { $0.name == HeaderName.run }?.text
     }
@@ -37,11 +37,11 @@ package struct RunResult: Sendable, Hashable {
     package var outcome: Outcome
     /// The event's id, or the place of a record without one.
     package var event: String
-    /// As the ledger has it: two versions of an event are two deliveries.
+    /// The version as in the ledger. Two versions of an event are two deliveries.
     package var version: String?
     /// The process and assignment that wrote it; `nil` if the result does not say.
     package var owner: String?
-    /// When it was settled, as far as the record's own time says.
+    /// The time at which the delivery was settled, according to the record's own time.
     package var at: Instant
 
     package init(
@@ -56,8 +56,8 @@ package struct RunResult: Sendable, Hashable {
         at = settled
     }
 
-    /// - Parameter group: results that another group has written belong to other deliveries.
-    /// - Returns: `nil` if it is none of ours.
+    /// - Parameter group: the consumer group. Results that another group has written belong to other deliveries.
+    /// - Returns: `nil` if the record is not a result of the group.
     package init?(_ record: SourceRecord, group: String) {
         func header(_ name: String) -> RecordHeader? { record.headers.last { $0.name == name } }
         guard let coordinates = header(HeaderName.source)?.value.flatMap(SourceCoordinates.init(headerValue:)),
@@ -72,11 +72,11 @@ package struct RunResult: Sendable, Hashable {
         at = record.timestamp ?? Instant(milliseconds: 0)
     }
 
-    /// The hub has taken it, or may have.
+    /// True if the hub has taken the delivery, or may have taken it.
     package var mayHaveRung: Bool { outcome == .accepted || outcome == .unknown }
 
-    /// Equal for the results of one version of an event on one platform. Of 5,000,000 different ones, two agree by chance once
-    /// in a million runs.
+    /// A fingerprint that is equal for the results of one version of an event on one platform. Among 5,000,000 different
+    /// deliveries, two agree by chance once in a million runs.
     package var delivery: UInt64 {
         var fingerprint = Fingerprint()
         fingerprint.mix(event)

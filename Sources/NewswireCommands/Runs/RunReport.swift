@@ -2,7 +2,7 @@ import ByteText
 package import EditorialControl
 import NewsModel
 
-/// Runs as a table and as sentences for people, and one by one as JSON for programs.
+/// Runs as a table and as sentences for people, and as one JSON object each for programs.
 package enum RunReport {
     package static func table(_ runs: [(id: String, figures: RunFigures)], hasColours: Bool) -> String {
         var table = TextTable(
@@ -24,7 +24,7 @@ package enum RunReport {
         return table.text
     }
 
-    /// What is settled, not what is published: that is known before.
+    /// A line about settled deliveries. While the run's records are still read, it shows the published events instead.
     package static func progress(of run: String, _ figures: RunFigures, isReading: Bool) -> String {
         if isReading { return "run \(run): reading; \(counted(figures.published, "event")) published" }
         let all = counted(figures.settled + figures.open, "delivery", plural: "deliveries")
@@ -35,7 +35,7 @@ package enum RunReport {
         return text
     }
 
-    /// An order for which a run stands still.
+    /// A line about an order that stops a run.
     package static func line(_ order: Order, stopping run: String) -> String {
         guard case .stop(let gate) = order.scope else { return "" }
         let reason = order.reason.map { ": \($0)" } ?? ""
@@ -43,7 +43,7 @@ package enum RunReport {
             + "to go on: newswire resume --config FILE \(gate.word)"
     }
 
-    /// Hours, minutes and seconds; `nil` while it is not known.
+    /// The time left in hours, minutes and seconds; `nil` while it is not known.
     private static func left(_ figures: RunFigures) -> String? {
         guard let seconds = figures.secondsLeft else { return nil }
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -55,14 +55,14 @@ package enum RunReport {
         return parts.isEmpty ? "-" : parts.joined(separator: ", ")
     }
 
-    /// In the order in which outcomes are explained everywhere.
+    /// The outcomes in the order in which they are explained everywhere.
     private static func sorted(_ figures: RunFigures) -> [(outcome: Outcome, count: Int)] {
         Outcome.allCases.compactMap { outcome in figures.outcomes[outcome].map { (outcome, $0) } }
     }
 
-    /// One object on a line.
+    /// A JSON object on one line.
     ///
-    /// - Parameter verdict: what was found, if somebody asked for it.
+    /// - Parameter verdict: the findings, if the run was verified.
     package static func json(_ run: String, _ figures: RunFigures, verdict: RunVerdict? = nil) -> String {
         JSONLine.text { json in
             json.object { json in

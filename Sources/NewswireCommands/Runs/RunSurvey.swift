@@ -4,21 +4,21 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// Counts what the topics say of all runs. How far it got, and what it counted until there, it commits as offsets of the group
-/// `{group}.runs`, each with its partition's counts beside it: the next command reads only what was added since. Brokers forget
-/// such offsets after a week without a command; then it counts from the beginning.
+/// Counts all runs on the topics. Commits its position as offsets of the group `{group}.runs`, with each partition's counts
+/// beside its offset. The next command then reads only what was added since. Brokers forget such offsets after a week without
+/// a command. The command after that counts from the beginning.
 ///
-/// A publisher may write no order to the control topic, and a file beside the events would be on one machine only: an offset is
-/// where everyone who may read the topics can keep a count.
+/// Counts are kept beside offsets, because everyone who may read the topics can keep them there. A publisher may write no order
+/// to the control topic, and a file beside the events would be on one machine only.
 struct RunSurvey {
     private let kafka: KafkaSettings
     private let lanes: [String]
     private let results: String
-    /// `false` if a lane of this name has the group.
+    /// `false` if a lane named `runs` has the group.
     private let hasGroup: Bool
-    /// Why the counts could not be kept for the next command.
+    /// The error that prevented keeping the counts for the next command.
     private(set) var markFailure: KafkaFailure?
-    /// Records of more runs than there is room for.
+    /// The number of records of runs for which there was no room.
     private(set) var ignored = 0
 
     init(_ settings: Settings) {
@@ -30,11 +30,11 @@ struct RunSurvey {
 
     private static let name = "runs"
 
-    /// Blocks until everything is read that stands on the topics now.
+    /// Blocks until everything is read that is on the topics now.
     ///
     /// - Parameters:
-    ///   - afresh: counts from the beginning.
-    ///   - stop: ends it early, with what was read.
+    ///   - afresh: true to count from the beginning.
+    ///   - stop: ends the reading early, with the counts until then.
     mutating func runs(afresh: Bool, stop: StopFlag) throws -> [String: RunTally] {
         let counts = try KafkaAdmin(settings: kafka).partitionCounts(of: lanes + [results])
         let partitions = counts.flatMap { topic, count in
@@ -45,7 +45,7 @@ struct RunSurvey {
         var tables: [TopicPartition: RunTable] = [:]
         for (partition, mark) in marks {
             tables[partition] = RunTable(text: mark.metadata)
-            // Brokers that keep no text, or another version's.
+            // The broker keeps no text, or another version wrote it.
             if tables[partition] == nil { marks[partition] = nil }
         }
         let reading = try RunReading(
@@ -59,7 +59,7 @@ struct RunSurvey {
         return all.runs.mapValues(\.tally)
     }
 
-    /// - Returns: the next offset of each partition that something was read of.
+    /// - Returns: the next offset of each partition from which something was read.
     private func read(
         _ reading: RunReading, _ tables: inout [TopicPartition: RunTable], _ stop: StopFlag
     ) throws(KafkaFailure) -> [TopicPartition: Int64] {
@@ -84,11 +84,11 @@ struct RunSurvey {
     }
 
     private static func run(of record: SourceRecord, _ parser: JSONParser) -> String? {
-        // Its fields are views into the parser's memory, which the next record takes.
+        // The fields are views into the parser's memory, which the next record overwrites.
         record.value.flatMap { try? JSONFields($0, parser).string("run") }
     }
 
-    /// What cannot be kept is counted again by the next command.
+    /// Commits the counts. The next command counts again what cannot be committed.
     private mutating func keep(
         _ tables: [TopicPartition: RunTable], _ moved: [TopicPartition: Int64],
         _ before: [TopicPartition: GroupOffsets.Position], in offsets: GroupOffsets
@@ -100,7 +100,7 @@ struct RunSurvey {
         }
         guard hasGroup, !marks.isEmpty else { return }
         do {
-            // Those that have not moved too, so that the broker does not forget them.
+            // Includes partitions without new records, so that the broker does not forget their offsets.
             try offsets.commit(marks)
         } catch {
             markFailure = error

@@ -1,37 +1,37 @@
 import ByteText
 package import NewsModel
 
-/// What one partition, or several, say of all runs. Its text fits beside a committed offset, so that the next command reads only
-/// what was added since.
+/// The tallies of all runs in one partition or in several. Its text fits beside a committed offset, so that the next command
+/// reads only what was added since.
 package struct RunTable: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         package var tally = RunTally()
-        /// When its newest record was written.
+        /// The time at which its newest record was written.
         package var heardAt = Instant(milliseconds: 0)
 
         package init() {}
     }
 
     package private(set) var runs: [String: Entry] = [:]
-    /// Records of further runs.
+    /// The number of records of runs beyond `runsMax`.
     package private(set) var ignored = 0
 
-    /// More runs are not kept.
+    /// Maximum number of runs.
     package static let runsMax = 10_000
-    /// Of the id, as results have it.
+    /// Maximum length of a run's id in bytes, as in results.
     private static let idBytesMax = 128
 
     package init() {}
 
-    /// A record of a lane's topic, of whatever run.
+    /// Counts a record of a lane's topic, which may belong to any run.
     package mutating func take(source record: SourceRecord) {
         guard let run = RunSource.run(of: record) else { return }
         change(run, record) { $0.add(RunSource(record.headers)) }
     }
 
-    /// A record of the results topic.
+    /// Counts a record of the results topic.
     ///
-    /// - Parameter run: as the result has it.
+    /// - Parameter run: the run that the result names.
     package mutating func take(_ result: RunResult, of run: String, _ record: SourceRecord) {
         change(run, record) { $0.add(result) }
     }
@@ -56,12 +56,12 @@ package struct RunTable: Sendable, Hashable {
 
     // MARK: As text
 
-    /// The most bytes of a text: what a broker takes beside an offset.
+    /// Maximum length of the text in bytes, which is what a broker accepts beside an offset.
     package static let textBytesMax = 4_000
-    /// Runs that nothing was heard of for so long, counted from the newest record, make room for newer ones.
+    /// Age from which a run may make room for newer ones, counted from the newest record.
     private static let kept = Duration.seconds(7 * 86_400)
 
-    /// - Returns: `nil` if it would be too long.
+    /// - Returns: `nil` if the text would be too long, or if records were ignored.
     package var text: String? {
         if ignored > 0 { return nil }
         let newest = runs.values.map(\.heardAt).max() ?? Instant(milliseconds: 0)
@@ -80,7 +80,7 @@ package struct RunTable: Sendable, Hashable {
         return ([Self.version] + lines).joined(separator: " ")
     }
 
-    /// - Returns: `nil` for a text that this does not write.
+    /// - Returns: `nil` for a text that `text` does not produce.
     package init?(text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.first.map(String.init) == Self.version, text.utf8.count <= Self.textBytesMax else { return nil }
@@ -143,6 +143,6 @@ package struct RunTable: Sendable, Hashable {
         return pairs.count == parts.count && pairs.allSatisfy { 0...countMax ~= $0.1 } ? pairs : nil
     }
 
-    /// No count gets this far, and no sum of such counts overflows.
+    /// Maximum of a count. No count gets this far, and no sum of such counts overflows.
     private static let countMax = 1 << 48
 }

@@ -1,10 +1,10 @@
 import ByteText
 package import NewsModel
 
-/// What has become of a run so far, by counts alone. Tallies of several partitions add up.
+/// The progress of a run by counts alone. Tallies of several partitions add up.
 ///
-/// An event has one result for each platform. A result `held` is not the last one: the original comes back from the held
-/// topic, and what becomes of that is. A record that was put back by `redrive` adds a delivery for its one platform.
+/// An event has one result for each platform. A `held` result is not the last one, because the original returns from the held
+/// topic and has another result. A record that `redrive` writes again adds a delivery for its one platform.
 package struct RunTally: Sendable, Hashable {
     /// The delivery that was settled last.
     package struct Last: Sendable, Hashable {
@@ -18,13 +18,13 @@ package struct RunTally: Sendable, Hashable {
         }
     }
 
-    /// Records of `publish`. One that it wrote twice, after a crash, counts twice.
+    /// The number of records of `publish`. A record that it wrote twice, after a crash, counts twice.
     package var published = 0
-    /// Deliveries that `redrive` put back.
+    /// The number of deliveries that `redrive` has written again.
     package var redriven = 0
-    /// Records that came back from the held topic for all platforms, and for one.
+    /// The numbers of records that returned from the held topic for all platforms, and for one.
     package var returned = 0, returnedAlone = 0
-    /// Results; those of `held` include the ones whose originals have come back.
+    /// The numbers of results. Those of `held` include results whose originals have returned.
     package var results: [Outcome: Int] = [:]
     package var pace = RunPace()
     package var first: Instant?
@@ -58,7 +58,7 @@ package struct RunTally: Sendable, Hashable {
         last = [last, other.last].compactMap { $0 }.max { ($0.at, $0.event) < ($1.at, $1.event) }
     }
 
-    /// - Parameter platforms: how many deliveries an event has.
+    /// - Parameter platforms: the number of deliveries of an event.
     package func figures(platforms: Int, at now: Instant) -> RunFigures {
         let holds = results[.held, default: 0]
         let settled = results.values.reduce(0, +) - holds
@@ -74,7 +74,7 @@ package struct RunTally: Sendable, Hashable {
             rate: open > 0 ? rate(at: now) : overall ?? 0, last: last)
     }
 
-    /// 0 once it stands still: a minute's rate would only sink, and the time left would grow.
+    /// The current rate; 0 once the run has stalled, because a minute's rate would only fall and the time left would grow.
     private func rate(at now: Instant) -> Double {
         let rate = pace.perSecond(at: now)
         guard let last, now - last.at >= Self.stillness, Double((now - last.at).nanoseconds) / 1e9 * rate > 10 else {
@@ -83,25 +83,25 @@ package struct RunTally: Sendable, Hashable {
         return 0
     }
 
-    /// The least time without a result, when ten were to be expected, after which nothing seems to move.
+    /// Minimum time without a result after which a run counts as stalled, if ten results were expected in that time.
     private static let stillness = Duration.seconds(10)
 }
 
-/// What is told of a run.
+/// The figures that are reported about a run.
 package struct RunFigures: Sendable, Hashable {
-    /// Events on the lanes' topics.
+    /// The number of events on the lanes' topics.
     package var published: Int
-    /// How its deliveries ended, and those that wait on the held topic.
+    /// The numbers of deliveries by outcome, with those that wait on the held topic.
     package var outcomes: [Outcome: Int]
-    /// Deliveries with their last outcome.
+    /// The number of deliveries with their last outcome.
     package var settled: Int
-    /// Deliveries without one.
+    /// The number of deliveries without their last outcome.
     package var open: Int
-    /// Deliveries settled each second: over the last minute, or of a run without open ones over all its time.
+    /// Deliveries settled per second: over the last minute, or over the whole run if nothing is open.
     package var rate: Double
     package var last: RunTally.Last?
 
-    /// `nil` while nothing is settled; 0 if nothing is open.
+    /// The estimated seconds left; `nil` while the rate is 0, and 0 if nothing is open.
     package var secondsLeft: Int? {
         if open == 0 { return 0 }
         return rate > 0 ? Int(min((Double(open) / rate).rounded(.up), 1e9)) : nil

@@ -1,12 +1,12 @@
 import ByteText
 import NewsModel
 
-/// What the verification of a run has found.
+/// The findings of a run's verification.
 package struct RunVerdict: Sendable, Hashable {
-    /// Some deliveries, and the names of the first.
+    /// The number of some deliveries, and the names of the first.
     package struct Finding: Sendable, Hashable {
         package var count = 0
-        /// Each an event and where it stands; at most `RunLedger.namesMax`.
+        /// The names, each with an event and its place; at most `RunLedger.namesMax`.
         package var names: [String] = []
 
         package init(count: Int = 0, names: [String] = []) {
@@ -22,24 +22,24 @@ package struct RunVerdict: Sendable, Hashable {
     package var held = Finding()
     /// Deliveries that the hub took for more than one record.
     package var doubled = Finding()
-    /// Deliveries that were repeated by a crash of a publisher in flight.
+    /// Deliveries that were repeated because a publisher crashed while they were in flight.
     package var repeated = Finding()
     /// Deliveries that were repeated without a crash.
     package var unexplained = Finding()
-    /// Events beyond those that can be followed.
+    /// The number of events beyond those that can be followed.
     package var ignored = 0
-    /// Somebody ended it before its time.
+    /// True if the verification was stopped before its end.
     package var isInterrupted = false
 
     package init(figures: RunFigures) { self.figures = figures }
 
-    /// Every delivery has its result, and none reached the hub more often than a crash explains.
+    /// True if every delivery has its result, and the hub received no delivery more often than a crash explains.
     package var isSound: Bool {
         missing.count == 0 && held.count == 0 && doubled.count == 0 && unexplained.count == 0 && ignored == 0
             && !isInterrupted
     }
 
-    /// Line by line, for people.
+    /// The findings as lines for people.
     package func lines(of run: String) -> [String] {
         var lines: [String] = []
         func tell(_ finding: Finding, _ what: String) {

@@ -1,8 +1,8 @@
 import ByteText
 import EditorialControl
 
-/// Tells people how a run that is followed gets on: a line that is redrawn on a terminal, elsewhere a line a minute; and a line
-/// whenever it stands still by order, or goes on.
+/// Shows people the progress of a followed run: a line that is redrawn on a terminal, or elsewhere a line a minute. Prints a
+/// line whenever orders stop the run or no longer do.
 struct RunWatch {
     private let run: String
     private let terminal: Terminal
@@ -36,7 +36,7 @@ struct RunWatch {
         terminal.plainLine(line)
     }
 
-    /// What has changed about the orders that stop it.
+    /// Lines about changes of the orders that stop the run.
     private mutating func changes(_ standing: [Order]) -> [String] {
         defer { orders = standing }
         if standing.isEmpty { return orders.isEmpty ? [] : ["run \(run) goes on"] }

@@ -20,7 +20,7 @@ struct LanguageText: Sendable, Hashable {
         self.headline = NewsEvent.Headline(language: language, text: headline)
     }
 
-    /// - Parameter language: of the message.
+    /// - Parameter language: the language of the message.
     static func check(_ texts: [LanguageText], language: String?) throws {
         if let language, LanguageTag(language) == nil {
             throw ValidationError("--language must be a language code such as fr, fr-CA or zh-Hant.")

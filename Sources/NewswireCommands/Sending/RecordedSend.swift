@@ -11,19 +11,19 @@ import NotificationHub
 import PublishEngine
 import PublisherService
 
-/// What `newswire send` has to do with Kafka: it obeys the standing orders, and what it sends is on the audit and the results topic.
+/// The part of `newswire send` that uses Kafka. Obeys orders in force, and records the send on the audit and the results topic.
 ///
-/// Its calls block.
+/// Calls block.
 struct RecordedSend {
     private let settings: Settings
     private let event: NewsEvent
     private let categories: [String]
-    /// Sends against standing orders, and without knowing them.
+    /// True to send despite orders in force, and without knowing them.
     private let isForced: Bool
-    /// The place of the audit line; `nil` if there is none.
+    /// The place of the audit line; `nil` without such a line.
     private var place: ResultRecord.Source?
 
-    /// Patience with brokers that do not answer.
+    /// Maximum wait for brokers that do not answer.
     private static let patience = Duration.seconds(5)
 
     init(_ event: NewsEvent, categories: [String], _ settings: Settings, isForced: Bool) {
@@ -33,9 +33,9 @@ struct RecordedSend {
         self.isForced = isForced
     }
 
-    /// Reads the standing orders, and announces the notification on the audit topic.
+    /// Reads the orders in force, and announces the notification on the audit topic.
     ///
-    /// - Throws: an exit, after the reason was written to standard error, unless the notification may be sent.
+    /// - Throws: an exit if the notification may not be sent, after writing the reason to standard error.
     mutating func announce(by author: String, reason: String?) throws {
         let orders: [Order]
         do throws(KafkaFailure) {
@@ -62,7 +62,7 @@ struct RecordedSend {
         do throws(KafkaFailure) {
             place = try store(line.record(on: settings.control.topics.audit))
         } catch {
-            // A newsroom without the topic has no audit. One whose audit fails should know before anything is sent.
+            // Without the topic there is no audit. If an audit fails, the operator must know before anything is sent.
             guard isForced || error.code == Self.missing else {
                 Terminal.standardError.plainLine(
                     "error: not sent: it cannot be recorded. \(error) --despite-stop sends it all the same.")
@@ -84,7 +84,7 @@ struct RecordedSend {
             guard settings.control.onStale == .continue else {
                 throw .missing(topic: settings.control.topics.control)
             }
-            // Nothing can stand on a topic that is not there, and processes send without it too.
+            // A missing topic has no orders, and processes send without it too.
             return []
         }
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
@@ -108,7 +108,7 @@ struct RecordedSend {
         }
     }
 
-    /// Writes what became of one request to the results topic. What was announced nowhere has no result either.
+    /// Writes the result of one request to the results topic. A send without an audit line has no result either.
     func settle(_ routing: Routing.Tagged, _ result: SendResult, platform: Platform) {
         guard let place else { return }
         var record = ResultRecord(
@@ -125,19 +125,19 @@ struct RecordedSend {
         }
         var value: [UInt8] = []
         record.encode(into: &value)
-        // Without the header nw-source: the ledger settles records of lanes, and this is none.
+        // Has no header nw-source, because the ledger settles records of lanes, and this is not one of them.
         let produced = ProducedRecord(
             topic: settings.engine.resultsTopic, key: Array(event.id.utf8), value: value,
             headers: [RecordHeader(HeaderName.outcome, record.outcome.rawValue)])
         do throws(KafkaFailure) { _ = try store(produced) } catch { warn(error) }
     }
 
-    /// Stands in results in the place of a lane's name.
+    /// The name that replaces a lane's name in results.
     private static let lane = "send"
 }
 
 extension SendResult {
-    /// In the words of results. It is not tried again.
+    /// The outcome as in results. The send is not retried.
     fileprivate var outcome: Outcome {
         switch self {
         case .notSent: .exhausted
@@ -168,7 +168,7 @@ extension SendResult {
 }
 
 extension ControlScope {
-    /// As the beginning of a sentence about the order that stands.
+    /// The beginning of a sentence about an order in force.
     fileprivate var standing: String {
         switch self {
         case .recall(let story): "\(story) was recalled"

@@ -6,12 +6,12 @@ package import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// A time to come, on the command line: RFC 3339, seconds optional, the offset from UTC not.
+/// A time of sending on the command line, in RFC 3339. The seconds are optional, but the offset from UTC is required.
 package struct SendTime: Sendable, Hashable {
     package let instant: Instant
 
     package init(parsing text: String) throws {
-        // The seconds belong to RFC 3339; nobody writes them.
+        // RFC 3339 requires seconds, but people do not write them.
         let minutes = "2026-01-31T06:00".count
         let rest = text.dropFirst(minutes)
         let whole = rest.first == ":" ? text : "\(text.prefix(minutes)):00\(rest)"
@@ -25,7 +25,7 @@ package struct SendTime: Sendable, Hashable {
     }
 }
 
-/// Puts one event on a lane's topic, under embargo until its time.
+/// Publishes one event to a lane's topic, under embargo until its time.
 struct ScheduledSend {
     var event: NewsEvent
     var lane: LaneSettings
@@ -39,7 +39,7 @@ struct ScheduledSend {
         }
     }
 
-    /// The document, and where it would go.
+    /// The document, and the topic that it would go to.
     var text: String {
         get throws {
             let record = try record
@@ -47,15 +47,15 @@ struct ScheduledSend {
         }
     }
 
-    /// Returns once every in-sync replica has it.
+    /// Publishes the event. Returns once every in-sync replica has it.
     ///
-    /// - Parameter held: the topic on which it is to wait for its time.
-    /// - Returns: true if that is missing.
+    /// - Parameter held: the topic on which the event waits for its time.
+    /// - Returns: true if that topic is missing.
     func publish(_ settings: KafkaSettings, held: String) throws -> Bool {
         let publisher = try RecordPublisher(settings: settings)
         try publisher.publish(record)
         try publisher.flush(timeout: .seconds(30))
-        // The event is on its way: brokers that do not say what they have keep nobody from it.
+        // The event is already published, so it is no failure if brokers do not list their topics.
         let counts = try? KafkaAdmin(settings: settings).partitionCounts(of: [held])
         return counts.map { $0[held] == nil } ?? false
     }

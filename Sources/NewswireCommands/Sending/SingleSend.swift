@@ -86,7 +86,7 @@ private final class PoolHolder {
 /// The result of a request, explained to the person who sent it.
 struct SendVerdict: Sendable, Hashable {
     var isAccepted: Bool
-    /// `nil` when no reply came.
+    /// The status of the hub's reply; `nil` without a reply.
     var status: Int?
     var notificationID: String?
     var message: String

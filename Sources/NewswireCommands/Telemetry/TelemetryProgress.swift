@@ -7,7 +7,7 @@ import PublisherService
 import Synchronization
 import TelemetryIO
 
-/// The last report of a service, which remains when the service has ended.
+/// The last report of a service, which is kept after the service has ended.
 final class LastReport: Sendable {
     private let kept: Mutex<TelemetryReport>
 
@@ -28,7 +28,7 @@ final class LastReport: Sendable {
     }
 }
 
-/// A line on a terminal that is redrawn every second; nothing elsewhere.
+/// A line that is redrawn on a terminal every second, and not shown elsewhere.
 final class TelemetryProgress: Sendable {
     private let terminal = Terminal(descriptor: 1)
     private let task: Task<Void, Never>?
@@ -48,7 +48,7 @@ final class TelemetryProgress: Sendable {
         }
     }
 
-    /// Makes room for other lines.
+    /// Ends the updates and erases the line.
     func end() {
         guard let task, !task.isCancelled else { return }
         task.cancel()
@@ -65,7 +65,7 @@ final class TelemetryProgress: Sendable {
         return TextWidth.cut(text, to: max(width - 1, 10))
     }
 
-    /// For the log.
+    /// The figures of a report for the log.
     static func metadata(_ report: TelemetryReport) -> Logger.Metadata {
         [
             "sends": "\(report.figures.ended)", "open": "\(report.open)", "devices": "\(report.figures.targets)",

@@ -3,13 +3,13 @@ import HTTPServing
 import PublisherService
 
 /// The file descriptors that a publisher needs. With too few, SwiftNIO ends the process when it cannot make an event loop, or
-/// librdkafka never connects, and neither says why.
+/// librdkafka never connects. Neither reports the reason.
 package struct DescriptorNeeds: Sendable, Hashable {
-    /// To the hub.
+    /// The connections to the hub.
     package var connections: Int
     package var lanes: Int
     package var brokers: Int
-    /// The publisher's own and SwiftNIO's shared ones.
+    /// The publisher's own event loops and SwiftNIO's shared ones.
     package var eventLoops: Int
 
     package init(connections: Int, lanes: Int, brokers: Int, eventLoops: Int) {
@@ -19,15 +19,15 @@ package struct DescriptorNeeds: Sendable, Hashable {
         self.eventLoops = eventLoops
     }
 
-    /// The least limit with which everything works. Each client of Kafka has a socket to every broker and two pipes beside it; a lane has
-    /// two clients, and there are about eight others: producers, the control and the held topic, questions about topics. An event
-    /// loop has three descriptors. The rest is the status page, files, and some room.
+    /// The lowest limit with which everything works. A Kafka client has a socket to every broker, and two pipe ends beside it. A
+    /// lane has two clients. About eight others serve producers, the control and held topics, and questions about topics. An
+    /// event loop has three descriptors. The rest is for the status page, files, and some room.
     package var least: Int {
         let clients = 8 + 2 * lanes
         return connections + clients * 3 * (brokers + 1) + eventLoops * 3 + 32
     }
 
-    /// The problem with a limit; `nil` if it suffices.
+    /// The problem with a limit; `nil` if the limit suffices.
     package func problem(with limit: Int) -> String? {
         guard limit < least else { return nil }
         return
@@ -37,7 +37,7 @@ package struct DescriptorNeeds: Sendable, Hashable {
 
     /// Raises the limit as far as possible.
     ///
-    /// - Throws: the exit with 78 if that does not suffice.
+    /// - Throws: the exit with 78 if the raised limit does not suffice.
     func secure() throws(ExitCode) {
         OpenFiles.raiseLimit()
         guard let limit = OpenFiles.limit, let problem = problem(with: limit) else { return }

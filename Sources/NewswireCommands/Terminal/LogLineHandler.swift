@@ -15,10 +15,10 @@ package struct LogLineHandler: LogHandler {
     private let format: Format
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
-    /// Applies to all loggers without a level of their own.
+    /// The level of all loggers that have no level of their own.
     private let threshold: LogThreshold
     private var ownLevel: Logger.Level?
-    /// Takes one whole line with its line break, on any thread. Must not block.
+    /// Writes one whole line with its line break. Called on any thread; must not block.
     private let write: @Sendable (String) -> Void
     private let now: @Sendable () -> Instant
 
@@ -51,7 +51,7 @@ package struct LogLineHandler: LogHandler {
         write(line(event, fields))
     }
 
-    /// The line that reports lost lines.
+    /// Formats the line that reports lost lines.
     fileprivate func line(reportingLost count: Int) -> String {
         let event = LogEvent(
             level: .warning, message: "log lines dropped: nobody read the log in time", metadata: nil, source: nil,
@@ -73,7 +73,7 @@ package struct LogLineHandler: LogHandler {
             json.field("message", "\(event.message)")
             json.field("source", label)
             for field in fields {
-                // The names above belong to the line itself.
+                // The names above are reserved for the line itself.
                 let isTaken = ["time", "level", "message", "source"].contains(field.key)
                 json.name(escaping: isTaken ? "metadata.\(field.key)" : field.key)
                 Self.write(field.value, to: &json)
@@ -140,7 +140,7 @@ package struct LogLineHandler: LogHandler {
 }
 
 extension LogLineHandler {
-    /// Makes it the log of the process. Must be called only once.
+    /// Installs the handler as the log of the process. Must be called only once.
     @discardableResult
     static func install(_ settings: Settings.Logging) -> LogThreshold {
         let error = Terminal.standardError
@@ -169,7 +169,7 @@ package final class LogThreshold: Sendable {
     }
 
     var level: Logger.Level {
-        // Read for every event: a plain load without a lock.
+        // Read for every log event, so this is a plain load without a lock.
         get { Self.levels[index.load(ordering: .relaxed)] }
         set { index.store(Self.index(of: newValue), ordering: .relaxed) }
     }

@@ -4,18 +4,18 @@ import NewsModel
 import StatusServer
 import Synchronization
 
-/// Log lines that wait to be written, at most `bytesMax` of them. Lines beyond that are dropped and counted.
+/// Buffered log lines, at most `bytesMax` bytes. Further lines are dropped and counted.
 package struct LogQueue {
     package static let bytesMax = 1 << 20
 
     private var lines: [String] = []
     private var bytes = 0
-    /// Lines dropped after the last one in `lines`, and not reported yet.
+    /// Unreported lines that were dropped after the last one in `lines`.
     private var dropped = 0
 
     package init() {}
 
-    /// - Returns: `false` if there is no room, and the line is dropped.
+    /// - Returns: `false` if there is no room and the line is dropped.
     package mutating func append(_ line: String) -> Bool {
         let count = line.utf8.count
         guard bytes + count <= Self.bytesMax else {
@@ -29,24 +29,24 @@ package struct LogQueue {
 
     /// Removes all lines.
     ///
-    /// - Returns: the lines, and the number of those that were dropped after them; without lines, no number, so that a stream
-    ///   that stays broken is not tried again for the report alone.
+    /// - Returns: the lines, and the number of lines dropped after them. Without lines the number is 0, so that a broken
+    ///   stream is not retried only to report the loss.
     package mutating func takeAll() -> (lines: [String], dropped: Int) {
         guard !lines.isEmpty else { return ([], 0) }
         defer { self = LogQueue() }
         return (lines, dropped)
     }
 
-    /// Lines could not be written, or a report of lost lines could not.
+    /// Counts lines that could not be written, or whose loss could not be reported.
     package mutating func lost(_ count: Int) { dropped += count }
 }
 
-/// Writes log lines on a thread of its own, so that nobody who logs waits for a reader of the log.
+/// Writes log lines on its own thread, so that callers never wait for a reader of the log.
 ///
-/// Standard error is often a pipe. Its reader may stop while it keeps the pipe open: a write then blocks for as long as that
-/// lasts. Event loops, Kafka's threads and signal handlers all log, and each of them would stop with it.
+/// Standard error is often a pipe. If its reader stops but keeps the pipe open, a write blocks until the reader continues.
+/// Event loops, Kafka's threads and signal handlers all log, and would block too.
 package final class LogWriter: Sendable {
-    /// The log of this process. Counts what it drops for `/metrics`.
+    /// The log of this process. Counts dropped lines for `/metrics`.
     static let standardError = LogWriter(
         write: { Terminal(descriptor: 2).failure(writing: $0) == nil },
         onLoss: { LogLoss.lines.add(UInt64($0), ordering: .relaxed) })
@@ -54,11 +54,11 @@ package final class LogWriter: Sendable {
     private struct State {
         var queue = LogQueue()
         var hasThread = false
-        /// The thread has written everything and sleeps.
+        /// True if the thread has written everything and sleeps.
         var isIdle = true
-        /// Callers of `flush` that wait for `isIdle`.
+        /// The number of `flush` callers that wait for `isIdle`.
         var flushers = 0
-        /// Makes the line that reports a number of lost lines.
+        /// Formats the line that reports a number of lost lines.
         var report: @Sendable (Int) -> String = { "\($0) log lines dropped\n" }
     }
 
@@ -69,14 +69,14 @@ package final class LogWriter: Sendable {
     private let onLoss: @Sendable (Int) -> Void
 
     /// - Parameters:
-    ///   - write: writes one whole line, and may block. Returns `false` if that is not possible.
-    ///   - onLoss: called with the number of lines that were just dropped, on any thread.
+    ///   - write: writes one whole line, and may block. Returns `false` if that fails.
+    ///   - onLoss: receives the number of lines that were just dropped. Called on any thread.
     package init(write: @escaping @Sendable (String) -> Bool, onLoss: @escaping @Sendable (Int) -> Void) {
         self.write = write
         self.onLoss = onLoss
     }
 
-    /// Never blocks.
+    /// Buffers the line, or drops it if there is no room. Never blocks.
     package func append(_ line: String) {
         let (starts, wakes, isKept) = state.withLock { state in
             let isKept = state.queue.append(line)
@@ -98,7 +98,7 @@ package final class LogWriter: Sendable {
 
     func reportLoss(with line: @escaping @Sendable (Int) -> String) { state.withLock { $0.report = line } }
 
-    /// Waits until everything is written, but no longer than `limit`: a process must be able to end while nobody reads its log.
+    /// Waits until everything is written, but at most `limit`, so that a process can end while nobody reads its log.
     package func flush(within limit: Duration) {
         let mustWait = state.withLock { state in
             if !state.isIdle { state.flushers += 1 }
@@ -127,7 +127,7 @@ package final class LogWriter: Sendable {
         let lost = failed + dropped
         guard lost > 0 else { return }
         let report = state.withLock { $0.report }
-        // A stream that takes no lines takes no report of them either.
+        // If lines could not be written, a report of their loss cannot be written either.
         if failed > 0 || !write(report(lost)) { state.withLock { $0.queue.lost(lost) } }
     }
 }

@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// On one line, and without characters that a terminal obeys: no text from outside may move the cursor or change the order in
+    /// The text on one line and without control characters. Text from outside must not move the cursor or change the order in
     /// which the rest of the line is read.
     package var plain: String {
         String(map { $0.isNewline || $0 == "\t" ? " " : $0 }.filter { !$0.isControl }).escapingHidden
@@ -7,12 +7,12 @@ extension StringProtocol {
 }
 
 extension String {
-    /// With JSON escapes in place of characters that change how the text around them is shown: C1 controls, line and paragraph
-    /// separators, and the marks that turn the direction of writing (U+202E makes `txt.exe` of `exe.txt`).
+    /// The text with JSON escapes for characters that change how the text around them is shown. These are C1 controls, line and
+    /// paragraph separators, and marks of writing direction. U+202E, for example, makes `txt.exe` of `exe.txt`.
     ///
     /// In JSON such a character occurs only inside a string, where the escape means the same.
     package var escapingHidden: String {
-        // All of them begin with one of these bytes in UTF-8, which few texts have.
+        // In UTF-8, all of these characters begin with one of these two bytes, which few texts contain.
         guard utf8.contains(where: { $0 == 0xC2 || $0 == 0xE2 }), unicodeScalars.contains(where: \.isHidden) else {
             return self
         }

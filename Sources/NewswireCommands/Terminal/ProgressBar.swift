@@ -1,12 +1,12 @@
 import ByteText
 
-/// One line that is redrawn on a terminal; nothing elsewhere.
+/// A progress line that is redrawn on a terminal, and not shown elsewhere.
 package struct ProgressBar {
     let terminal: Terminal
     private let isShown: Bool
     private let start: ContinuousClock.Instant
     private var lastDrawn: ContinuousClock.Instant?
-    /// The time in which nothing was to be done.
+    /// The total time of pauses, in which no work was due.
     private var paused = Duration.zero
 
     package init(_ terminal: Terminal, at now: ContinuousClock.Instant) {
@@ -17,8 +17,8 @@ package struct ProgressBar {
 
     /// Draws at most ten times a second.
     /// - Parameters:
-    ///   - share: 0 to 1; `nil` for an unknown end.
-    ///   - takes: how long so much work will take, with its pauses.
+    ///   - share: the completed share, 0 to 1; `nil` if the end is unknown.
+    ///   - takes: the elapsed time for a working time, including pauses.
     mutating func draw(
         share: Double?, events: Int, at now: ContinuousClock.Instant, takes: (Duration) -> Duration = { $0 }
     ) {
@@ -32,10 +32,10 @@ package struct ProgressBar {
                     takes: takes))
     }
 
-    /// A time that says nothing about the pace.
+    /// Excludes a pause from the measured pace.
     mutating func pause(_ time: Duration) { paused += time }
 
-    /// Makes room for a line of text.
+    /// Erases the bar to make room for a line of text.
     func clear() {
         if isShown { terminal.write("\r\u{1B}[K") }
     }

@@ -2,12 +2,12 @@ import HTTPServing
 import Logging
 import NewswireSettings
 
-/// The status of a service over HTTP, which the service can do without.
+/// The status of a service over HTTP. The service also runs without it.
 enum ServedStatus {
     /// - Parameters:
-    ///   - page: what people find there, for the log.
-    ///   - setting: the key of the address.
-    /// - Returns: `nil` when the port is not available, which the log says: the service goes on all the same.
+    ///   - page: the name of the page in the log.
+    ///   - setting: the settings key of the address.
+    /// - Returns: `nil` if the port is not available. That is logged, and the service continues.
     static func begin(
         on listen: NetworkAddress, page: String, setting: String, log: Logger,
         _ start: () async throws(ListenFailure) -> RunningServer

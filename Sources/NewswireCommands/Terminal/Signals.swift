@@ -3,9 +3,9 @@ import Foundation
 import NewsModel
 import Synchronization
 
-/// Handles one signal, instead of its default effect, for as long as this lives.
+/// Handles one signal, instead of its default effect, until this object is released.
 final class SignalHandler: Sendable {
-    /// Signal sources are safe to share; only their protocol does not say so.
+    /// Signal sources are safe to share, but their protocol does not declare it.
     private struct Source: @unchecked Sendable {
         var source: any DispatchSourceSignal
     }
@@ -26,14 +26,14 @@ final class SignalHandler: Sendable {
 final class StopSignals: Sendable {
     private let handlers: [SignalHandler]
 
-    /// A second signal within this time is the first one again: `timeout`, for one, signals its child and then the
-    /// child's group.
+    /// A second signal within this time counts as the first one. For example, `timeout` signals its child and then the child's
+    /// group.
     private static let echo = Duration.milliseconds(200)
 
     /// - Parameters:
-    ///   - hangUp: whether a terminal that goes away is a reason to end too. Not under `nohup`, and it never ends the process
-    ///     at once: it comes from the shell and from the system.
-    ///   - stop: called once, on a thread of its own.
+    ///   - hangUp: true if the loss of the terminal ends the process too. Has no effect under `nohup`. A hang-up never ends
+    ///     the process at once, because both the shell and the system send it.
+    ///   - stop: called once, on a thread of a global dispatch queue.
     init(hangUp: Bool = false, stop: @escaping @Sendable () -> Void) {
         let first = Mutex<ContinuousClock.Instant?>(nil)
         let numbers = [SIGTERM, SIGINT] + (hangUp && !Self.isIgnored(SIGHUP) ? [SIGHUP] : [])
@@ -45,7 +45,7 @@ final class StopSignals: Sendable {
                     return first
                 }
                 guard let before else { return stop() }
-                // A shell reports 128 plus the signal's number for a process that died of it.
+                // A shell reports 128 plus the signal's number for a process that a signal ended.
                 if number != SIGHUP, before.duration(to: now) >= Self.echo { _exit(128 + number) }
             }
         }
@@ -54,13 +54,13 @@ final class StopSignals: Sendable {
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
-        // `SIG_IGN` is a number in the place of a function.
+        // `SIG_IGN` is a number in place of a function pointer.
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
 
-/// Ends a loop on another thread, even while it waits.
+/// A flag that ends a loop on another thread, even while the loop waits.
 package final class StopFlag: Sendable {
     private let raised = Mutex(false)
     private let semaphore = DispatchSemaphore(value: 0)
@@ -74,7 +74,7 @@ package final class StopFlag: Sendable {
         semaphore.signal()
     }
 
-    /// Returns at the instant, or as soon as the flag is raised.
+    /// Returns at the given time, or as soon as the flag is raised.
     func wait(until instant: ContinuousClock.Instant) {
         let left = ContinuousClock.now.duration(to: instant)
         guard left > .zero, !isRaised else { return }

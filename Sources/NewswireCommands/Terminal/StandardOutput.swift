@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Where a command puts its results. Unlike a notice on standard error, a result that cannot be written ends the command.
+/// The output of a command's results. A result that cannot be written ends the command; a lost notice does not.
 struct StandardOutput: Sendable {
     private let terminal = Terminal(descriptor: 1)
 
@@ -9,13 +9,13 @@ struct StandardOutput: Sendable {
     var hasColours: Bool { terminal.hasColours }
     var width: Int { terminal.width }
 
-    /// True once nobody can read any more, as after the end of `head`.
+    /// True once the reader has closed the stream, as `head` does at its end.
     var isAbandoned: Bool { terminal.isAbandoned }
 
-    /// Writes all of it.
+    /// Writes the whole text.
     ///
-    /// - Throws: the exit of the command: success once nobody reads any more, as behind `| head`; failure for every other
-    ///   reason, which then stands on standard error.
+    /// - Throws: the exit of the command. It is success if nobody reads any more, as behind `| head`. For every other error
+    ///   it is failure, and the error is on standard error.
     func write(_ text: String) throws(ExitCode) {
         if let error = terminal.failure(writing: text) { throw Self.exit(error) }
     }
@@ -34,8 +34,8 @@ struct StandardOutput: Sendable {
 extension Terminal {
     static let standardOutput = StandardOutput()
 
-    /// To be called before a command begins: a reader that is gone then shows as a failed write, not as a signal, and a text
-    /// that the command line itself prints, such as help, cannot be lost silently either.
+    /// Must be called before a command begins. A closed reader is then a failed write instead of a signal. Texts that the
+    /// command line itself prints, such as help, cannot be lost silently either.
     package static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         atexit {

@@ -1,4 +1,4 @@
-/// A line of text that is redrawn on a terminal; nothing elsewhere.
+/// A line of text that is redrawn on a terminal, and not shown elsewhere.
 struct StatusLine {
     private let terminal: Terminal
     private let isShown: Bool
@@ -17,7 +17,7 @@ struct StatusLine {
         terminal.write("\r\u{1B}[K" + TextWidth.cut(text().plain, to: max(terminal.width - 1, 10)))
     }
 
-    /// Makes room for a line of text.
+    /// Erases the line to make room for another line of text.
     func clear() {
         if isShown { terminal.write("\r\u{1B}[K") }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// One of the process's output streams; `StandardOutput` for results.
+/// An output stream of the process. Results go to `StandardOutput` instead.
 package struct Terminal: Sendable {
     package let descriptor: Int32
 
@@ -11,23 +11,23 @@ package struct Terminal: Sendable {
 
     static let standardError = Terminal(descriptor: 2)
 
-    /// A service writes its notices through the log's queue; see `becomeService`.
+    /// True for a service, which writes its notices through the log's queue; see `becomeService`.
     private static let isService = Atomic(false)
 
-    /// From now on, no notice on standard error waits for a reader: a service must go on when nobody reads, as for its log.
-    /// (Other commands wait. What they say would otherwise be lost behind a pager, and mix with standard output.)
+    /// Stops notices on standard error from waiting for a reader, because a service must continue when nobody reads. Other
+    /// commands do wait. Their notices would otherwise be lost behind a pager, and mix with standard output.
     static func becomeService() { isService.store(true, ordering: .relaxed) }
 
     /// True for a terminal.
     var isInteractive: Bool { isatty(descriptor) == 1 }
 
-    /// Follows the conventions of https://no-color.org and `TERM=dumb`.
+    /// True if the conventions of https://no-color.org and `TERM=dumb` allow colours.
     var hasColours: Bool {
         let environment = ProcessInfo.processInfo.environment
         return isInteractive && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// In characters; 80 when unknown.
+    /// The width in characters; 80 if it is unknown.
     var width: Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -40,7 +40,7 @@ package struct Terminal: Sendable {
         return poll(&stream, 1, 0) > 0 && stream.revents & Int16(POLLERR) != 0
     }
 
-    /// Writes all of it, or gives up silently if that is not possible: for notices, which nothing depends on.
+    /// Writes the whole text, or stops silently if that is not possible. Only for notices, which nothing depends on.
     func write(_ text: String) {
         if descriptor == Self.standardError.descriptor, Self.isService.load(ordering: .relaxed) {
             LogWriter.standardError.append(text)
@@ -49,8 +49,8 @@ package struct Terminal: Sendable {
         }
     }
 
-    /// Writes all of it, without characters that hide or reorder others.
-    /// - Returns: the system's error; `nil` for none.
+    /// Writes the whole text, without characters that hide or reorder others.
+    /// - Returns: the system's error; `nil` without an error.
     func failure(writing text: String) -> Int32? {
         var bytes = Array(text.escapingHidden.utf8)[...]
         while !bytes.isEmpty {
@@ -58,7 +58,7 @@ package struct Terminal: Sendable {
             if written > 0 {
                 bytes = bytes.dropFirst(written)
             } else if written < 0, errno == EAGAIN {
-                // Others may have switched the stream to calls that do not wait.
+                // Another process may have made the stream non-blocking.
                 var stream = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&stream, 1, -1)
             } else if written < 0, errno != EINTR {
@@ -72,7 +72,7 @@ package struct Terminal: Sendable {
         write(text + "\n")
     }
 
-    /// A line with text from outside, such as the name of a file.
+    /// Writes a line with text from outside, such as the name of a file.
     func plainLine(_ text: String) {
         line(text.plain)
     }

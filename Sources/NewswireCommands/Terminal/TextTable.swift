@@ -1,9 +1,9 @@
-/// Rows in columns, for people. Control characters in cells are dropped, so that no text from outside moves the cursor.
+/// Rows in columns, for people. Control characters in cells are dropped, so that text from outside cannot move the cursor.
 package struct TextTable {
     package struct Column: Sendable {
         var title: String
         var isRightAligned: Bool
-        /// Wider cells are cut.
+        /// Maximum width. Wider cells are cut.
         var widthMax: Int
 
         package init(title: String, isRightAligned: Bool = false, widthMax: Int = 40) {
@@ -40,7 +40,7 @@ package struct TextTable {
         rows.append(cells)
     }
 
-    /// Title row and rows, each column as wide as its widest cell.
+    /// The title row and all rows. Each column is as wide as its widest cell.
     package var text: String {
         let titles = columns.map { Cell($0.title, colour: .bold) }
         let widths = widths

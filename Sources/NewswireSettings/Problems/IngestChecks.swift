@@ -92,7 +92,7 @@ extension IngestConfiguration {
         text.unicodeScalars.allSatisfy { (0x20...0x7e).contains($0.value) }
     }
 
-    /// The address itself is not repeated: it may carry a key.
+    /// The problem of an address. Does not repeat the address, because it may carry a key.
     private static func problem(ofURL text: String) -> String? {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(), let host = url.host,
             !host.isEmpty

@@ -1,12 +1,12 @@
-/// Words that examples hold where a secret belongs. With one of them the service would start and be refused by the hub, or be
-/// open to everyone who has read the example.
+/// Words that replace secrets in examples. A service with one of them would be refused by the hub, or be open to everyone who
+/// has read the example.
 enum Placeholder {
-    /// True for a whole secret such as `REPLACE-ME`, `<token>` or `changeme`, also behind a word as in `Bearer REPLACE`.
+    /// True for a whole secret such as `REPLACE-ME`, `<token>` or `changeme`, also after a word as in `Bearer REPLACE`.
     static func isSecret(_ text: String) -> Bool {
         stands(text[...]) || text.split(separator: " ").dropFirst().contains(where: stands)
     }
 
-    /// True if a value of the connection string, or a part of its host's name, is one.
+    /// True if a value of the connection string, or a part of its host's name, is a placeholder.
     static func isIn(connectionString text: String) -> Bool {
         text.split(separator: ";").contains { part in
             let value = part.firstIndex(of: "=").map { part[$0...].dropFirst() } ?? part

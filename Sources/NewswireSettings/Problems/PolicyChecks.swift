@@ -2,7 +2,7 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// Problems of what decides whether an event leaves, for whom, and how loudly.
+/// Problems of the settings that decide whether an event is sent, to whom, and how loudly.
 extension Settings {
     func checkPolicy(_ reader: inout SettingsReader) {
         if let name = policy.environment, !Self.isEnvironment(name) {
@@ -21,7 +21,7 @@ extension Settings {
             }
     }
 
-    /// A test must reach nobody who did not ask for tests.
+    /// Checks the testers' tag, because a test must reach only people who asked for tests.
     private func checkTestTag(_ reader: inout SettingsReader) {
         guard let text = policy.testTag else { return }
         let tag: Tag

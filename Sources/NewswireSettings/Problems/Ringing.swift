@@ -2,7 +2,7 @@ import NewsModel
 package import PublishEngine
 
 extension PayloadSettings {
-    /// Why a notification that is to be silent makes a sound, as a sentence, and what would help; `nil` where it makes none.
+    /// The reason why a notification cannot be silent, as a sentence, and the remedy; `nil` if it can be silent.
     package var ringing: (cause: String, remedy: String)? {
         guard !canBeSilent else { return nil }
         switch mode {

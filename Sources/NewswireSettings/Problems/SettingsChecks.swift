@@ -7,7 +7,7 @@ import NotificationHub
 import OTLPTracing
 import PublishEngine
 
-/// Problems that no single value shows, such as settings that contradict one another.
+/// Problems that a single value does not show, such as settings that contradict one another.
 extension Settings {
     func check(_ reader: inout SettingsReader) {
         checkKafka(&reader)
@@ -29,7 +29,7 @@ extension Settings {
     // MARK: Kafka
 
     private func checkKafka(_ reader: inout SettingsReader) {
-        // One by one, so that each problem gets its own line.
+        // Checks properties one by one, so that each problem gets its own line.
         for property in kafkaProperties {
             let alone = KafkaSettings(
                 bootstrapServers: [], group: "", properties: [property.name: property.value.revealed])
@@ -64,7 +64,7 @@ extension Settings {
         }
     }
 
-    /// No topic may have two uses: results read back as news would be sent to everyone.
+    /// Checks that no topic has two uses, because results read back as news would be sent to everyone.
     private func checkTopics(_ reader: inout SettingsReader) {
         var uses: [String: String] = [:]
         var all: [(topic: String, path: SettingsPath, use: String)] = []
@@ -116,7 +116,7 @@ extension Settings {
     private func checkPayload(_ reader: inout SettingsReader) {
         var problems = payload.problems
         problems += CategoryTable.problems(in: categories)
-        // Only a valid table tells which names the policy may use.
+        // Only a valid table has the names that the policy may use.
         if let table = try? CategoryTable(categories) {
             problems += Router.problems(table: table, unroutable: unroutable)
             problems += payload.localization?.tagProblems(categories: categories) ?? []
@@ -129,7 +129,7 @@ extension Settings {
 
     // MARK: Secrets
 
-    /// An example that was filled in halfway names the place that was forgotten.
+    /// Reports each placeholder of an example that was not replaced by a secret.
     private func checkSecrets(_ reader: inout SettingsReader) {
         var forgotten: [SettingsPath] = []
         if Placeholder.isIn(connectionString: connectionString.revealed) { forgotten.append("hub.connectionString") }
@@ -157,7 +157,7 @@ extension Settings {
     // MARK: Hub
 
     private func checkHub(_ reader: inout SettingsReader) {
-        // Read now: a service that starts without its certificates would be halted from its first request on.
+        // Reads the certificates now, because a service without them would be halted from its first request on.
         if case .file = trustRoots {
             do { _ = try trustRoots.makeContext() } catch {
                 reader.report("hub.trustRoots", "\(error)", "name a file with the certificates of the authorities")

@@ -4,7 +4,7 @@ package enum SettingsPlace: Hashable, Sendable {
     case file(line: Int, column: Int)
     case environment(name: String)
 
-    /// For the middle of a sentence.
+    /// The place in words, for the middle of a sentence.
     var words: String {
         switch self {
         case .file(let line, _): "line \(line)"
@@ -15,19 +15,19 @@ package enum SettingsPlace: Hashable, Sendable {
     static let start = SettingsPlace.file(line: 1, column: 1)
 }
 
-/// One thing that is wrong with the settings, and its remedy. Never holds a secret.
+/// One problem of the settings, and its remedy. Never contains a secret.
 package struct SettingsProblem: Hashable, Sendable {
     package enum Severity: String, Sendable { case error, warning }
 
     package var severity: Severity = .error
     package var place: SettingsPlace
-    /// For example `hub.connections`; empty for the file as a whole.
+    /// The key of the setting, such as `hub.connections`; empty for the file as a whole.
     package var key: String
     package var message: String
     /// An instruction, e.g. "write one, or remove the line".
     package var remedy: String
 
-    /// `newswire.yaml:12:5: error: hub.connections: 0 is out of range; write a whole number from 1 to 1024`
+    /// The line `newswire.yaml:12:5: error: hub.connections: 0 is out of range; write a whole number from 1 to 1024`
     package func line(file: String) -> String {
         let subject = key.isEmpty ? "" : "\(key): "
         let end = remedy.isEmpty ? "" : "; \(remedy)"
@@ -39,7 +39,7 @@ package struct SettingsProblem: Hashable, Sendable {
 }
 
 extension SettingsProblem: Comparable {
-    /// In reading order: the file from top to bottom, then the environment by name.
+    /// Compares in reading order: the file from top to bottom, then the environment by name.
     package static func < (lhs: SettingsProblem, rhs: SettingsProblem) -> Bool {
         switch (lhs.place, rhs.place) {
         case (.file(let l1, let c1), .file(let l2, let c2)):

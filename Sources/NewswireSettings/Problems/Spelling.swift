@@ -1,4 +1,4 @@
-/// Guesses what a misspelt word should have been.
+/// Guesses the word that a misspelt word was meant to be.
 package enum Spelling {
     /// The candidate nearest to the word; `nil` if none is near enough to be worth a hint.
     package static func nearest(to word: String, among candidates: [String]) -> String? {

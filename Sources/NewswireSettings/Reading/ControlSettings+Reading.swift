@@ -9,7 +9,7 @@ extension ControlSettings {
                 held: ""))
         staleAfter = reader.duration("control.staleAfter")
         if let policy = reader.text("control.onStale").flatMap(ControlDesk.OnStale.init(rawValue:)) { onStale = policy }
-        // After all of the section before: settings are printed in the order they are read.
+        // Read after the whole control section, because settings are printed in the order in which they are read.
         topics.held = reader.text("held.topic") ?? ""
     }
 }

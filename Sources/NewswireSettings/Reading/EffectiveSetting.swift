@@ -1,11 +1,11 @@
-/// One setting in force, from the file, the environment or its default, ready to be shown: secrets are already masked.
+/// One setting in force, from the file, the environment or its default. It can be shown, because secrets are masked.
 package struct EffectiveSetting: Hashable, Sendable {
     package var path: SettingsPath
     var values: [String]
     var isList: Bool
     /// The unmasked values, to compare two readings.
     var actual: [Secret]
-    /// `nil` for a default.
+    /// The place of the value; `nil` for a default.
     var place: SettingsPlace?
 
     var masked: EffectiveSetting {
@@ -14,15 +14,15 @@ package struct EffectiveSetting: Hashable, Sendable {
         return masked
     }
 
-    /// True for values that must not be shown although their key is not marked as secret: librdkafka properties that
-    /// carry secrets, and all that were filled in from elsewhere.
+    /// True for values that must not be shown although their key is not marked as secret. These are librdkafka properties with
+    /// secrets, and librdkafka properties and feeds' addresses that were filled in from elsewhere.
     static func isSecret(_ path: SettingsPath, isFilledIn: Bool) -> Bool {
-        // Feeds that ask for a key carry it in their address.
+        // A feed that asks for a key has it in its address.
         if isFilledIn, path.matches(SettingsPath("ingest.feeds.*.url")) { return true }
         guard path.matches(SettingsPath("kafka.properties.*")), let name = path.parts.last?.lowercased() else {
             return false
         }
-        // Of sasl.* and ssl.*, only properties known to be harmless are shown: `sasl.pasword` is a password too.
+        // Of sasl.* and ssl.*, only properties known to be harmless are shown, because `sasl.pasword` is a password too.
         if name.hasPrefix("sasl.") || name.hasPrefix("ssl.") {
             let harmless = [".mechanism", ".mechanisms", ".username", ".location", ".algorithm"]
             return isFilledIn || !harmless.contains { name.hasSuffix($0) }
@@ -62,7 +62,7 @@ package struct EffectiveSetting: Hashable, Sendable {
 
     private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 
-    /// A YAML value on one line, in quotes where it could be misread.
+    /// A YAML value on one line, in quotes if it could be misread.
     private static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty && text.first != "-" && text.last != ":"
@@ -85,22 +85,22 @@ package struct EffectiveSetting: Hashable, Sendable {
     }
 }
 
-/// The difference between the settings in force and those read again.
+/// The difference between the settings in force and the settings read again.
 package struct SettingsChange: Hashable {
-    /// In the order of `SettingsKey.all`, then those that are gone.
+    /// The changed paths in the order of the new settings, followed by the removed paths.
     private var paths: [SettingsPath]
 
     package init(from old: [EffectiveSetting], to new: [EffectiveSetting]) {
-        // A name may occur again in the environment, where the last one counts.
+        // A setting may occur again in the environment. Its last value counts.
         let before = Dictionary(old.map { ($0.path, $0.actual) }) { $1 }
         let after = Dictionary(new.map { ($0.path, $0.actual) }) { $1 }
         paths = new.map(\.path).filter { before[$0] != after[$0] } + old.map(\.path).filter { after[$0] == nil }
-        // The order of lanes in the file is their urgency.
+        // The order of lanes in the file is their urgency, so another order is a change.
         let lanes = { (settings: [EffectiveSetting]) in settings.map(\.path).filter { $0.parts.first == "lanes" } }
         if paths.isEmpty, lanes(old) != lanes(new) { paths = [SettingsPath("lanes")] }
     }
 
-    /// Those that take effect at once.
+    /// The changed settings that take effect at once.
     package var reloaded: [SettingsPath] { paths.filter(\.isReloadable) }
     package var needRestart: [SettingsPath] { paths.filter { !$0.isReloadable } }
 }
@@ -113,7 +113,7 @@ extension SettingsPath {
         case "payload": parts == ["payload", "message"] || parts.starts(with: ["payload", "templates"])
         case "test", "users", "quiet", "localization": true
         case "logging": parts == ["logging", "level"]
-        // `newswire ingest` takes its feeds at once, and the publisher has no use for them, nor for prices.
+        // `newswire ingest` applies its feeds at once. The publisher uses neither feeds nor prices.
         case "ingest", "prices": true
         default: false
         }

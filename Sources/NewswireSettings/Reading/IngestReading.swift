@@ -2,11 +2,11 @@ import Feeds
 import Foundation
 
 extension IngestConfiguration {
-    /// - Parameter lanes: the names of all, highest urgency first.
+    /// - Parameter lanes: the names of all lanes, highest urgency first.
     init(_ reader: inout SettingsReader, lanes: [String]) {
         feeds = IngestSettings()
         feeds.lane = reader.text("ingest.lane") ?? ""
-        // Without such a lane nothing of the past is written: it must not take the lane of the news.
+        // Without such a lane old entries are not written, because they must not take the lane of the news.
         feeds.backfillLane = lanes.contains(feeds.backfillLane) ? feeds.backfillLane : ""
         feeds.intervalMin = reader.duration("ingest.interval.min")
         feeds.intervalMax = reader.duration("ingest.interval.max")
@@ -22,13 +22,13 @@ extension IngestConfiguration {
 }
 
 extension FeedRules {
-    /// Asks only for what the file has: a default of each of 30 settings of thousands of feeds would be looked up for nothing.
+    /// Reads only what the file has, because 30 defaults for each of thousands of feeds would be looked up for nothing.
     fileprivate init(named name: String, _ reader: inout SettingsReader) {
         let path = "ingest.feeds" / name
         self.init(name: name, url: reader.text(path / "url") ?? "")
         category = reader.given(path / "category") { $0.text($1) }
         for word in reader.names(under: path / "map") {
-            // Compared without case.
+            // Names are compared without regard to case.
             categoryMap[word.lowercased()] = reader.text(path / "map" / word)
         }
         otherwise = reader.given(path / "default") { $0.text($1) }.flatMap { $0 == "drop" ? nil : $0 }
@@ -76,7 +76,7 @@ extension SettingsReader {
         isGiven(path) ? read(&self, path) : nil
     }
 
-    /// Reports a text that says nothing known, and goes on with the default.
+    /// Reports a text without a known meaning, and returns the default.
     fileprivate mutating func unclear<T>(_ path: SettingsPath, _ expectation: String, _ fallback: T) -> T {
         report(path, "is not understood", "write \(expectation)")
         return fallback
@@ -113,7 +113,7 @@ extension FeedRules.IdentityRule {
     }
 }
 
-/// `UTC` or `+01:00`. A zone's name would need the history of its daylight saving time for each date.
+/// Reads `UTC` or `+01:00`. A zone's name would need the history of its daylight saving time for each date.
 enum ZoneOffset {
     static let expectation = "UTC, or the offset of dates without a zone such as +01:00 or -05:00"
 

@@ -5,20 +5,20 @@ import Logging
 import NewsModel
 import PublishEngine
 
-/// A configuration that was read: settings, or the problems that keep them from being used.
+/// A configuration that was read: its settings, or the problems that prevent their use.
 package struct LoadedSettings: Sendable {
-    /// `nil` when there is any error.
+    /// The settings; `nil` if there is any error.
     package var settings: Settings?
-    /// In reading order.
+    /// The problems in reading order.
     package var problems: [SettingsProblem]
     package var effective: [EffectiveSetting]
 
     /// - Parameters:
     ///   - text: The configuration file.
     ///   - environment: All variables, for overrides and for `${NAME}`.
-    ///   - leavingOut: Sections that the caller has no use for. Their problems are not reported: a process that only follows
-    ///     feeds needs no key of the hub.
-    ///   - readFile: For `${file:PATH}`.
+    ///   - leavingOut: Sections that the caller does not need. Their problems are not reported. For example, a process that
+    ///     only follows feeds needs no key of the hub.
+    ///   - readFile: Reads the file of a `${file:PATH}`.
     package init(
         _ text: String, environment: [String: String] = [:], leavingOut: Set<String> = [],
         readFile: @escaping @Sendable (String) -> Result<String, SettingsFileFailure> = { _ in .failure(.missing) }
@@ -47,7 +47,7 @@ package struct LoadedSettings: Sendable {
 }
 
 extension Settings {
-    /// Reads every setting. The reader remembers the problems and returns the default in place of an unusable value.
+    /// Reads every setting. The reader collects the problems and returns the default in place of an unusable value.
     fileprivate init(_ reader: inout SettingsReader) {
         kafka = KafkaSettings(
             bootstrapServers: reader.addresses("kafka.bootstrapServers").map(\.description),
@@ -56,7 +56,7 @@ extension Settings {
         engine = EngineSettings(
             lanes: reader.names(under: "lanes").map { LaneSettings($0, &reader) }, platforms: [],
             resultsTopic: reader.text("results.topic") ?? "")
-        // Records fetched ahead are bounded like records read: memory is twice the windows, whatever the backlog.
+        // Records fetched ahead are bounded like records read, so memory is twice the windows for any backlog.
         kafka.fetchBudget = max(engine.lanes.reduce(0) { $0 + $1.window.bytes }, 1 << 20)
         deadLettersTopic = reader.text("deadLetters.topic") ?? ""
 
@@ -137,7 +137,7 @@ extension PayloadSettings {
 }
 
 extension CategoryTable.Category {
-    /// Those of the file; without any, the standard ones, of which the environment may change parts.
+    /// The categories of the file, or else the standard ones, of which the environment may change parts.
     fileprivate static func read(_ reader: inout SettingsReader) -> [Self] {
         let group: SettingsPath = "categories"
         let isStandard = !reader.isInFile(group)

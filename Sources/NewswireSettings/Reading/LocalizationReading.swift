@@ -1,7 +1,7 @@
 import PublishEngine
 
 extension Localization {
-    /// - Returns: `nil` where the file and the environment name nothing of it.
+    /// - Returns: `nil` if neither the file nor the environment has a setting of it.
     static func read(_ reader: inout SettingsReader) -> Localization? {
         let group: SettingsPath = "localization"
         let codes = reader.names(under: group / "languages")

@@ -3,7 +3,7 @@ import NotificationHub
 package import PublishEngine
 
 extension ContentPolicy {
-    /// - Parameter hasFeeds: events of other people's feeds reach this process.
+    /// - Parameter hasFeeds: true if events of other people's feeds reach this process.
     init(_ reader: inout SettingsReader, hasFeeds: Bool) {
         self.init()
         environment = reader.text("environment")
@@ -22,7 +22,7 @@ enum UserTagForm: String, CaseIterable {
 }
 
 extension UserTags {
-    /// Signatures that anybody can make are worth nothing: plain tags need a secret.
+    /// Reports plain tags without a secret, because anybody could make their signatures.
     fileprivate init(_ reader: inout SettingsReader) {
         let form = reader.text("users.tag").flatMap(UserTagForm.init(rawValue:)) ?? .userId
         guard let secret = reader.text("users.secret") else {
@@ -42,7 +42,7 @@ extension UserTags {
 }
 
 extension QuietHours {
-    /// - Parameter zones: those that were looked up already.
+    /// - Parameter zones: the zones that were already looked up.
     fileprivate init(_ path: SettingsPath, _ reader: inout SettingsReader, _ zones: inout [String: ClockZone]) {
         let from = reader.timeOfDay(path / "from")
         let to = reader.timeOfDay(path / "to")
@@ -69,7 +69,7 @@ extension QuietHours {
 }
 
 extension SettingsReader {
-    /// Minutes after midnight.
+    /// Reads a time of day as minutes after midnight.
     fileprivate mutating func timeOfDay(_ path: SettingsPath) -> Int {
         guard let text = text(path) else { return 0 }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -85,12 +85,12 @@ extension SettingsReader {
 }
 
 extension ClockZone {
-    /// The zone as this machine knows it, for so many days: from three years ago, for `explain --at`, ten years on. After that its
-    /// clocks stay, until the next start or reload.
+    /// The number of days for which a zone's clocks are known: from three years ago, for `explain --at`, to ten years ahead.
+    /// After that its clocks stay as they are, until the next start or reload.
     private static let days = 4_748
     private static let daysBefore = 1_096
 
-    /// - Returns: `nil` for a name that this machine has no zone for.
+    /// - Returns: `nil` if this machine has no zone of that name.
     package init?(named name: String) { self.init(named: name, now: Date()) }
 
     private init?(named name: String, now: Date) {
@@ -99,7 +99,7 @@ extension ClockZone {
         let day = 86_400
         var before = Int(now.timeIntervalSince1970) - Self.daysBefore * day
         self.init(name: name, offset: offset(before))
-        // By looking rather than by asking for the next change: not every change is one of daylight saving time.
+        // Compares offsets instead of asking for the next change, because not every change is one of daylight saving time.
         for _ in 0..<Self.days {
             let after = before + day
             let known = offset(before)

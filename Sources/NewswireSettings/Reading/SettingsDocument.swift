@@ -1,20 +1,20 @@
 import Yams
 
-/// A YAML text as nodes with their places. Bounded: no text, however it is built, takes long to read.
+/// A YAML text as nodes with their places. Limits ensure that no text takes long to read.
 package struct SettingsDocument: Sendable {
-    /// The longest text that is read, in UTF-8 bytes.
+    /// Maximum length of a text, in UTF-8 bytes.
     static let bytesMax = 4 * 1024 * 1024
-    /// The most values a document may hold once its aliases are followed.
+    /// Maximum number of values in a document after its aliases are followed.
     static let nodesMax = 300_000
-    /// Aliases multiply their content, so only a handful is followed.
+    /// Maximum number of aliases, because they multiply their content.
     static let aliasesMax = 16
-    /// Each repeated key costs another reading of the text.
+    /// Maximum number of repeated keys, because each costs another reading of the text.
     static let repeatedKeysMax = 20
 
-    /// The top mapping's entries; empty when the text could not be read at all.
+    /// The top mapping's entries; empty if the text could not be read at all.
     package private(set) var entries: [SettingsNode.Entry] = []
     package private(set) var problems: [SettingsProblem] = []
-    /// False when the text was not read to its end: nothing is known then about missing settings.
+    /// False if the text was not read to its end, so that nothing is known about missing settings.
     private(set) var isReadable = true
 
     private var nodesLeft = SettingsDocument.nodesMax
@@ -55,9 +55,9 @@ package struct SettingsDocument: Sendable {
 
     // MARK: YAML
 
-    /// Yams stops at the first mapping with a repeated key. To find the other problems too, the first of the two is
-    /// renamed to a character that nobody writes and the text is read again; `convert` recognises the new name by its
-    /// place.
+    /// Composes the nodes of a text. Yams stops at the first mapping with a repeated key. To find the other problems too, this
+    /// renames the first of the two keys to a character that nobody writes. Then it reads the text again. `convert` recognises
+    /// the new name by its place.
     private mutating func compose(_ text: String) -> Node? {
         var text = text
         for _ in 0...Self.repeatedKeysMax {
@@ -131,8 +131,8 @@ package struct SettingsDocument: Sendable {
     private static let openBrace: UnicodeScalar = "\u{E0FE}"
     private static let closeBrace: UnicodeScalar = "\u{E0FF}"
 
-    /// The text with the braces of each `${…}` replaced, column for column, by characters that mean nothing to YAML.
-    /// Otherwise `{burst: ${BURST}}` would be a syntax error, and every such value would need quotes.
+    /// The text with the braces of each `${…}` replaced, column for column, by characters without a meaning in YAML. Otherwise
+    /// `{burst: ${BURST}}` would be a syntax error, and every such value would need quotes.
     private static func shielded(_ text: String) -> String {
         var scalars = Array(text.unicodeScalars)
         var open: Int?
@@ -211,7 +211,7 @@ package struct SettingsNode: Sendable {
         case scalar(String)
         case list([SettingsNode])
         case mapping([Entry])
-        /// Nothing, `~` or `null`.
+        /// No value, `~` or `null`.
         case empty
     }
 
@@ -224,7 +224,7 @@ package struct SettingsNode: Sendable {
     var content: Content
     var place: SettingsPlace
 
-    /// For error messages.
+    /// The kind of the node in words, for error messages.
     var kindName: String {
         switch content {
         case .scalar: "a single value"

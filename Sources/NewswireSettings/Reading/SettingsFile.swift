@@ -10,14 +10,14 @@ package struct SettingsFile: Sendable {
         self.path = path
     }
 
-    /// - Throws: `SettingsFileFailure` when the file itself cannot be read; problems inside it are returned.
+    /// - Throws: `SettingsFileFailure` if the file itself cannot be read. Problems inside it are returned.
     package func read(
         environment: [String: String] = ProcessInfo.processInfo.environment, leavingOut: Set<String> = []
     ) throws(SettingsFileFailure) -> LoadedSettings {
         let text = try Self.text(path, bytesMax: SettingsDocument.bytesMax).get()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         return LoadedSettings(text, environment: environment, leavingOut: leavingOut) { reference in
-            // Relative to the configuration, not to the folder that the process was started in.
+            // Paths are relative to the configuration, not to the folder that the process was started in.
             Self.text(URL(fileURLWithPath: reference, relativeTo: folder).path, bytesMax: Self.secretBytesMax)
         }
     }

@@ -1,7 +1,7 @@
-/// Fills in `${NAME}` and `${file:PATH}` anywhere in a value. `$${` stands for a plain `${`; any other `$` is itself.
+/// Replaces `${NAME}` and `${file:PATH}` anywhere in a value. `$${` stands for a plain `${`; any other `$` is itself.
 package struct SettingsInterpolation: Sendable {
     var environment: [String: String]
-    /// Returns the file's text.
+    /// Reads the file and returns its text.
     var readFile: @Sendable (_ path: String) -> Result<String, SettingsFileFailure>
 
     package init(
@@ -16,7 +16,7 @@ package struct SettingsInterpolation: Sendable {
         var remedy: String
     }
 
-    /// The value with everything filled in. If anything was, the value may be a secret and is never shown.
+    /// The value with everything filled in. A value that was filled in may be a secret, so problems never quote it.
     package func expand(_ text: String) throws(Failure) -> (text: String, isFilledIn: Bool) {
         var output = ""
         var rest = text[...]

@@ -19,12 +19,12 @@ extension SettingsReader {
         return fallback
     }
 
-    /// 0 only for an absent setting without a default.
+    /// The number; 0 only for an absent setting without a default.
     mutating func integer(_ path: SettingsPath) -> Int {
         integerOrWord(path) ?? 0
     }
 
-    /// `nil` for the word that stands in the number's place.
+    /// The number; `nil` for the word that may replace it.
     mutating func integerOrWord(_ path: SettingsPath) -> Int? {
         if case .integer(let integer)? = value(path) { integer } else { nil }
     }
@@ -37,7 +37,7 @@ extension SettingsReader {
         if case .duration(let duration)? = value(path) { duration } else { nil }
     }
 
-    /// `nil` only for an absent setting without a default.
+    /// The flag; `nil` only for an absent setting without a default.
     mutating func boolean(_ path: SettingsPath) -> Bool? {
         if case .boolean(let boolean)? = value(path) { boolean } else { nil }
     }
@@ -88,7 +88,7 @@ extension SettingsReader {
         var items: [(String, SettingsPlace)] = []
         switch node.content {
         case .scalar(let raw):
-            // One value may hold several, separated by commas, so that a variable can too.
+            // One value may contain several, separated by commas, so that a variable can contain them too.
             items = [(raw, node.place)]
         case .list(let nodes):
             for item in nodes {
@@ -150,7 +150,7 @@ extension SettingsReader {
         return (value, isHidden ? Secret.mask : filled, filled)
     }
 
-    /// Only values of the file are expanded, not those of the environment.
+    /// Expands a value of the file. Values of the environment are not expanded.
     private mutating func expand(
         _ raw: String, at place: SettingsPlace, _ path: SettingsPath
     ) -> (text: String, isFilledIn: Bool)? {

@@ -1,9 +1,9 @@
-/// Takes settings from a document and the environment, one by one, and remembers every problem.
+/// Reads settings one by one from a document and the environment, and collects every problem.
 ///
-/// An unusable value is reported and its default returned, so that one reading finds all problems.
+/// For an unusable value it reports a problem and returns the default, so that one reading finds all problems.
 struct SettingsReader {
     private(set) var problems: [SettingsProblem] = []
-    /// The keys of errors: files of thousands of feeds may have as many problems.
+    /// The keys with errors. It is a set, because files of thousands of feeds may have as many problems.
     private var unsound: Set<String> = []
     /// The settings in force, in the order they were read.
     var effective: [EffectiveSetting] = []
@@ -13,10 +13,10 @@ struct SettingsReader {
     private var places: [SettingsPath: SettingsPlace] = [:]
     /// Names that the user chose, such as those of lanes, in the file's order.
     private var names: [SettingsPath: [String]] = [:]
-    /// The probable meaning of misspelt keys: they are reported as misspelt, and not as missing too.
+    /// The probable meanings of misspelt keys. These keys are reported as misspelt, and not as missing too.
     private var misspelt: Set<SettingsPath> = []
 
-    /// - Parameter standardNames: the names in a group that the file leaves out.
+    /// - Parameter standardNames: the names of groups that the file leaves out.
     init(
         _ document: SettingsDocument, interpolation: SettingsInterpolation,
         standardNames: [SettingsPath: [String]] = [:]
@@ -44,12 +44,12 @@ struct SettingsReader {
 
     func isGiven(_ path: SettingsPath) -> Bool { values[path] != nil }
 
-    /// True for a group that the file names something in.
+    /// True for a group in which the file names something.
     func isInFile(_ group: SettingsPath) -> Bool {
         names[group, default: []].contains { places[group / $0] != nil }
     }
 
-    /// True while no error of the setting is known.
+    /// True if no error of the setting was reported.
     func isSound(_ path: SettingsPath) -> Bool { unsound.isEmpty || !unsound.contains(path.description) }
 
     private mutating func note(_ problem: SettingsProblem) {
@@ -109,7 +109,7 @@ struct SettingsReader {
         }
     }
 
-    /// Items of a list, each under its name. One whose name cannot be used gets its number, so that the rest of it is checked.
+    /// Collects the items of a list, each under its name. An item without a usable name gets its number, so that it is checked.
     private mutating func collect(_ items: [SettingsNode], of list: SettingsPath) {
         var lines: [String: SettingsPlace] = [:]
         for (index, item) in items.enumerated() {
@@ -120,7 +120,7 @@ struct SettingsReader {
             }
             var name = SettingsKey.hasNames(list) ? "#\(index + 1)" : "\(index + 1)"
             if !SettingsKey.hasNames(list) {
-                // Its number is its name.
+                // The number of the item is its name.
             } else if let entry = children.first(where: { $0.key == "name" }) {
                 if case .scalar(let raw) = entry.value.content {
                     let given = (try? interpolation.expand(raw))?.text ?? raw
@@ -142,7 +142,7 @@ struct SettingsReader {
         }
     }
 
-    /// Remembers a name that the user chose: one in the place of a pattern's `*`.
+    /// Records a name that the user chose, which takes the place of a pattern's `*`.
     private mutating func note(name: String, under path: SettingsPath) {
         let depth = path.parts.count
         guard SettingsKey.all.contains(where: { path.leads(to: $0.pattern) && $0.pattern.parts[depth] == "*" }) else {
@@ -178,7 +178,7 @@ struct SettingsReader {
 
     private mutating func override(from environment: [String: String]) {
         var known: Set<String> = []
-        // Thousands of items make no names of variables as long as no variable could be one of them.
+        // Leaves out names of items if no variable could be one of them, because there may be thousands of items.
         let lists = SettingsKey.lists.map { $0.environmentName + "_" }
         let namesItems = environment.keys.contains { name in lists.contains { name.hasPrefix($0) } }
         for key in SettingsKey.all where !key.isItemName && (namesItems || !key.isInList) {
@@ -191,7 +191,7 @@ struct SettingsReader {
         }
         for name in environment.keys.sorted() where name.hasPrefix("NEWSWIRE_") && !known.contains(name) {
             if let text = environment[name], add(name, text) { continue }
-            // What all names of a group have in common says nothing about what one of them should have been.
+            // The common prefix of a group is left out, because it says nothing about the intended name.
             let group = Self.groupsOfFile.first { name.hasPrefix($0.environmentName + "_") }
             let prefix = group.map { $0.environmentName + "_" } ?? "NEWSWIRE_"
             let candidates = known.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
@@ -211,16 +211,16 @@ struct SettingsReader {
         }
     }
 
-    /// Groups whose names the environment cannot add to: a variable does not tell where a name ends and its key begins.
+    /// Groups to which the environment cannot add names: a variable does not show where a name ends and its key begins.
     private static let groupsOfFile: [SettingsPath] = [
         "lanes", "categories", "localization.languages", "ingest.feeds", "quiet",
     ]
-    /// Groups of single values under any name, with what a variable's `_` stands for in it.
+    /// Groups of single values under any name, with the character that a variable's `_` stands for.
     private static let openGroups: [(group: SettingsPath, separator: Character)] = [
         ("kafka.properties", "."), ("tracing.otlp.headers", "-"),
     ]
 
-    /// Takes a variable that names a new value of an open group.
+    /// Applies a variable that names a new value of an open group.
     private mutating func add(_ variable: String, _ text: String) -> Bool {
         for (group, separator) in Self.openGroups {
             let prefix = group.environmentName + "_"

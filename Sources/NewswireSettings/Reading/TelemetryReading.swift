@@ -2,16 +2,16 @@ import HubTelemetry
 
 /// Everything about telemetry that an operator may set.
 package struct TelemetryConfiguration: Sendable {
-    /// Some of it is given: the topic is then one of ours.
+    /// True if some of it is configured. Its topic then belongs to the configuration's topics.
     package var isConfigured: Bool
     package var topic: String
-    /// By lane, in millionths.
+    /// The share of sends to ask about, by lane, in millionths.
     package var sample: [String: Int]
     package var perSecond: Int
-    /// `nil` when switched off.
+    /// The address of the status page; `nil` if it is off.
     package var listen: NetworkAddress?
 
-    /// - Parameter lanes: the names of all, highest urgency first.
+    /// - Parameter lanes: the names of all lanes, highest urgency first.
     init(_ reader: inout SettingsReader, lanes: [String]) {
         let group: SettingsPath = "telemetry"
         isConfigured =

@@ -4,7 +4,7 @@ import Feeds
 extension SettingsKey {
     private static let feed = FeedRules(name: "", url: "")
     private static let ingester = IngestSettings()
-    /// A poll a second is for tests; a publisher would block whoever does it.
+    /// The allowed intervals. A poll a second is only for tests, because a publisher would block such a client.
     private static let intervals = Duration.milliseconds(100) ... .seconds(7 * 86_400)
 
     static let ingest =

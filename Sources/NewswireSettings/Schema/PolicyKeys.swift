@@ -1,6 +1,6 @@
 import PublishEngine
 
-/// The settings that decide what leaves, for whom, and when readers sleep.
+/// The settings that decide which events are sent, to whom, and when readers sleep.
 extension SettingsKey {
     static let policy = [
         SettingsKey(

@@ -1,4 +1,4 @@
-/// The prices by which `newswire publish --dry-run` counts.
+/// The prices that `newswire publish --dry-run` uses.
 extension SettingsKey {
     static let prices = [
         SettingsKey(

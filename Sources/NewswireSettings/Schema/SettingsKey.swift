@@ -1,9 +1,9 @@
-/// One key of the configuration: its only definition. Reading, overriding, printing and the JSON Schema all use it.
+/// The only definition of one key of the configuration. Reading, overriding, printing and the JSON Schema all use it.
 package struct SettingsKey: Sendable {
-    /// `*` stands for a name that the user chooses.
+    /// The path of the key, in which `*` stands for a name that the user chooses.
     package var pattern: SettingsPath
     package var kind: Kind
-    /// The default, as it would be written in the file; `nil` when there is none.
+    /// The default, as it would be written in the file; `nil` without a default.
     package var fallback: String?
     var isRequired: Bool
     var isSecret: Bool
@@ -26,13 +26,13 @@ package struct SettingsKey: Sendable {
         byShape[Shape(path)]?.first { path.matches($0.pattern) }
     }
 
-    /// Groups that the file writes as a list; an item's `name` stands in its path, or its number where items have none.
+    /// Groups that the file writes as a list. An item's path has its `name`, or its number if items have no names.
     static let lists: [SettingsPath] = ["ingest.feeds", "quiet"]
 
     /// True for lists whose items have names.
     static func hasNames(_ list: SettingsPath) -> Bool { at(list / "*" / "name") != nil }
 
-    /// True for keys of a list's items. There may be thousands: defaults of theirs are not printed.
+    /// True for keys of a list's items. There may be thousands of items, so their defaults are not printed.
     var isInList: Bool { Self.lists.contains { $0.leads(to: pattern) } }
     var isItemName: Bool { isInList && pattern.parts.last == "name" }
 
@@ -46,29 +46,29 @@ package struct SettingsKey: Sendable {
         }
     }
 
-    /// A file with thousands of feeds asks for keys a hundred thousand times.
+    /// An index of keys, because a file with thousands of feeds looks up keys a hundred thousand times.
     private static let byShape = Dictionary(grouping: all) { Shape($0.pattern) }
 
     package indirect enum Kind: Sendable, Hashable {
         case text
-        /// `true` or `false`.
+        /// The flag `true` or `false`.
         case boolean
         /// The name of a Kafka topic.
         case topic
-        /// `host:port`.
+        /// An address as `host:port`.
         case address
-        /// `host:port`, or `off`.
+        /// An address as `host:port`, or `off`.
         case listen
         case integer(ClosedRange<Int>)
         /// A whole number, or the word.
         case integerOr(String, ClosedRange<Int>)
-        /// With the shortest and the longest; `none` means "no limit" where it is allowed.
+        /// A duration with its lower and upper bound; `none` means "no limit" where it is allowed.
         case duration(ClosedRange<Duration>, orNone: Bool)
         /// A whole percentage; `none` means "switched off" where it is allowed.
         case percent(orNone: Bool)
         /// A number from 0 to 1, kept in millionths.
         case share
-        /// In bytes.
+        /// A size in bytes.
         case size(ClosedRange<Int>)
         case choice([String])
         /// An amount in US dollars, such as 2.50.
@@ -137,7 +137,7 @@ extension SettingsKey.Kind {
         return range.contains(value) ? .success(.integer(value)) : .failure(.outOfRange)
     }
 
-    /// Completes the instruction "write …".
+    /// The text that completes the instruction "write …".
     var expectation: String {
         switch self {
         case .text: "some text"

@@ -6,7 +6,7 @@ package struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
         self.parts = parts
     }
 
-    /// From `hub.connections`.
+    /// Creates a path from a text such as `hub.connections`.
     package init(_ text: String) {
         parts = text.split(separator: ".").map(String.init)
     }
@@ -21,7 +21,7 @@ package struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
         parts.count == pattern.parts.count && zip(parts, pattern.parts).allSatisfy { $1 == "*" || $0 == $1 }
     }
 
-    /// True for a path that is the beginning of the pattern, and shorter.
+    /// True if the path is the beginning of the pattern, and shorter.
     func leads(to pattern: SettingsPath) -> Bool {
         parts.count < pattern.parts.count && zip(parts, pattern.parts).allSatisfy { $1 == "*" || $0 == $1 }
     }

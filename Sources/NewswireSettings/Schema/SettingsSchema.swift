@@ -1,7 +1,7 @@
 import ByteText
 
-/// The configuration's JSON Schema (2020-12), generated from `SettingsKey.all`: editors complete and check exactly what
-/// newswire reads.
+/// The configuration's JSON Schema (2020-12). It is generated from `SettingsKey.all`, so that editors complete and check
+/// exactly what newswire reads.
 package enum SettingsSchema {
     package static func json() -> String {
         var output = "{\n"
@@ -31,7 +31,7 @@ package enum SettingsSchema {
             if path == SettingsPath("lanes") { members.append("\(indent)\"minProperties\": 1") }
         } else {
             members.append("\(indent)\"additionalProperties\": false")
-            // Everything else may come from the environment.
+            // Everything but the lanes may come from the environment.
             if path == .root { members.append("\(indent)\"required\": [\"lanes\"]") }
             if SettingsKey.lists.contains(where: { $0 / "*" == path }) {
                 let required = SettingsKey.all.filter { path.leads(to: $0.pattern) && $0.isRequired }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The notation of single values: durations, percentages, sizes, numbers and names of topics.
 package enum SettingsValue {
-    /// `500ms`, `30s`, `15m`, `2h`, `7d`, or several in a row as in `1h30m`; never negative.
+    /// Reads a duration such as `500ms`, `30s`, `15m`, `2h`, `7d`, or several in a row as in `1h30m`. Never negative.
     package static func duration(_ text: String) -> Duration? {
         var rest = text[...]
         var milliseconds = 0
@@ -21,7 +21,7 @@ package enum SettingsValue {
         return .milliseconds(milliseconds)
     }
 
-    /// The notation of a duration: its largest unit that leaves no rest.
+    /// The notation of a duration in its largest unit without a remainder.
     static func text(_ duration: Duration) -> String {
         let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
         return switch milliseconds {
@@ -35,12 +35,12 @@ package enum SettingsValue {
 
     private static let millisecondsPerUnit = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
 
-    /// `10%`; whole, and more than 100 too.
+    /// Reads a whole percentage such as `10%`, which may exceed 100.
     package static func percent(_ text: String) -> Int? {
         text.last == "%" ? integer(String(text.dropLast())) : nil
     }
 
-    /// `65536`, `64KiB`, `64MiB`, `2GiB`, `10kB`, `10MB`; in bytes.
+    /// Reads a size such as `65536`, `64KiB`, `64MiB`, `2GiB`, `10kB` or `10MB`, in bytes.
     package static func size(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int(digits), let factor = bytesPerUnit[String(text.dropFirst(digits.count))] else {
@@ -50,7 +50,7 @@ package enum SettingsValue {
         return overflow ? nil : bytes
     }
 
-    /// The notation of a size: in MiB if that leaves no rest, otherwise in KiB.
+    /// The notation of a size in MiB if that leaves no remainder, otherwise in KiB.
     static func text(bytes: Int) -> String {
         bytes % 1_048_576 == 0 ? "\(bytes / 1_048_576)MiB" : "\(bytes / 1024)KiB"
     }
@@ -60,7 +60,7 @@ package enum SettingsValue {
         "KiB": 1024, "MiB": 1_048_576, "GiB": 1_073_741_824,
     ]
 
-    /// `1`, `0.01`; digits after the sixth are dropped.
+    /// Reads a number such as `1` or `0.01`, in millionths. Digits after the sixth are dropped.
     static func millionths(_ text: String) -> Int? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard (1...2).contains(parts.count), let whole = integer(parts[0]), whole <= 1_000_000 else { return nil }
@@ -72,7 +72,7 @@ package enum SettingsValue {
         return whole * 1_000_000 + (0..<(6 - digits.count)).reduce(fraction) { value, _ in value * 10 }
     }
 
-    /// Digits only: no sign, no separators.
+    /// Reads a whole number of digits only, without a sign or separators.
     package static func integer(_ text: String) -> Int? {
         guard !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
         return Int(text)
@@ -112,7 +112,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(host: String(host), port: port)
     }
 
-    /// False for what looks like an address and is none. Whether a name exists is not known here.
+    /// False for a malformed numeric address. Does not check that a name exists.
     private static func isHost(_ host: Substring) -> Bool {
         var bytes = in6_addr()
         // A link-local address names its interface after %.

@@ -1,6 +1,6 @@
 import HubTelemetry
 
-/// The settings of what the hub is asked about accepted sends.
+/// The settings of the questions to the hub about accepted sends.
 extension SettingsKey {
     static let telemetry = [
         SettingsKey(
