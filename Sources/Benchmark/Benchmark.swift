@@ -83,7 +83,7 @@ struct PathCommand: ParsableCommand {
         for var scenario in Scenario.all where only.isEmpty || scenario.name.contains(only) {
             scenario.partitions = partitions ?? scenario.partitions
             if instructions {
-                // A program that is slowed down fifty times keeps no pace.
+                // Under callgrind the program runs fifty times slower and cannot keep a pace.
                 guard scenario.writtenPerSecond == nil, scenario.rate == nil else { continue }
                 scenario.events = events ?? 20_000
                 let count = try PathInstructions(of: scenario, program: program)

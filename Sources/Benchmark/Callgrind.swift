@@ -1,14 +1,14 @@
 import Foundation
 
-/// Runs a program under callgrind, a tool of valgrind, which counts instructions. Unlike nanoseconds, they are almost the
-/// same in every run, however busy the machine is. What happens by the clock happens too often: the program runs fifty
-/// times slower.
+/// Runs a program under callgrind, a tool of valgrind that counts instructions. Unlike nanoseconds, the counts are
+/// almost the same in every run, however busy the machine is. Timers fire too often in relation to the work, because
+/// the program runs fifty times slower.
 struct Callgrind {
     private let folder: URL
 
     /// - Parameters:
-    ///   - program: a path. What runs is a copy without debug information, because valgrind 3.19, as in Debian 12, cannot
-    ///     read Swift's and gives up.
+    ///   - program: a path. A copy without debug information is run, because valgrind 3.19 (in Debian 12) fails on
+    ///     Swift's.
     ///   - folder: an empty folder for that copy and the profiles.
     init(program: String, folder: URL) throws {
         self.folder = folder
@@ -20,8 +20,8 @@ struct Callgrind {
 
     private var profile: String { folder.appending(path: "profile").path }
 
-    /// The program under callgrind, as arguments of `env`. Without the variable, the hash tables of every process have an
-    /// order, and collisions, of their own.
+    /// The command that runs the program under callgrind, as arguments of `env`. The variable fixes the seed of hash
+    /// tables; otherwise order and collisions would differ in each process.
     private func command(_ option: String) -> [String] {
         [
             "SWIFT_DETERMINISTIC_HASHING=1", "valgrind", "--tool=callgrind", "--quiet",
@@ -34,18 +34,18 @@ struct Callgrind {
         try run(command("--dump-before=\(mark)") + arguments)
         var counts: [Int] = []
         while let part = try? text("profile.\(counts.count + 1)") { counts.append(try total(of: part)) }
-        // The first part is what came before the first call.
+        // The first part covers the time before the first call.
         return Array(counts.dropFirst())
     }
 
-    /// Has `body` run the program, which it gets as arguments of `env`. Returns the instructions of each thread, and its
-    /// profile, which has the symbols of all functions that it ran. Threads that lived one after the other may count as one.
+    /// Calls `body`, which must run the program with the given arguments of `env`. Returns each thread's instructions
+    /// and profile, which names all functions that it ran. Threads that do not overlap in time may count as one.
     func threads(_ body: (_ command: [String]) throws -> Void) throws -> [(instructions: Int, profile: String)] {
         try body(command("--separate-threads=yes"))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("profile-") }
         return try names.map { name in
             let thread = try text(name)
-            // The next run may have fewer threads.
+            // The next run may have fewer threads and would leave this file behind.
             try FileManager.default.removeItem(at: folder.appending(path: name))
             return (try total(of: thread), thread)
         }
@@ -62,7 +62,7 @@ struct Callgrind {
         return count
     }
 
-    /// Runs a program with `env`. What it prints is dropped, except its errors.
+    /// Runs a program with `env`. Its output is dropped, its errors are not.
     private func run(_ command: [String]) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The fastest possible hub: it answers 201 to every request, after a delay if asked, and records the time of each.
+/// The fastest possible hub. It answers 201 to every request, after an optional delay, and records each arrival.
 final class CountingHub: Sendable {
     let port: Int
     private let group: MultiThreadedEventLoopGroup
@@ -54,7 +54,7 @@ final class CountingHub: Sendable {
         }
     }
 
-    /// Set later, because handlers are made before the hub.
+    /// Forwards arrivals to the hub, which is set after the handlers were made.
     private final class Note: @unchecked Sendable {
         weak var hub: CountingHub?
 
@@ -96,7 +96,7 @@ private final class Answering: ChannelInboundHandler {
         if bytes.readableBytes == 0 { bytes.clear() }
     }
 
-    /// The next whole request's bytes, taken out.
+    /// Removes the bytes of the next whole request and returns them.
     private func nextRequest() -> ByteBuffer? {
         guard let body = bytes.position(after: "\r\n\r\n"), let field = bytes.position(after: "Content-Length: ")
         else { return nil }
@@ -106,7 +106,7 @@ private final class Answering: ChannelInboundHandler {
 }
 
 extension ByteBuffer {
-    /// The index behind the first `mark`, counted from the first readable byte.
+    /// The index after the first `mark`, counted from the first readable byte.
     func position(after mark: StaticString) -> Int? {
         let mark = UnsafeBufferPointer(start: mark.utf8Start, count: mark.utf8CodeUnitCount)
         return withUnsafeReadableBytes { bytes in

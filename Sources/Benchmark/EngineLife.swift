@@ -43,7 +43,7 @@ enum EngineLife {
             take(.restored(lane, generation, results: results, entries: [], end: end))
         }
 
-        /// One batch from records to commit.
+        /// Processes one batch, from its records to the commit.
         mutating func publish(_ numbers: Range<Int>) {
             let batch = numbers.map { number in
                 var record = EngineLife.records[number % EngineLife.records.count]

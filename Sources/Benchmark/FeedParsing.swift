@@ -37,7 +37,7 @@ struct FeedFigures: Encodable {
         let source = DocumentSource(address: "https://news.example/rss.xml")
         var best = Duration.seconds(3_600)
         var count = 0
-        // A small document alone takes too short a time to be measured.
+        // One reading of a small document is too short to be measured.
         let runs = max(5_000_000 / max(bytes.count, 1), 1)
         for _ in 0..<max(rounds, 1) {
             let time = try ContinuousClock().measure {

@@ -4,15 +4,15 @@ import NIOCore
 /// The figures of one scenario.
 struct Figures: Codable {
     var scenario: String
-    /// Between the 5th and the 95th percent, so that the start does not count.
+    /// Requests between the 5th and the 95th percentile of arrival, so that the start does not count.
     var requestsPerSecond: Double
     /// User and system time of the whole process per request, in microseconds.
     var cpuPerRequest: Double
     /// Peak memory, in MiB.
     var memory: Int
-    /// From the moment an event was due to be written to its arrival at the hub, in milliseconds.
+    /// The time from an event's due time for writing to its arrival at the hub, in milliseconds.
     var latency: Latency?
-    /// For a scenario with a pace.
+    /// The use of the rate; only for a scenario with a pace.
     var pace: Pace?
 
     struct Latency: Codable {
@@ -33,8 +33,8 @@ struct Figures: Codable {
         /// Share of the rate that was used, without the start.
         var used: Double
 
-        /// In any window [i, j] there are j - i + 1 requests in the time between; the worst excess over `rate · t` is
-        /// the largest rise of `i - rate · time`.
+        /// Any window [i, j] contains j - i + 1 requests. The worst excess over `rate · t` is therefore the largest
+        /// rise of `i - rate · time`.
         init(times: [NIODeadline], rate: Int) {
             var lowest = Double.infinity
             var worst = 0.0

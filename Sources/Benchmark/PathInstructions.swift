@@ -2,10 +2,10 @@
 struct PathInstructions: Codable {
     var scenario: String
     var eventLoop: Int
-    /// librdkafka's, and those that wait for it. How often they find nothing depends on timing.
+    /// Instructions of librdkafka's threads and those that wait for them. The number of empty polls depends on timing.
     var otherThreads: Int
 
-    /// Runs the program with a fifth of the events and then with all: start-up is in both.
+    /// Runs the program with a fifth of the events, then with all. The difference excludes start-up.
     init(of scenario: Scenario, program: String) throws {
         let few = scenario.events / 5
         let (less, more) = try withTemporaryFolder { folder in

@@ -7,7 +7,7 @@ import KafkaModel
 import NIOCore
 import NewsModel
 
-/// Runs the real program between a broker and a hub of this process.
+/// Runs the real program against a broker and a hub in this process.
 struct PathRun {
     /// The program, as arguments of `env`.
     let command: [String]
@@ -46,7 +46,7 @@ struct PathRun {
 
         let before = Self.childrenTime()
         let process = try start(file)
-        // The program must not outlive this, whatever goes wrong.
+        // The program must not outlive this function, even after an error.
         defer { if process.isRunning { process.terminate() } }
         let (due, memory) = try follow(process, hub, writer)
         let times = hub.times()
@@ -76,8 +76,8 @@ struct PathRun {
         return process
     }
 
-    /// Blocks until the program has ended. Returns the time at which each event was due, if they are written meanwhile,
-    /// and the program's peak memory.
+    /// Blocks until the program has ended. Returns its peak memory, and the time at which each event was due if events
+    /// are written during the run.
     private func follow(
         _ process: Process, _ hub: CountingHub, _ writer: RecordPublisher
     ) throws -> (due: [Int: NIODeadline], memory: Int) {
@@ -91,7 +91,7 @@ struct PathRun {
             guard process.terminationStatus == 0 else { throw BenchmarkFailure("newswire run failed") }
             return ([:], memory)
         }
-        // A few events per partition show that it is being read; they do not count.
+        // The arrival of a few events per partition proves that it is being read. They do not count.
         let warmUp = (1...scenario.partitions * 4).map { $0 + 10_000_000 }
         for number in warmUp { try write(number, to: "news.events", writer) }
         try writer.flush()
@@ -139,7 +139,7 @@ struct PathRun {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// In MiB; 0 if unknown.
+    /// Peak memory in MiB; 0 if unknown.
     private static func peakMemory(of process: Int32) -> Int {
         let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

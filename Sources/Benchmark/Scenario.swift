@@ -3,18 +3,18 @@ struct Scenario {
     var name: String
     var events = 80_000
     var partitions = 16
-    /// Empty for one template payload per event.
+    /// The payload's platforms; empty for one template payload per event.
     var platforms: [String] = []
     var isSecure = false
     var connections = 64
     var shards = 1
     /// The hub's response time, in milliseconds.
     var delay = 0
-    /// Requests a second; `nil` for no limit.
+    /// The limit of requests per second; `nil` for no limit.
     var rate: Int?
-    /// Events written a second during the run; `nil` if all are written before it.
+    /// Events written per second during the run; `nil` if all are written before it.
     var writtenPerSecond: Int?
-    /// Events on the other lane, written before the run.
+    /// Events on the backfill lane, written before the run.
     var backfill = 0
 
     var requestsPerEvent: Int { max(platforms.count, 1) }
@@ -36,7 +36,7 @@ struct Scenario {
 
     /// - Parameter certificate: a file with the certificate to trust.
     ///
-    /// The embedded broker holds an empty fetch for its whole waiting time, so that time is short.
+    /// The configuration's fetch wait is short, because the embedded broker delays an empty fetch for all of it.
     func configuration(broker: String, hubPort: Int, certificate: String?) -> String {
         let scheme = isSecure ? "https" : "http"
         let lanes =

@@ -12,23 +12,23 @@ struct Stage {
     /// The cost of one run.
     struct Cost: Codable {
         var stage: String
-        /// Of the fastest round: other work on the machine only makes a round slower.
+        /// The time of the fastest round, because other work on the machine only makes a round slower.
         var nanoseconds: Double
-        /// Allocations; the same on every machine.
+        /// Allocations per run; the same on every machine.
         var allocations: Double
         var allocationsMax: Double
-        /// Instructions, if they were counted.
+        /// Instructions per run, if they were counted.
         var instructions: Int?
         var instructionsMax: Int?
 
-        /// How it has become worse, by more than a twentieth of the allocations or a tenth of the instructions; `nil` if it has
-        /// not. A tenth, because the C library and simdjson have code for several kinds of processor: another machine counts
-        /// a few per cent more or less.
+        /// A message if allocations grew by more than a twentieth or instructions by more than a tenth; otherwise
+        /// `nil`. The tenth allows for the C library and simdjson, whose code depends on the processor: counts vary by
+        /// a few per cent.
         var regression: String? {
             if allocations > allocationsMax * 1.05 + 0.05 {
                 return "\(stage): \(allocations) allocations, were \(allocationsMax)"
             }
-            // A new stage has no number yet, and is to get one.
+            // A new stage has no recorded number and is reported until it gets one.
             if let instructions, Double(instructions) > Double(instructionsMax ?? 0) * 1.1 {
                 return "\(stage): \(instructions) instructions, were \(instructionsMax ?? 0)"
             }
@@ -55,7 +55,7 @@ struct Stage {
     static func instructions(of stages: [Stage], only: String) throws -> [Int] {
         let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
         let runs = 2_000
-        // `cost` asks for the allocations right before a round and right after it, so this is what to count between.
+        // `cost` reads the allocation counter right before and right after a round, so these calls delimit the round.
         let counts = try withTemporaryFolder { folder in
             try Callgrind(program: program, folder: folder).instructions(
                 of: ["stages", "--only", only, "--runs", "\(runs)", "--rounds", "1"],

@@ -3,8 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// A program's own malloc stands in for the library's everywhere in the process, and glibc keeps the real one at hand
-// under another name.
+// A program's own malloc replaces the library's in the whole process. glibc provides the original under another name.
 static atomic_uint_fast64_t count;
 
 uint64_t allocations_so_far(void) { return atomic_load_explicit(&count, memory_order_relaxed); }

@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-// Swift cannot call a C function with variable arguments, so the one such call we need is wrapped here.
+// Wraps the only necessary C function with variable arguments, because Swift cannot call such functions.
 // `topic` is used when `handle` is null. On success librdkafka owns `headers`.
 static inline rd_kafka_resp_err_t newswire_produce(
     rd_kafka_t *client, rd_kafka_topic_t *handle, const char *topic, int32_t partition, const void *key, size_t key_size,

@@ -17,7 +17,7 @@ struct csj_parser {
 
 namespace {
 
-// simdjson's elements and iterators are two plain words, so they travel through C by copy.
+// simdjson's elements and iterators are two plain words, so they pass through C by copy.
 template <typename To, typename From>
 To copied(const From &from) {
     static_assert(sizeof(To) == sizeof(From), "simdjson changed the size of what it hands out");
@@ -49,7 +49,7 @@ csj_text text(std::string_view view) {
     return {reinterpret_cast<const uint8_t *>(view.data()), view.size()};
 }
 
-// The type is checked first, so the unchecked readers (`value_unsafe`) always find what they ask for.
+// The type is checked first, so that the unchecked readers (`value_unsafe`) always find a value of their type.
 void read(const dom::element &element, csj_value *value) {
     switch (element.type()) {
     case dom::element_type::STRING:
@@ -89,7 +89,7 @@ void read(const dom::element &element, csj_value *value) {
 template <typename Container>
 csj_cursor begin(const simdjson::simdjson_result<Container> &result) {
     Container container;
-    // A node of the other kind has nothing to walk: its cursor stands at its end.
+    // A node of the other kind has no elements, so its cursor is at the end.
     if (simdjson::simdjson_result<Container>(result).get(container) != simdjson::SUCCESS) return csj_cursor{};
     return copied<csj_cursor>(Range<typename Container::iterator>{container.begin(), container.end()});
 }

@@ -2,48 +2,47 @@ import Foundation
 import NIOCore
 import NIOSSL
 
-/// The connections of a listening channel: no more than it has room for, and a close that drops none of them.
+/// The connections of a listening channel. Limits their number, and delays a close until it can drop no connection.
 ///
-/// One connection too many ends the one that has done nothing for the longest time (`ConnectionRegister`); if there is
-/// none, or the process has no file left for another, callers wait in the system's queue.
+/// Beyond the limit, the connection that has been idle longest is closed (`ConnectionRegister`). If no connection is
+/// idle, or the process can open no more files, callers wait in the system's queue.
 ///
-/// A connection that is still being set up when its listener closes would be released without having been served,
-/// which SwiftNIO answers with a trap (apple/swift-nio issues 2637 and 3481). This handler stands at the front of the
-/// listener's pipeline and holds a close back until every accepted connection is either active or gone; it accepts no
-/// more in the meantime.
+/// A connection that is still being set up when its listener closes would be released unserved, and SwiftNIO then traps
+/// (apple/swift-nio issues 2637 and 3481). This handler is first in the listener's pipeline. It delays a close until
+/// every accepted connection is either active or gone, and accepts no others during that time.
 ///
-/// Everything here happens on the listener's event loop.
+/// All methods run on the listener's event loop.
 final class AcceptedConnections: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
 
-    /// Connections that may be open beyond the limit while others make room.
+    /// Connections that may be open beyond the limit while idle ones are being closed.
     private static let spare = 8
-    /// From an attempt to make room to the next.
+    /// The delay between attempts to make room.
     private static let retry = TimeAmount.milliseconds(100)
 
     private let limits: ConnectionLimits
     private let register: ConnectionRegister
     private let areSecure: Bool
     private var open: [ObjectIdentifier: any Channel] = [:]
-    /// Callers wait in the system's queue until a connection has closed.
+    /// True at the limit: callers wait in the system's queue until a connection has closed.
     private var isFull = false
-    /// They wait until another file can be opened.
+    /// True after a failed accept: callers wait until another file can be opened.
     private var hasFailed = false
     private var isAboutToRetry = false
     private var inSetUp: Set<ObjectIdentifier> = []
-    /// The closes that wait for `inSetUp` to become empty.
+    /// The close requests that wait for `inSetUp` to become empty.
     private var heldBack: [(mode: CloseMode, promise: EventLoopPromise<Void>?)] = []
 
-    /// - Parameter areSecure: their clients use TLS and choose the version of HTTP in its handshake.
+    /// - Parameter areSecure: true if clients use TLS and choose the HTTP version in its handshake.
     init(_ limits: ConnectionLimits, _ register: ConnectionRegister, areSecure: Bool) {
         self.limits = limits
         self.register = register
         self.areSecure = areSecure
     }
 
-    /// Closes every connection, also those that are in the middle of a reply.
+    /// Closes every connection, including those in the middle of a reply.
     func closeAll() {
         for connection in open.values { connection.eventLoop.execute { connection.closeAtOnce() } }
     }
@@ -54,7 +53,7 @@ final class AcceptedConnections: ChannelDuplexHandler {
         open[id] = connection
         inSetUp.insert(id)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        // Submitted to the connection's event loop before its set-up is, so the watch is there when it becomes active.
+        // The watch is submitted to the connection's event loop before its set-up, so it is in place at activation.
         let isActive = connection.eventLoop.makePromise(of: Void.self)
         connection.pipeline.addHandler(ActivityWatch(isActive), position: .first).cascadeFailure(to: isActive)
         if areSecure {
@@ -83,8 +82,8 @@ final class AcceptedConnections: ChannelDuplexHandler {
         if isFull { makeRoom(context) } else { context.read() }
     }
 
-    /// Accepting failed. SwiftNIO would try again at once, and as long as no file is free it would do nothing else. Other
-    /// failures are those of callers who have gone already; the next one may be accepted at once.
+    /// Handles a failed accept. While no file is free, SwiftNIO would retry at once and do nothing else. Other errors
+    /// concern callers that have already gone, so that the next one may be accepted at once.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? IOError else { return context.fireErrorCaught(error) }
         guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else { return }
@@ -131,7 +130,7 @@ final class AcceptedConnections: ChannelDuplexHandler {
 }
 
 extension Channel {
-    /// Skips TLS close_notify, which would wait for a client that does not read. On its event loop.
+    /// Closes without TLS close_notify, which would wait for a client that does not read. Call it on the event loop.
     func closeAtOnce() {
         if let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
             tls.close(promise: nil)
@@ -141,7 +140,7 @@ extension Channel {
     }
 }
 
-/// Succeeds when its channel becomes active, fails when that will not happen.
+/// Succeeds when its channel becomes active, and fails if it closes before that.
 private final class ActivityWatch: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = Any
 

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The next time to look at a connection. One that rings early does no harm, so it is not put off.
+/// Schedules the next check of a connection. An early check does no harm, so a pending one is never postponed.
 struct Alarm {
     private var pending: (at: NIODeadline, task: Scheduled<Void>)?
 
-    /// - Parameter due: `nil` while nothing is.
+    /// - Parameter due: `nil` if no check is due.
     /// - Parameter look: called on the event loop; calls `rang()` first.
     mutating func set(for due: NIODeadline?, on loop: any EventLoop, look: @escaping @Sendable () -> Void) {
         guard let due else { return }

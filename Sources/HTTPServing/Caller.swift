@@ -2,18 +2,18 @@ import Foundation
 package import HTTPTypes
 package import NIOCore
 
-/// The sender of a request, as far as its connection and its head reveal it.
+/// The sender of a request, as described by its connection and its head.
 package struct Caller: Sendable, Hashable {
     /// The address at the other end of the connection.
     package var address: String
     /// The host and port that the request was sent to (`Host`, or the target's authority).
     package var authority: String?
-    /// The site whose page sent the request; browsers add it.
+    /// The site whose page sent the request. Browsers add it.
     package var origin: String?
-    /// A page of another site sent the request, as the browser's `Sec-Fetch-Site` tells. Browsers leave `Origin` out of many
-    /// requests. False for a reader who follows a link: the other page does not get to see what is behind it.
+    /// True if a page of another site sent the request, according to the browser's `Sec-Fetch-Site`. Browsers omit
+    /// `Origin` in many requests. False for a reader who follows a link, because the other page cannot read the answer.
     package var isFromElsewhere: Bool
-    /// The request came through a proxy, whose address says nothing about its sender's.
+    /// True if the request came through a proxy. The proxy's address does not identify the sender.
     package var isForwarded: Bool
 
     package init(
@@ -27,7 +27,7 @@ package struct Caller: Sendable, Hashable {
         self.isForwarded = isForwarded
     }
 
-    /// - Parameter connection: the one that the request came on.
+    /// - Parameter connection: the connection that carried the request.
     package init(connection: any Channel, head: HTTPRequest) {
         self.init(
             address: connection.remoteAddress?.ipAddress ?? "unknown", authority: head.authority,
@@ -44,7 +44,7 @@ package struct Caller: Sendable, Hashable {
         return !followsLink
     }
 
-    /// Proxies, load balancers and content networks add one of these at least.
+    /// Header fields that proxies, load balancers and content networks add. Each of these adds at least one.
     private static let forwardingFields: Set<String> = [
         "via", "forwarded", "forwarded-for", "client-ip", "true-client-ip", "x-client-ip", "x-cluster-client-ip",
         "x-host", "x-originating-ip", "x-remote-addr", "x-remote-ip", "x-amzn-trace-id", "cf-connecting-ip", "cf-ray",
@@ -57,24 +57,24 @@ package struct Caller: Sendable, Hashable {
         forwardingFields.contains(field) || forwardingPrefixes.contains { field.hasPrefix($0) }
     }
 
-    /// A program on this machine that means this machine, or a page that this machine served.
+    /// True for a program on this machine that addresses this machine, or a page that this machine served.
     ///
-    /// The connection's address alone does not prove it: a page of another site can make a browser on this machine
-    /// connect here under a name that resolves to 127.0.0.1 (DNS rebinding), but it cannot make the browser send
-    /// another host than that name.
+    /// The connection's address alone does not prove it. With DNS rebinding, a page of another site makes a local
+    /// browser connect to a name that resolves to 127.0.0.1. The page cannot make the browser send a different host
+    /// than that name.
     package var isLocal: Bool {
         !isForwarded && Self.isLoopback(address) && Self.namesLoopback(authority ?? "") && isSameSite
     }
 
-    /// Someone on any machine who names this one in a way that no other site's page can: by its address, or by a name
-    /// without a dot, which is not a name of the public DNS.
+    /// True for a caller on any machine whose request names this one by its address, or by a name without a dot. No
+    /// other site's page can do so, because a public DNS name has a dot.
     package var isInvited: Bool {
         let host = Self.host(of: authority ?? "")
         return isSameSite
             && (!host.isEmpty && !host.contains(".") || (try? SocketAddress(ipAddress: host, port: 0)) != nil)
     }
 
-    /// Without port and brackets; empty if it cannot be told apart from them.
+    /// The host without port and brackets; empty if the text is malformed.
     private static func host(of authority: String) -> String {
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : authority.firstIndex(of: ":")
         guard let end else { return authority.hasPrefix("[") ? "" : authority }
@@ -84,7 +84,7 @@ package struct Caller: Sendable, Hashable {
         return String(isLiteral ? authority[..<end].dropFirst() : authority[..<end])
     }
 
-    /// No page sent the request, or a page from the host that it asks.
+    /// True if no page sent the request, or if the page came from the requested host.
     package var isSameSite: Bool {
         guard !isFromElsewhere else { return false }
         guard let origin else { return true }
@@ -107,7 +107,7 @@ package struct Caller: Sendable, Hashable {
         return host.lowercased() == "localhost" || isLoopback(String(host))
     }
 
-    /// `true` for literal addresses of the loopback interface: 127.0.0.0/8, `::1`, and IPv4 ones mapped to IPv6.
+    /// `true` for literal loopback addresses: 127.0.0.0/8, `::1`, and IPv4 loopback addresses mapped to IPv6.
     package static func isLoopback(_ address: String) -> Bool {
         switch try? SocketAddress(ipAddress: address, port: 0) {
         case .v4(let v4): UInt32(bigEndian: v4.address.sin_addr.s_addr) >> 24 == 127

@@ -1,11 +1,11 @@
 package import Hummingbird
 package import NIOCore
 
-/// The connection that a request came on.
+/// The connection that carried a request.
 package struct ConnectionContext: InitializableFromSource, Sendable {
-    /// The request's own: with HTTP/2, a stream of the connection.
+    /// The request's own channel: with HTTP/2, a stream of the connection.
     package let channel: any Channel
-    /// The connection itself.
+    /// The connection's channel; with HTTP/2 the parent of `channel`.
     package var connection: any Channel {
         channel is any SocketOptionProvider ? channel : channel.parent ?? channel
     }
@@ -18,8 +18,8 @@ package struct ConnectionContext: InitializableFromSource, Sendable {
         Caller(connection: channel, head: request.head)
     }
 
-    /// Call it before a request is answered with a stream of events.
-    /// - Returns: false if there is no room for another stream: see `ConnectionLimits.streamsMax`.
+    /// Registers a stream of events. Call it before answering a request with one.
+    /// - Returns: false if no more streams are allowed: see `ConnectionLimits.streamsMax`.
     package func beginStream() async -> Bool {
         let mayBegin = channel.eventLoop.submit { [channel] in
             let pipeline = channel.pipeline.syncOperations
@@ -31,7 +31,7 @@ package struct ConnectionContext: InitializableFromSource, Sendable {
         return (try? await mayBegin.get()) ?? false
     }
 
-    /// Waits on the connection's own event loop, at most until a second after the connection was closed.
+    /// Waits on the connection's event loop. Returns at most one second after the connection was closed.
     package func pause(milliseconds: Int64) async {
         var left = milliseconds
         while left > 0, channel.isActive {

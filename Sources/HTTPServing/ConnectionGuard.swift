@@ -2,11 +2,10 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Keeps one connection to the rules: its client is in time (see `ConnectionPhase`), reads what it asked for, and sends
-/// requests that name one host. Answers to `HEAD` lose their body here, and `Expect: 100-continue` is answered.
+/// Enforces the limits of one connection: its client sends in time (see `ConnectionPhase`), reads the answers, and
+/// names one host in each request. Removes the body of answers to `HEAD`, and answers `Expect: 100-continue`.
 ///
-/// It closes connections only after they were set up, so that none is released without having been served (see
-/// `AcceptedConnections`).
+/// Closes a connection only after its set-up, so that no connection is released unserved (see `AcceptedConnections`).
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -24,9 +23,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let register: ConnectionRegister
     private var phase: ConnectionPhase
     private var exchanges: [Exchange] = []
-    /// Bytes of answers so far; heads count as nothing.
+    /// Bytes of answer bodies written until now; heads are not counted.
     private var written = 0
-    /// When to look whether the reader has taken enough since `taken`; `nil` while nothing was written.
+    /// The time to check whether the reader has received enough since `taken`; `nil` while no bytes are unsent.
     private var readerDueAt: NIODeadline?
     private var taken = 0
     private var alarm = Alarm()
@@ -43,7 +42,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: The channel's events
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // What the kernel holds for a reader that does not read is not seen here, so it is kept small.
+        // Bytes in the kernel's send buffer cannot be counted here, so the buffer is small.
         try? context.channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: Self.sendBuffer)
         register.add(ObjectIdentifier(context.channel), at: phase.since) { [channel = context.channel] in
             channel.eventLoop.execute { channel.closeAtOnce() }
@@ -94,7 +93,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             if !head.isKeepAlive {
                 if exchanges.isEmpty {
-                    // The answer to what could not be read as a request.
+                    // The answer belongs to bytes that could not be parsed as a request.
                     exchanges.append(Exchange(isHead: false, version: .http1_1, isLast: true))
                 } else {
                     exchanges[0].isLast = true
@@ -102,7 +101,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             } else if exchange?.isLast == true {
                 head.headers.add(name: "Connection", value: "close")
             }
-            // Older clients do not know chunks.
+            // Clients of older HTTP versions do not support chunked encoding.
             if let version = exchange?.version, Self.isOld(version) { head.version = version }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
@@ -114,7 +113,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             awaitReader(context)
             context.write(data, promise: promise)
         case .end:
-            // The last chunk is part of the body too.
+            // The final chunk belongs to the body, so an answer to `HEAD` omits it too.
             if exchange?.isHead == true { promise?.succeed() } else { context.write(data, promise: promise) }
             let isLast = exchanges.isEmpty ? false : exchanges.removeFirst().isLast
             phase.answered(at: .now())
@@ -123,8 +122,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// The answer will be a stream of events.
-    /// - Returns: false if there is no room for one.
+    /// Registers a stream of events as the next answer.
+    /// - Returns: false if no more streams are allowed.
     func beginStream(on channel: any Channel) -> Bool {
         register.beginStream(ObjectIdentifier(channel), at: .now())
     }
@@ -133,7 +132,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private static let sendBuffer: SocketOptionValue = 65_536
 
-    /// Looks at the connection again when something may be due.
+    /// Schedules the next check of the connection.
     private func watch(_ context: ChannelHandlerContext) {
         register.note(ObjectIdentifier(context.channel), phase)
         let due = [phase.deadline, readerDueAt].compactMap { $0 }.min()
@@ -172,14 +171,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return false
     }
 
-    /// Bytes that the kernel has not taken.
+    /// Bytes that the kernel has not yet accepted.
     private func unsent(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
     // MARK: Ends
 
-    /// Answers without asking the responder, and closes.
+    /// Answers with a status, without calling the responder, and closes.
     private func refuse(_ status: HTTPResponseStatus, _ context: ChannelHandlerContext) {
         let head = HTTPResponseHead(
             version: .http1_1, status: status, headers: ["Connection": "close", "Content-Length": "0"])
@@ -189,8 +188,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         watch(context)
     }
 
-    /// Closes the server's side, and the connection when its client has closed its own. Closing both at once would be a
-    /// reset if the client is still sending, and it might never see the answer.
+    /// Closes the server's side now, and the connection when the client has closed its side. Closing both at once would
+    /// reset a client that is still sending, and the client might never see the answer.
     private func leave(_ context: ChannelHandlerContext) {
         phase.leave(at: .now())
         context.flush()
@@ -211,7 +210,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Requests
 
-    /// RFC 9112 §3.2: one host, which only HTTP/1.0 may leave out.
+    /// Checks RFC 9112 §3.2: exactly one `Host`, which only clients older than HTTP/1.1 may omit.
     private static func namesOneHost(_ head: HTTPRequestHead) -> Bool {
         let count = head.headers["host"].count
         return count == 1 || count == 0 && isOld(head.version)
@@ -221,6 +220,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         !isOld(head.version) && head.headers["expect"].contains { $0.lowercased() == "100-continue" }
     }
 
-    /// Older than HTTP/1.1.
+    /// True for versions older than HTTP/1.1.
     private static func isOld(_ version: HTTPVersion) -> Bool { version == .http1_0 || version == .http0_9 }
 }

@@ -1,36 +1,36 @@
-/// How long a server's connections may take, and how many there may be.
+/// Limits on the time and the number of a server's connections.
 ///
-/// Each limit answers a way to hold a connection for nothing. Time for making an answer is not limited: that is the
-/// responder's, and some answers are slow on purpose.
+/// Each limit protects against one way to occupy a connection without using it. The time for making an answer is not
+/// limited, because some answers are slow on purpose.
 package struct ConnectionLimits: Sendable {
-    /// From the connection to the first byte of its first request; TLS is part of it.
+    /// The time from the connection to the first byte of its first request, including TLS.
     package var firstByte: Duration
-    /// From a request's first byte to the end of its head, however steadily the bytes arrive.
+    /// The time from a request's first byte to the end of its head, however steadily the bytes arrive.
     package var head: Duration
-    /// From the end of a request's head to the end of its body, and a second more for each `bytesPerSecond` that have
-    /// arrived.
+    /// The time from the end of a request's head to the end of its body. Each `bytesPerSecond` bytes that arrive add a
+    /// second.
     package var body: Duration
-    /// From an answer to the first byte of the next request.
+    /// The time from an answer to the first byte of the next request.
     package var idle: Duration
-    /// An answer's reader takes `bytesPerSecond` on average over each time of this length, or loses the connection.
+    /// The period over which an answer's reader must average `bytesPerSecond`. A slower reader loses the connection.
     package var write: Duration
-    /// From the end of the last answer to the end of the connection, for its client to read it.
+    /// The time after the last answer during which its client may read it, before the connection ends.
     package var farewell = Duration.seconds(2)
-    /// The slowest client that is served.
+    /// The minimum speed of a client.
     package var bytesPerSecond = 500
-    /// One more makes the one that has done nothing for the longest time give way.
+    /// The limit of connections. Beyond it, the connection that has been idle longest is closed.
     package var connectionsMax: Int
-    /// Streams of events, which may be open for days. One more ends the oldest. Less than `connectionsMax`, so that
-    /// there is always room for others.
+    /// The limit of event streams, which may be open for days. Beyond it, the oldest one ends. Lower than
+    /// `connectionsMax`, so that there is always room for other requests.
     package var streamsMax: Int
-    /// A stream does not give way before: a crowd that asks for streams would only end those of one another.
+    /// The minimum life of a stream, so that clients that open many streams do not keep ending one another's.
     package var streamTime = Duration.seconds(5)
-    /// Memory for requests of HTTP/2 that are open: their bookkeeping, and what their clients have not read of the answers.
-    /// A client decides alone how much of an answer may be sent to it. A request too many of one connection is refused;
-    /// when all connections together hold too much, the one that holds most is closed.
+    /// Memory for open HTTP/2 requests: their bookkeeping, and the unread parts of answers. With HTTP/2 the client
+    /// alone decides how much of an answer may be sent. A request beyond the limit of one connection is refused. Beyond
+    /// the limit of all connections, the one that uses most is closed.
     package var heldMax = 64 * 1024 * 1024
     package var heldByConnectionMax = 8 * 1024 * 1024
-    /// Bytes of one field of a head, and of all of them.
+    /// Bytes of one header field, and of all fields of a head.
     package var headerFieldMax = 8192
     package var headerMax = 16_384
 
@@ -47,7 +47,7 @@ package struct ConnectionLimits: Sendable {
         self.streamsMax = streamsMax
     }
 
-    /// With no more connections than half of the files that this process may open: it needs others too.
+    /// Limits connections to half of the files that this process may open, because it needs other files too.
     func fitting(filesMax: Int) -> ConnectionLimits {
         var limits = self
         limits.connectionsMax = max(2, min(connectionsMax, filesMax / 2))

@@ -1,13 +1,13 @@
 import NIOCore
 
-/// What the client of a connection owes the server, and until when.
+/// The next step that a connection's client owes the server, and its deadline.
 struct ConnectionPhase {
     enum Activity: Hashable {
-        /// No byte of a request has arrived since the connection or the last answer.
+        /// No byte of a request has arrived since the connection was opened or the last answer was given.
         case silent
         case receivingHead
         case receivingBody
-        /// The server owes an answer.
+        /// The request is complete and the server owes an answer.
         case answering
         /// The answer is given, but the rest of the request is still arriving.
         case draining
@@ -15,7 +15,7 @@ struct ConnectionPhase {
         case leaving
     }
 
-    /// What to do with a client that is late.
+    /// The reaction to a client that misses its deadline.
     enum Verdict: Hashable {
         case close
         /// Answer 408 and close.
@@ -23,11 +23,11 @@ struct ConnectionPhase {
     }
 
     private(set) var activity = Activity.silent
-    /// When the activity began.
+    /// The start of the activity.
     private(set) var since: NIODeadline
 
     private let limits: ConnectionLimits
-    /// Requests whose head has arrived and whose answer has not been given.
+    /// Requests whose head has arrived and that are not answered.
     private var unanswered = 0
     private var isReceiving = false
     private var hasAnswered = false
@@ -38,7 +38,7 @@ struct ConnectionPhase {
         since = now
     }
 
-    /// `nil` while the server owes an answer.
+    /// The client's deadline; `nil` while the server owes an answer.
     var deadline: NIODeadline? {
         switch activity {
         case .silent: since + TimeAmount(hasAnswered ? limits.idle : limits.firstByte)
@@ -57,7 +57,7 @@ struct ConnectionPhase {
 
     // MARK: Events
 
-    /// Bytes have arrived that do not make up a head yet.
+    /// Records the arrival of bytes that do not complete a head.
     mutating func receivedBytes(at now: NIODeadline) {
         if activity == .silent { change(to: .receivingHead, at: now) }
     }

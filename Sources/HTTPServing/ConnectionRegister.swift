@@ -1,22 +1,22 @@
 import NIOCore
 import Synchronization
 
-/// The connections of one server by the time that they have done nothing, and those of them that give way.
+/// The connections of one server, ordered by idle time, and the choice of those to close.
 ///
-/// A client that was just accepted is the last to give way: so a crowd of idle connections only displaces itself.
+/// The most recently accepted client is closed last, so that a crowd of idle connections displaces only itself.
 final class ConnectionRegister: Sendable {
     private struct Entry: Sendable {
         var since: NIODeadline
         var isAnswering = false
         var isStream = false
-        /// Bytes for its requests of HTTP/2, and for the answers that it has not read.
+        /// Bytes for its HTTP/2 requests and for the unread parts of their answers.
         var held = 0
         let end: @Sendable () -> Void
     }
 
     private struct State: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
-        /// The sum of what all entries hold.
+        /// The sum of `held` over all entries.
         var held = 0
 
         mutating func remove(_ id: ObjectIdentifier) -> Entry? {
@@ -33,7 +33,7 @@ final class ConnectionRegister: Sendable {
             return oldest.flatMap { remove($0.id) }
         }
 
-        /// - Parameter bytes: negative when they are given back.
+        /// - Parameter bytes: negative to release memory.
         mutating func hold(_ id: ObjectIdentifier, _ bytes: Int) {
             guard entries[id] != nil else { return }
             entries[id]?.held += bytes
@@ -41,7 +41,7 @@ final class ConnectionRegister: Sendable {
         }
     }
 
-    /// A server that owes an answer has not kept its client waiting for long before this.
+    /// A connection that waits for its answer cannot be closed before this time has passed.
     private static let answerTime = TimeAmount.seconds(1)
 
     private let limits: ConnectionLimits
@@ -49,7 +49,7 @@ final class ConnectionRegister: Sendable {
 
     init(_ limits: ConnectionLimits) { self.limits = limits }
 
-    /// - Parameter end: closes the connection; called from any thread, at most once.
+    /// - Parameter end: closes the connection. Called at most once, from any thread.
     func add(_ id: ObjectIdentifier, at now: NIODeadline, end: @escaping @Sendable () -> Void) {
         state.withLock { $0.entries[id] = Entry(since: now, end: end) }
     }
@@ -60,9 +60,9 @@ final class ConnectionRegister: Sendable {
 
     // MARK: Memory
 
-    /// Takes memory for a connection's requests or answers.
-    /// - Parameter isRequest: a new one, which needs room for its answer later: requests alone get half of what there is.
-    /// - Returns: false if the connection has as much as it may have, or is being closed; then nothing is taken.
+    /// Reserves memory for a connection's requests or answers.
+    /// - Parameter isRequest: true for a new request. Requests get only half of the limit, so that answers have room.
+    /// - Returns: false if the connection is at its limit or is being closed. In this case nothing is reserved.
     func hold(_ id: ObjectIdentifier, _ bytes: Int, isRequest: Bool = false) -> Bool {
         let most = isRequest ? limits.heldByConnectionMax / 2 : limits.heldByConnectionMax
         let (isHeld, victim) = state.withLock { state -> (Bool, Entry?) in
@@ -78,7 +78,7 @@ final class ConnectionRegister: Sendable {
         return isHeld
     }
 
-    /// Gives back what `hold` has taken.
+    /// Releases memory that `hold` has reserved.
     func release(_ id: ObjectIdentifier, _ bytes: Int) {
         state.withLock { $0.hold(id, -bytes) }
     }
@@ -93,8 +93,8 @@ final class ConnectionRegister: Sendable {
         }
     }
 
-    /// The connection's next answer is a stream, which is not idle even if it has nothing to tell.
-    /// - Returns: false if there are as many as there may be, and none is old enough to give way.
+    /// Registers the connection's next answer as a stream. A stream does not count as idle even if it is silent.
+    /// - Returns: false at the limit of streams if no stream is old enough to be closed.
     func beginStream(_ id: ObjectIdentifier, at now: NIODeadline) -> Bool {
         let (mayBegin, victim) = state.withLock { state -> (Bool, Entry?) in
             let isFull = state.entries.values.count(where: \.isStream) >= limits.streamsMax
@@ -109,8 +109,8 @@ final class ConnectionRegister: Sendable {
         return mayBegin
     }
 
-    /// Ends the connection that has done nothing for the longest time.
-    /// - Returns: false if all are streams or about to be answered.
+    /// Closes the connection that has been idle longest.
+    /// - Returns: false if every connection is a stream or has only just begun to wait for an answer.
     @discardableResult
     func makeRoom(at now: NIODeadline) -> Bool {
         let victim = state.withLock { state in

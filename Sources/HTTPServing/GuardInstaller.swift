@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Puts the guard of its protocol behind the decoder of requests, before anything is made of them.
+/// Adds the guard of the connection's protocol right after the request decoder.
 final class GuardInstaller: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
@@ -17,7 +17,7 @@ final class GuardInstaller: ChannelInboundHandler, RemovableChannelHandler {
         let pipeline = context.pipeline.syncOperations
         do {
             guard let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else {
-                // A stream of HTTP/2, whose decoder is the last handler so far.
+                // This is an HTTP/2 stream, whose decoder is the last handler in the pipeline at this point.
                 return try pipeline.addHandler(HTTP2StreamGuard(limits, register), position: .before(self))
             }
             if let first = try? pipeline.context(handlerType: HTTP2ConnectionGuard.self) {

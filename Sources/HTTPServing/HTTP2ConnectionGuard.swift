@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Keeps a TLS connection to the rules until its client has chosen HTTP/1.1, where `ConnectionGuard` takes over, or for
-/// as long as it speaks HTTP/2, where `HTTP2StreamGuard` watches each request: a connection without one is asked to
-/// leave, and closed when it does not.
+/// Enforces the limits of a TLS connection until its client has chosen HTTP/1.1, where `ConnectionGuard` takes over.
+/// With HTTP/2 it stays, and `HTTP2StreamGuard` watches each request. An HTTP/2 connection without a request is asked
+/// to close, and is closed if it does not.
 ///
-/// It stands at the front of the pipeline, so a close skips TLS close_notify.
+/// First in the pipeline, so that a close skips TLS close_notify.
 final class HTTP2ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
@@ -28,8 +28,8 @@ final class HTTP2ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler
         context.fireChannelActive()
     }
 
-    /// Not before the channel is active: a connection that closes while it is being set up would be released unserved
-    /// (`AcceptedConnections`).
+    /// Starts when the channel becomes active. A connection that closes during its set-up would be released unserved
+    /// (see `AcceptedConnections`).
     private func begin(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         register.add(ObjectIdentifier(context.channel), at: phase.since) { [loop = context.eventLoop] in
@@ -70,7 +70,7 @@ final class HTTP2ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler
         if phase.activity == .leaving {
             context?.close(promise: nil)
         } else {
-            // Answered with GOAWAY by the handler of HTTP/2, if the client has come that far.
+            // The HTTP/2 handler answers with GOAWAY if the client has completed the handshake.
             context?.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
             phase.leave(at: .now())
             watch()

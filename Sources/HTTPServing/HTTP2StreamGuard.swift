@@ -2,8 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Keeps one request of an HTTP/2 connection to the rules: its body arrives in time (see `ConnectionPhase`) and its answer
-/// is read. Answers to `HEAD` lose their body here.
+/// Enforces the limits of one HTTP/2 request: its body arrives in time (see `ConnectionPhase`), and its answer is read.
+/// Removes the body of answers to `HEAD`.
 final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -15,11 +15,11 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var phase: ConnectionPhase
     private var connection: HTTP2ConnectionGuard?
     private var connectionID: ObjectIdentifier?
-    /// Bytes that the connection's register counts for this request; `nil` for one that it has no room for.
+    /// Bytes that the connection's register counts for this request; `nil` if the register refused it.
     private var held: Int?
     private var isHead = false
     private var written = 0
-    /// When the client, which has something to read, will have had its time.
+    /// The deadline of a client that has an answer to read.
     private var readerDueAt: NIODeadline?
     private var alarm = Alarm()
 
@@ -29,7 +29,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         phase = ConnectionPhase(limits, at: .now())
     }
 
-    /// Memory for one open request, without its answer.
+    /// Memory for one open request, excluding its answer.
     private static let overhead = 16_384
 
     // MARK: The stream's events
@@ -67,7 +67,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            // RFC 9113 §8.2.2: there is no such field here.
+            // RFC 9113 §8.2.2 forbids this field in HTTP/2.
             head.headerFields[.connection] = nil
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
@@ -99,8 +99,8 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// The answer will be a stream of events, which counts like a connection with one.
-    /// - Returns: false if there is no room for one.
+    /// Registers a stream of events as the answer. It counts like a connection with a stream.
+    /// - Returns: false if no more streams are allowed.
     func beginEvents(on channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         register.add(id, at: .now()) { channel.close(promise: nil) }
@@ -131,7 +131,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return true
     }
 
-    /// Nothing is given back twice: a request that ends gives back all that is left.
+    /// Releases reserved memory. A request that ends releases the remainder, so that no bytes are released twice.
     private func release(_ bytes: Int) {
         guard let connectionID, let held, held > 0 else { return }
         let freed = min(bytes, held)
@@ -139,7 +139,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         register.release(connectionID, freed)
     }
 
-    /// Answers without asking the responder.
+    /// Answers with a status, without calling the responder.
     private func refuse(_ status: HTTPResponse.Status, _ context: ChannelHandlerContext) {
         phase.leave(at: .now())
         context.write(wrapOutboundOut(.head(HTTPResponse(status: status))), promise: nil)

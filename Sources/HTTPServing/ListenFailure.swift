@@ -1,11 +1,11 @@
 import Foundation
 import NIOCore
 
-/// Why a port could not be opened.
+/// The reason why a port could not be opened.
 public struct ListenFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Cause: Sendable, Hashable {
         case inUse
-        /// No interface of this machine has the address.
+        /// The address belongs to no interface of this machine.
         case notThisMachine
         /// The host is neither an address nor a name that resolves to one.
         case unknownHost
@@ -51,7 +51,7 @@ public struct ListenFailure: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// An instruction that holds wherever the address was set.
+    /// An instruction that is valid wherever the address was configured.
     public var remedy: String {
         switch cause {
         case .inUse: "stop that process, or choose another port"
@@ -64,7 +64,7 @@ public struct ListenFailure: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension ListenFailure {
-    /// Opens the port and closes it again. Blocks while a name is resolved.
+    /// Opens the port and closes it again. Blocks while a host name is resolved.
     /// - Returns: `nil` if it could be opened.
     package static func trying(host: String, port: Int) -> ListenFailure? {
         do {

@@ -2,8 +2,8 @@ import Foundation
 
 /// The limit of files and sockets that this process may have open.
 package enum OpenFiles {
-    /// Raises it as far as the system allows without privileges. Every connection takes one, and the usual limit of 1,024
-    /// is older than servers with thousands of them.
+    /// Raises the limit as far as the system allows without privileges. Every connection uses one file, and the usual
+    /// limit of 1,024 is too low for thousands of connections.
     package static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
@@ -11,7 +11,7 @@ package enum OpenFiles {
         _ = setrlimit(resource, &limit)
     }
 
-    /// `nil` where the system does not tell.
+    /// The current limit; `nil` if the system does not report it.
     package static var limit: Int? {
         var limit = rlimit()
         return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : nil

@@ -6,12 +6,12 @@ import NIOCore
 package import NIOSSL
 package import ServiceLifecycle
 
-/// An HTTP server of this process, listening.
+/// A listening HTTP server of this process.
 public final class RunningServer: Sendable {
-    /// Time for requests under way to end before their connections are closed under them.
+    /// The time that requests in flight get to end before their connections are closed.
     private static let grace = Duration.seconds(2)
 
-    /// Callers that the system keeps waiting. One that it turns away tries again only after a second.
+    /// Callers that the system's queue can hold. A caller that it rejects retries only after a second.
     private static let backlog = 1024
 
     public let port: Int
@@ -30,10 +30,10 @@ public final class RunningServer: Sendable {
 
     /// Starts a server.
     /// - Parameters:
-    ///   - port: 0 lets the system choose.
-    ///   - tls: serves https, HTTP/2 beside HTTP/1.1, instead of http.
-    ///   - services: run beside the server and end with it.
-    /// - Returns: once the port is open.
+    ///   - port: 0 to let the system choose.
+    ///   - tls: serves https, with HTTP/2 and HTTP/1.1, instead of http.
+    ///   - services: run alongside the server and end with it.
+    /// - Returns: the server, once the port is open.
     package static func start<Responder: HTTPResponder>(
         _ responder: Responder, host: String, port: Int, name: String? = nil, limits: ConnectionLimits,
         tls: TLSConfiguration? = nil, services: [any Service] = []
@@ -55,7 +55,7 @@ public final class RunningServer: Sendable {
         } catch {
             throw ListenFailure(host: host, port: port, error)
         }
-        // Failures of single connections are their callers' business.
+        // Errors of single connections are not logged, because they concern only their callers.
         var logger = Logger(label: "newswire.http")
         logger.logLevel = .critical
         let (listeners, opened) = AsyncStream<Listener>.makeStream()
@@ -67,8 +67,8 @@ public final class RunningServer: Sendable {
                 let listener = try? await Listener(channel, limits, register, isSecure: tls != nil)
                 if let listener { opened.yield(listener) }
             }, logger: logger)
-        // Only ever ended by a graceful shutdown, whichever service ends first: cancellation would drop connections that
-        // are just being made, which traps (see `AcceptedConnections`).
+        // Only a graceful shutdown ends the group, whichever service ends first. Cancellation would drop connections
+        // during their set-up, and SwiftNIO then traps (see `AcceptedConnections`).
         let group = ServiceGroup(
             configuration: .init(
                 services: (services + [application]).map {
@@ -85,8 +85,8 @@ public final class RunningServer: Sendable {
         throw ListenFailure(host: host, port: port, cause: .other("it closed at once"))
     }
 
-    /// Closes the port, then the connections as their requests end, and after two seconds those that are left.
-    /// - Returns: when all are closed.
+    /// Closes the port, then each connection as its requests end, and after two seconds all remaining ones.
+    /// - Returns: after all are closed.
     public func stop() async {
         await group.triggerGracefulShutdown()
         let closing = loop.scheduleTask(in: TimeAmount(Self.grace)) { [connections] in connections.value.closeAll() }

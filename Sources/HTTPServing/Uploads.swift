@@ -2,26 +2,26 @@ package import Hummingbird
 package import NIOCore
 import Synchronization
 
-/// What large bodies may take while they arrive. A client that stalls is not waited for, and all of them together have a
-/// bound.
+/// Limits on large request bodies while they arrive. A stalled client loses its connection, and the total size is
+/// bounded.
 package struct UploadLimits: Sendable {
-    /// Of all uploads that are under way.
+    /// Bytes of all uploads in progress.
     package var bytesMax = 128 * 1024 * 1024
-    /// One that brings less than `bytesPerPeriod` in such a time loses its connection.
+    /// The time in which an upload must bring `bytesPerPeriod`. A slower one loses its connection.
     package var period = Duration.seconds(10)
     package var bytesPerPeriod = 5 * 1024
 
     package init() {}
 }
 
-/// The uploads that are under way.
+/// The uploads in progress.
 package final class Uploads: Sendable {
     package enum Refusal: Error {
         case tooLong
         case noRoom
     }
 
-    /// Counts what arrives in a period.
+    /// Counts the bytes that arrive in a period.
     private final class Pace: Sendable {
         let arrived = Atomic(0)
     }
@@ -32,7 +32,7 @@ package final class Uploads: Sendable {
     package init(_ limits: UploadLimits) { self.limits = limits }
 
     /// Reads a body to its end.
-    /// - Throws: `Refusal`, or the connection's error when it ended before.
+    /// - Throws: `Refusal`, or the connection's error if it ended early.
     package func collect(_ body: RequestBody, upTo lengthMax: Int, on channel: any Channel) async throws -> [UInt8] {
         let pace = Pace()
         let period = TimeAmount(limits.period)

@@ -3,9 +3,9 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Makes the deliveries of accepted sends while requests are served, a few at a time.
+/// Makes the deliveries of accepted sends a few at a time, so that requests are served in between.
 struct DeliveryLoop: Service {
-    /// Registrations examined while the hub's lock is held once.
+    /// Registrations examined in one hold of the hub's lock.
     private static let batch = 256
 
     let hub: ServedHub

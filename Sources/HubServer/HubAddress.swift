@@ -5,11 +5,11 @@ public import NotificationHub
 public struct HubAddress: Sendable {
     public let port: Int
     public let hubName: HubName
-    /// All rights, for a back end.
+    /// The connection string for back ends, with all rights.
     public let connectionString: ConnectionString
-    /// Listen only, for apps; `nil` without such a rule.
+    /// The connection string for apps, with the Listen right only; `nil` without such a rule.
     public let listenConnectionString: ConnectionString?
-    /// All rights on all hubs, and the right to make and delete them; `nil` without such a rule.
+    /// The connection string with all rights on all hubs and on creating them; `nil` without a namespace rule.
     public let namespaceConnectionString: ConnectionString?
 
     init(_ settings: HubServerSettings, _ hub: HubSettings, port: Int) {
@@ -31,7 +31,7 @@ public struct HubAddress: Sendable {
         }
     }
 
-    /// The rule for a back end: the one of the given connection string, or one with all rights.
+    /// The rule for a back end: that of the given connection string, or one with all rights.
     static func rule(of settings: HubServerSettings, among hub: HubSettings) -> AccessRule? {
         let given = (hub.rules + hub.namespaceRules).first { $0.name == settings.connectionString?.keyName }
         return given ?? hub.rules.first { $0.rights.contains([.listen, .send, .manage]) } ?? hub.rules.first

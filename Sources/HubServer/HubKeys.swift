@@ -2,12 +2,12 @@ import ByteText
 import HubEmulator
 import NotificationHub
 
-/// The access rules a hub and its namespace start with.
+/// The access rules with which a hub and its namespace start.
 enum HubKeys {
     private static let all: AccessRule.Rights = [.listen, .send, .manage]
 
     /// The two default rules. The rule of a given connection string replaces the one with its name, or is added with
-    /// all rights; the one of a namespace is not the hub's.
+    /// all rights. A namespace's rule is not added to the hub.
     static func rules(for connectionString: ConnectionString?, kept: [AccessRule]) -> [AccessRule] {
         var rules = kept
         if rules.isEmpty {
@@ -23,7 +23,7 @@ enum HubKeys {
         return rules
     }
 
-    /// The rule of the namespace; its key is that of the given connection string if that names this rule.
+    /// The namespace's rule. If the given connection string names this rule, its key is used.
     static func namespaceRules(for connectionString: ConnectionString?, kept: [AccessRule]) -> [AccessRule] {
         var rules = kept.isEmpty ? [rule(EmulatedNamespace.ruleName, all)] : kept
         if let connectionString, let index = rules.firstIndex(where: { $0.name == connectionString.keyName }) {
@@ -36,7 +36,7 @@ enum HubKeys {
         AccessRule(name: name, primaryKey: newKey(), secondaryKey: newKey(), rights: rights)
     }
 
-    /// 32 random bytes in base64, as the service makes them.
+    /// A key of 32 random bytes in base64, as in the service.
     static func newKey() -> AccessKey {
         var random = SystemRandomNumberGenerator()
         return AccessKey(Base64.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))

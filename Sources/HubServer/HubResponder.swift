@@ -50,7 +50,7 @@ struct HubResponder: HTTPResponder {
         return await deliver(hub.handle(asked), context)
     }
 
-    /// Only blobs and batches may be longer than sends, and only for those who may write or send them.
+    /// Reads the body. Only blobs and batches from authorised callers may be longer than sends.
     private func body(
         of request: Request, _ asked: HubHTTPRequest, _ context: ConnectionContext
     ) async throws -> [UInt8] {
@@ -74,8 +74,8 @@ struct HubResponder: HTTPResponder {
         return Self.response(reply)
     }
 
-    /// `GET /_emulator/stream?handle=…&handle=…`: deliveries of the first hub as server-sent events, or with `hub=…` of
-    /// that one; `nil` for any other request.
+    /// `GET /_emulator/stream?handle=…&handle=…`: deliveries as server-sent events, of the first hub or of the one in
+    /// `hub=…`. Returns `nil` for any other request.
     private func watch(_ request: HubHTTPRequest, _ context: ConnectionContext) async -> Response? {
         guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?") else { return nil }
         let fields = request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
@@ -92,17 +92,17 @@ struct HubResponder: HTTPResponder {
         else {
             return Self.response(Inspection.problem(503, "Too many delivery streams are open."))
         }
-        // A reader that reconnects names the last event it saw.
+        // A reader that reconnects sends the id of the last event it saw.
         let missed = request.headers["Last-Event-ID"].flatMap { Int($0) }.flatMap { last in
             hub.withHub(named: name.text) { $0.delivered.entries(after: last, limit: .max).map(\.entry) }?
                 .filter { handles.contains($0.handle) }
         }
-        // Made after the stream began, and so in both.
+        // Deliveries made after the stream began occur in both lists.
         let lastMissed = missed?.last?.number ?? 0
         let body = ResponseBody { writer in
             try await writer.write(ByteBuffer(string: ": watching\n\n"))
             for delivery in missed ?? [] { try await writer.write(Self.event(delivery)) }
-            // The server waits for its connections before it tells anyone else to end, so this one ends by itself.
+            // The server waits for its connections before it ends other services, so this stream must end itself.
             try await withGracefulShutdownHandler {
                 for await event in events {
                     switch event {
@@ -139,10 +139,10 @@ struct HubResponder: HTTPResponder {
         }
     }
 
-    /// Bytes of an answer that are handed to its connection at a time.
+    /// Bytes of an answer that are passed to its connection at a time.
     private static let pieceMax = 64 * 1024
 
-    /// A long body, of which no more waits in the connection than its client reads.
+    /// A long body, sent in pieces so that the connection buffers only what its client reads.
     private static func piecemeal(_ bytes: [UInt8]) -> ResponseBody {
         ResponseBody(contentLength: bytes.count) { writer in
             for start in stride(from: 0, to: bytes.count, by: pieceMax) {

@@ -8,12 +8,12 @@ public struct HubServer: Sendable {
     private let settings: HubServerSettings
     private let hub: ServedHub
     private let tls: TLSConfiguration?
-    /// The self-signed certificate in PEM, for clients that are to trust it; `nil` without one.
+    /// The self-signed certificate in PEM, for clients that must trust it; `nil` without one.
     public let certificatePEM: String?
-    /// The devices that the settings ask for, and what they cost; `nil` when they ask for none.
+    /// The simulated devices in the settings and their measured cost; `nil` without any.
     public let devices: SimulatedDevices?
 
-    /// Makes the hub, with what the store remembers; nothing listens yet.
+    /// Makes the hub and restores it from the store. Does not listen yet.
     public init(_ settings: HubServerSettings) throws(HubServerProblem) {
         self.settings = settings
         var random = SystemRandomNumberGenerator()
@@ -58,7 +58,7 @@ public struct HubServer: Sendable {
                 let configuration = TLSConfiguration.makeServerConfiguration(
                     certificateChain: chain.map { .certificate($0) },
                     privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
-                // Finds a key of another certificate.
+                // Making a context finds a key that belongs to another certificate.
                 _ = try NIOSSLContext(configuration: configuration)
                 return (configuration, nil)
             }
@@ -67,8 +67,8 @@ public struct HubServer: Sendable {
         }
     }
 
-    /// Serves until `stop()` is called on the hub that this returns.
-    /// - Returns: once the port is open.
+    /// Serves until `stop()` is called on the returned hub.
+    /// - Returns: the hub, once the port is open.
     public func start() async throws(HubServerProblem) -> RunningHub {
         let inspection = Inspection(
             hub: hub, rule: HubAddress.rule(of: settings, among: hub.settings),

@@ -2,7 +2,7 @@ import HTTPServing
 public import HubEmulator
 public import NotificationHub
 
-/// A hub that is being served by this process.
+/// A hub that this process serves.
 public final class RunningHub: Sendable {
     public let address: HubAddress
     private let hub: ServedHub
@@ -15,16 +15,16 @@ public final class RunningHub: Sendable {
     }
 
     public var port: Int { address.port }
-    /// The container for the files of registration jobs: its signed address, good for a year.
+    /// The signed address of the container for the files of registration jobs. It is valid for a year.
     public var jobsContainerURL: String {
         let endpoint = address.connectionString.endpoint
         return hub.jobsContainerURL(base: "\(endpoint.scheme.rawValue)://\(endpoint.authority)")
     }
-    /// All rights, for a back end.
+    /// The connection string for back ends, with all rights.
     public var connectionString: ConnectionString { address.connectionString }
-    /// Listen only, for apps.
+    /// The connection string for apps, with the Listen right only.
     public var listenConnectionString: ConnectionString? { address.listenConnectionString }
-    /// All rights on all hubs, for a client that makes and deletes hubs.
+    /// The connection string with all rights on all hubs, for a client that creates and deletes hubs.
     public var namespaceConnectionString: ConnectionString? { address.namespaceConnectionString }
 
     /// The accepted sends that are still kept, oldest first.
@@ -32,7 +32,7 @@ public final class RunningHub: Sendable {
         hub.withHub { $0.received.entries(after: 0, limit: .max).map(\.entry) }
     }
 
-    /// How many sends were ever accepted.
+    /// The number of sends accepted since the first start.
     public var receivedCount: Int { hub.withHub { $0.received.total } }
 
     /// The deliveries that are still kept, oldest first.
@@ -40,14 +40,14 @@ public final class RunningHub: Sendable {
         hub.withHub { $0.delivered.entries(after: 0, limit: .max).map(\.entry) }
     }
 
-    /// Deliveries of the first hub to these handles from now on; ends with the server. `nil` when too many are watching.
+    /// Later deliveries of the first hub to these handles; ends with the server. `nil` if too many streams are open.
     public func deliveries(to handles: Set<String>) -> AsyncStream<PushedNotification>? {
         hub.streams.watch(Set(handles.flatMap(DeviceHandle.spellings)), of: hub.settings.name) { event in
             if case .delivery(let delivery) = event { delivery } else { nil }
         }
     }
 
-    /// How many registrations there are.
+    /// The number of registrations.
     public var registrationCount: Int { hub.withHub { $0.registrationCount } }
 
     /// Makes the hub misbehave; see `HubFault`.
@@ -55,7 +55,7 @@ public final class RunningHub: Sendable {
 
     public func clearFaults() { hub.withHub { $0.clearFaults() } }
 
-    /// Closes the port and every connection, and then the store. Returns when all are closed.
+    /// Closes the port, every connection and the store. Returns when all are closed.
     public func stop() async {
         await server.stop()
         hub.closeStore()

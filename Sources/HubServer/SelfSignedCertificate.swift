@@ -3,13 +3,13 @@ import Crypto
 package import HubEmulator
 import NIOSSL
 
-/// A self-signed certificate with a new P-256 key. RFC 5280, written in DER by hand because it is short.
+/// A self-signed certificate with a new P-256 key. The DER of RFC 5280 is written by hand because it is short.
 package struct SelfSignedCertificate {
-    /// For clients that are to trust the server.
+    /// The certificate, for clients that must trust the server.
     package let pem: String
     package let keyPEM: String
 
-    /// - Parameter host: a name or an address, in addition to `localhost` and the loopback addresses.
+    /// - Parameter host: a name or address besides `localhost` and the loopback addresses.
     package init(host: String, now: HubTime) throws {
         let key = P256.Signing.PrivateKey()
         var random = SystemRandomNumberGenerator()
@@ -47,7 +47,7 @@ package struct SelfSignedCertificate {
         }
     }
 
-    /// DNS names have tag 2, addresses tag 7.
+    /// The subject's names. DNS names have tag 2, addresses tag 7.
     private static func names(_ host: String) -> [[UInt8]] {
         var names = [
             DER.item(0x82, Array("localhost".utf8)), DER.item(0x87, [127, 0, 0, 1]),
@@ -73,7 +73,7 @@ package struct SelfSignedCertificate {
     }
 }
 
-/// ASN.1 values in their distinguished encoding, X.690 §8.
+/// ASN.1 values in DER, X.690 §8.
 private enum DER {
     static func item(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count = content.count
@@ -86,7 +86,7 @@ private enum DER {
 
     static func oid(_ bytes: [UInt8]) -> [UInt8] { item(0x06, bytes) }
 
-    /// `YYMMDDHHMMSSZ`.
+    /// A time in the form `YYMMDDHHMMSSZ`.
     static func time(_ time: HubTime) -> [UInt8] {
         let digits = time.description.filter(\.isNumber).dropFirst(2).prefix(12)
         return item(0x17, Array((digits + "Z").utf8))

@@ -4,9 +4,9 @@ import NIOPosix
 import NotificationHub
 import Synchronization
 
-/// The hubs behind their lock, shared by all connections.
+/// The hubs and their lock, shared by all connections.
 final class ServedHub: Sendable {
-    /// Another one after every start: what was registered before may be gone.
+    /// A random id of this start. Registrations of an earlier run may be lost.
     let run = String(UInt64.random(in: 0 ... .max), radix: 36)
     let streams = DeliveryStreams()
     /// Signals that there are deliveries to make.
@@ -17,7 +17,7 @@ final class ServedHub: Sendable {
     private let wake: AsyncStream<Void>.Continuation
     private let alarm = Mutex<HubTime?>(nil)
     private let store: HubStore?
-    /// The last sends that were not accepted.
+    /// The most recent sends that were not accepted.
     private let refused = Mutex(BoundedLog<RefusedSend>(countMax: 20))
 
     init(_ hubs: consuming EmulatedNamespace, store: HubStore?) {
@@ -29,7 +29,7 @@ final class ServedHub: Sendable {
 
     var now: HubTime { clock.now }
 
-    /// Those of the first hub.
+    /// The settings of the first hub.
     var settings: HubSettings { withHub { $0.settings } }
 
     func jobsContainerURL(base: String) -> String {
@@ -37,7 +37,7 @@ final class ServedHub: Sendable {
         return hubs.withLock { $0.jobsContainerURL(base: base, until: expires) }
     }
 
-    /// The most bytes of this request's body that `handle` takes.
+    /// The longest body of this request that `handle` accepts, in bytes.
     func bodyLengthMax(of request: HubHTTPRequest) -> Int {
         hubs.withLock { $0.bodyLengthMax(of: request, at: clock.now) }
     }
@@ -50,25 +50,25 @@ final class ServedHub: Sendable {
     }
 
     private func answer(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
-        // Blobs are not stored.
+        // Blobs are kept in memory only.
         let isStored =
             !["GET", "HEAD"].contains(request.method) && !EmulatedNamespace.isStorage(request.target)
-        // Refused before it is carried out: its client repeats it, and every time would count.
+        // Refused before it is carried out, because its client repeats it, and otherwise each repetition would count.
         if isStored, let problem = store?.retry() { return unstored(request, problem) }
         let (response, hasChanges, hasWork) = hubs.withLock { hubs in
             let response = hubs.handle(request, at: now)
             return (response, keepChanges(of: &hubs), hubs.hasWork(at: now) || hubs.wakeAt != nil)
         }
         if hasWork { wake.yield() }
-        // Changes are stored before the answer is sent, so a hub that is killed right after keeps everything it has
+        // Changes are stored before the answer is sent, so that a hub that is killed afterwards keeps everything it has
         // confirmed.
         guard hasChanges, let problem = store?.save() else { return response }
-        // Deliveries try again when no call does.
+        // The delivery loop retries the store even without further calls.
         wake.yield()
         return isStored ? unstored(request, problem) : response
     }
 
-    /// - Returns: true when there are any.
+    /// Passes the hubs' changes to the store. Returns true if there were any.
     private func keepChanges(of hubs: inout EmulatedNamespace) -> Bool {
         guard let store else { return false }
         let changes = hubs.takeChanges()
@@ -80,12 +80,12 @@ final class ServedHub: Sendable {
         unavailable(request, "The store cannot be written: \(problem.cause)", retryAfter: 5)
     }
 
-    /// The answer to a request that cannot be served now; see `EmulatedNamespace.unavailable`.
+    /// The answer to a request that the server cannot serve now; see `EmulatedNamespace.unavailable`.
     func unavailable(_ request: HubHTTPRequest, _ message: String, retryAfter: Int64) -> HubHTTPResponse {
         hubs.withLock { $0.unavailable(request, message, retryAfter: retryAfter, at: clock.now) }
     }
 
-    /// - Returns: true when there is more to deliver now.
+    /// Makes some deliveries. Returns true if more are due now.
     func deliverSome(_ limit: Int) -> Bool {
         let now = clock.now
         guard store?.retry() == nil else { return pause(at: now) }
@@ -100,18 +100,18 @@ final class ServedHub: Sendable {
         return hasMore
     }
 
-    /// Waits for a store that cannot be written.
+    /// Delays deliveries because the store cannot be written.
     private func pause(at now: HubTime) -> Bool {
         arm(now.advanced(byMilliseconds: 1000), at: now)
         return false
     }
 
-    /// An extra alarm does no harm, so none is ever cancelled; none is set when an earlier one is pending.
+    /// Sets an alarm unless an earlier one is pending. None is cancelled, because an additional alarm does no harm.
     private func arm(_ time: HubTime, at now: HubTime) {
         let delay = min(max(1, time.millisecondsSince(now)), 86_400_000)
         let ring = now.advanced(byMilliseconds: delay)
         let isNeeded = alarm.withLock { alarm in
-            // An alarm that is almost due may already be firing.
+            // An alarm that is nearly due may already have started to fire.
             if let next = alarm, next.millisecondsSince(now) > 100, next <= ring { return false }
             alarm = ring
             return true
@@ -129,7 +129,7 @@ final class ServedHub: Sendable {
         hubs.withLock { $0.withFirst(body) }
     }
 
-    /// Gives access to the hub with this name, or to the first one without a name; `nil` when there is none.
+    /// Gives access to the hub with this name, or to the first one without a name; `nil` if it does not exist.
     func withHub<Result: Sendable>(named name: String?, _ body: (inout EmulatedHub) -> Result) -> Result? {
         guard let name else { return withHub(body) }
         return (try? HubName(name)).flatMap { name in hubs.withLock { $0.withHub(name, body) } }
@@ -138,7 +138,7 @@ final class ServedHub: Sendable {
     /// Closes the store's file, so that another hub may open it.
     func closeStore() { store?.close() }
 
-    /// Ends deliveries and all streams of them.
+    /// Ends deliveries and all delivery streams.
     func close() {
         wake.finish()
         streams.close()

@@ -3,19 +3,19 @@ import Foundation
 import HubEmulator
 import NotificationHub
 
-/// Devices registered before a hub opens, as a load for testing a client or the hub itself, with measurements of their
-/// cost. Device `n` has the tag `tag-{n modulo 1000}` and a template.
+/// Devices registered before a hub opens, to test a client or the hub under load, with measurements of their cost.
+/// Device `n` has the tag `tag-{n modulo 1000}` and a template.
 public struct SimulatedDevices: Sendable, CustomStringConvertible {
     public static let countMax = 10_000_000
     static let tags = 1000
     private static let sends = 100
 
     public let count: Int
-    /// The time to register them with requests as clients make them.
+    /// The time to register the devices with requests like those of clients.
     public let registering: Duration
-    /// The process's memory afterwards, in bytes; `nil` where the system does not report it.
+    /// The process's memory after registering, in bytes; `nil` if the system does not report it.
     public let residentBytes: Int?
-    /// The median times to accept a send to one tag, and to make its deliveries.
+    /// The median time to accept a send to one tag, and to make its deliveries.
     public let accepting: Duration
     public let delivering: Duration
 
@@ -27,7 +27,7 @@ public struct SimulatedDevices: Sendable, CustomStringConvertible {
             for device in 0..<count { _ = hub.handle(caller.registration(of: device), at: clock.now) }
         }
         residentBytes = Self.resident()
-        // Measured on a copy, so that the served hub starts without any sends.
+        // The measurement uses a copy, so that the served hub starts without sends.
         var trial = hub
         var times: [(Duration, Duration)] = []
         for number in 0..<Self.sends {

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The address of an OpenTelemetry collector that takes OTLP over HTTP.
+/// The address of an OpenTelemetry collector that accepts OTLP over HTTP.
 public struct CollectorAddress: Sendable, Hashable {
-    /// With the path of the traces.
+    /// The URL, including the path for traces.
     public let url: URL
 
-    /// - Parameter base: such as `http://127.0.0.1:4318`; `/v1/traces` is added as OTLP says. Holds no password.
+    /// - Parameter base: e.g. `http://127.0.0.1:4318`, without a password. As OTLP requires, `/v1/traces` is added.
     public init(_ base: String) throws(CollectorAddressProblem) {
         guard let parts = URLComponents(string: base), let scheme = parts.scheme?.lowercased(),
             ["http", "https"].contains(scheme), parts.host?.isEmpty == false, parts.query == nil, parts.fragment == nil,

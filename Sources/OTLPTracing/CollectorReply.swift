@@ -6,9 +6,9 @@ import FoundationNetworking
 
 /// A collector's reply to a batch (OTLP 1.x, "OTLP/HTTP Response").
 enum CollectorReply {
-    /// With the number of spans that it rejected.
+    /// The collector accepted the batch, except for the given number of spans.
     case taken(rejected: UInt64)
-    /// Seconds to wait first, when it named a time.
+    /// The collector asks to retry. The number is the seconds to wait, if it named a time.
     case later(Double?, reason: String)
     case refused(reason: String)
 
@@ -16,7 +16,7 @@ enum CollectorReply {
 
     init(_ response: HTTPURLResponse?, _ data: Data?, _ error: (any Error)?) {
         guard let response else {
-            // Its description may name the address, which holds no secret.
+            // The description may contain the address, which is not secret.
             self = .later(nil, reason: error.map { ($0 as NSError).localizedDescription } ?? "no reply")
             return
         }
@@ -29,7 +29,7 @@ enum CollectorReply {
         }
     }
 
-    /// - Returns: what went wrong, if anything, and how many of the spans are lost.
+    /// - Returns: the error, if any, and the number of spans that are lost.
     func outcome(ofSpans count: UInt64) -> (reason: String?, dropped: UInt64) {
         switch self {
         case .taken(let rejected): (rejected > 0 ? "some spans were rejected" : nil, min(rejected, count))
@@ -37,7 +37,7 @@ enum CollectorReply {
         }
     }
 
-    /// `{"partialSuccess": {"rejectedSpans": "3"}}`, a number in some collectors; anything else means none.
+    /// The number in `{"partialSuccess": {"rejectedSpans": "3"}}`, which some collectors write unquoted; otherwise 0.
     private static func rejected(_ data: Data) -> UInt64 {
         guard data.count <= 65_536, let json = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
             let partial = json["partialSuccess"] as? [String: Any]

@@ -1,27 +1,27 @@
 import Synchronization
 public import Tracing
 
-/// One span; exported once it ends, unless its trace is not recorded.
+/// One span. It is exported when it ends, if its trace is recorded.
 public final class OTLPSpan: Span {
     public let context: InstrumentationContext
     private let exporter: SpanExporter?
     private let record: Mutex<Record>
 
-    /// The data of a span, as the collector gets it.
+    /// The data of a span that the collector receives.
     struct Record: Sendable {
         var name: String
         var trace: TraceContext?
         var parent: TraceContext.SpanID?
         var kind: SpanKind
-        /// Nanoseconds since 1970, like the end.
+        /// The start in nanoseconds since 1970, like the end.
         var startedAt: UInt64
         var endedAt: UInt64?
-        // Not Sendable as the API declares them, though made of values only.
+        // The API does not declare these types Sendable, although they contain only values.
         nonisolated(unsafe) var attributes = SpanAttributes()
         nonisolated(unsafe) var status: SpanStatus?
     }
 
-    /// - Parameter exporter: `nil` for a span that is only passed on.
+    /// - Parameter exporter: `nil` for a span that is not recorded, only propagated.
     init(
         _ name: String, context: InstrumentationContext, parent: TraceContext.SpanID?, kind: SpanKind,
         startedAt: UInt64,
@@ -47,7 +47,7 @@ public final class OTLPSpan: Span {
 
     public func setStatus(_ status: SpanStatus) { record.withLock { $0.status = status } }
 
-    // A request has no events and no links; an error is its status.
+    // Requests have no events and no links, and an error is stored as the status.
     public func addEvent(_ event: SpanEvent) {}
     public func addLink(_ link: SpanLink) {}
 
@@ -57,7 +57,7 @@ public final class OTLPSpan: Span {
         setStatus(SpanStatus(code: .error, message: "\(error)"))
     }
 
-    /// The first end counts.
+    /// Ends the span. Only the first call has an effect.
     public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         guard let exporter else { return }
         let end = instant().nanosecondsSinceEpoch

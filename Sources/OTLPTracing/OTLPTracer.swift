@@ -1,13 +1,13 @@
 public import Tracing
 
-/// Makes spans and hands those that ended to an exporter. A trace that came in is recorded when its sender records it, a
-/// new one by chance.
+/// Makes spans and passes ended ones to an exporter. A trace that continues another is recorded if its sender records
+/// it. A new trace is recorded at random.
 public struct OTLPTracer: Tracer {
     private let exporter: SpanExporter
-    /// Trace ids below it are sampled: the low half of an id is random.
+    /// The sampling limit. A trace is sampled if the low half of its id, which is random, is smaller.
     private let threshold: UInt64
 
-    /// - Parameter sampledPercent: how many of the traces that begin here are recorded, 0…100.
+    /// - Parameter sampledPercent: the share of new traces that are recorded, 0…100.
     public init(_ exporter: SpanExporter, sampledPercent: Int) {
         self.exporter = exporter
         let percent = UInt64(min(max(sampledPercent, 0), 100))

@@ -6,12 +6,12 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Sends spans to a collector in batches. Adding one never waits: spans that do not fit are dropped and counted.
+/// Sends spans to a collector in batches. Adding a span never blocks: without room it is dropped and counted.
 public final class SpanExporter: Sendable {
-    /// Spans that wait; about 4 MB.
+    /// The most spans that may wait, about 4 MB.
     static let waitingMax = 4096
     static let batchMax = 512
-    /// Requests for one batch, when the collector allows another try.
+    /// The most requests for one batch, if the collector permits retries.
     static let triesMax = 4
     private static let interval = DispatchTimeInterval.seconds(1)
     private static let closingMax = DispatchTimeInterval.seconds(10)
@@ -29,22 +29,22 @@ public final class SpanExporter: Sendable {
         var isSending = false
         var isFailing = false
         var counts = Counts()
-        /// Set from `close` on.
+        /// Called once all spans are sent; set by `close`.
         var whenEmpty: (@Sendable () -> Void)?
-        /// The session takes no more requests: it would trap.
+        /// True once the session accepts no more requests. A further request would trap.
         var isClosed = false
     }
 
     public struct Counts: Sendable, Hashable {
         public var exported: UInt64 = 0
-        /// No room, refused, or the collector was unreachable for too long.
+        /// Spans without room, refused spans, and spans of an unreachable collector.
         public var dropped: UInt64 = 0
     }
 
     /// - Parameters:
-    ///   - headers: for every request; their values may be secret.
-    ///   - resource: describes the service: `service.name` and the like.
-    ///   - onChange: called when exporting begins to fail, with the reason, and with `nil` when it works again.
+    ///   - headers: added to every request. Their values may be secret.
+    ///   - resource: the attributes that describe the service, such as `service.name`.
+    ///   - onChange: called with a reason when exporting starts to fail, and with `nil` when it works again.
     public init(
         _ address: CollectorAddress, headers: [(name: String, value: String)] = [],
         resource: [(name: String, value: String)], onChange: @escaping @Sendable (String?) -> Void = { _ in }
@@ -76,7 +76,7 @@ public final class SpanExporter: Sendable {
 
     func flush() { queue.async { self.send() } }
 
-    /// Sends the waiting spans; those that the collector does not take within ten seconds are lost.
+    /// Sends the waiting spans. Spans that the collector has not accepted within ten seconds are lost.
     public func close() async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.whenEmpty = { continuation.resume() } }
@@ -114,7 +114,7 @@ public final class SpanExporter: Sendable {
         post(request, spans: UInt64(batch.count), attempt: 1)
     }
 
-    /// Nothing is left to send, or no time to send it.
+    /// Finishes closing, because no spans are left or the time is over.
     private func closed() {
         let done: (@Sendable () -> Void)? = state.withLock { state in
             guard let done = state.whenEmpty, !state.isClosed else { return nil }
@@ -145,7 +145,7 @@ public final class SpanExporter: Sendable {
             state.isSending = false
             state.counts.dropped += dropped
             state.counts.exported += spans - dropped
-            // An unreachable collector would keep a closing process waiting once per batch.
+            // A closing process would otherwise wait for an unreachable collector once per batch.
             if state.whenEmpty != nil, reason != nil {
                 state.counts.dropped += UInt64(state.waiting.count)
                 state.waiting = []

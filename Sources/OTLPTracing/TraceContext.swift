@@ -1,22 +1,22 @@
 import ByteText
 public import Tracing
 
-/// A position in a trace: the part of W3C Trace Context that every version has.
+/// A position in a trace: the part of W3C Trace Context that all versions share.
 public struct TraceContext: Sendable, Hashable {
     public var traceID: TraceID
     public var spanID: SpanID
-    /// The sender records this trace.
+    /// True if the sender records this trace.
     public var isSampled: Bool
-    /// Vendor data, passed on unchanged.
+    /// The vendors' `tracestate`, passed on unchanged.
     public var state: String?
 
-    /// 16 bytes, never all zero.
+    /// A trace's id: 16 bytes, never all zero.
     public struct TraceID: Sendable, Hashable {
         var high: UInt64
         var low: UInt64
     }
 
-    /// 8 bytes, never all zero.
+    /// A span's id: 8 bytes, never all zero.
     public struct SpanID: Sendable, Hashable {
         var value: UInt64
     }
@@ -28,10 +28,10 @@ public struct TraceContext: Sendable, Hashable {
         self.state = state
     }
 
-    /// - Parameter parent: a `traceparent` header; `nil` for one that W3C Trace Context §3.2.2 says to ignore.
+    /// - Parameter parent: a `traceparent` header. Fails if W3C Trace Context §3.2.2 requires ignoring it.
     public init?(parent: String, state: String? = nil) {
         let text = Array(parent.utf8)
-        // A later version may be longer, behind one more dash.
+        // A later version may be longer, after another dash.
         guard text.count >= 55, text[2] == Self.dash, text[35] == Self.dash, text[52] == Self.dash,
             let version = Self.hex(text[..<2]), version != 0xff,
             text.count == 55 || version > 0 && text[55] == Self.dash,
@@ -48,7 +48,7 @@ public struct TraceContext: Sendable, Hashable {
 
     private static let dash = UInt8(ascii: "-")
 
-    /// At most 16 digits, lower case as the standard demands.
+    /// Parses up to 16 digits, in lower case as the standard requires.
     private static func hex(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for digit in digits {

@@ -3,7 +3,7 @@ import Tracing
 
 /// The body of one request to the collector: OTLP's `ExportTraceServiceRequest` in its JSON form.
 struct TraceExport {
-    /// The service that makes the spans: name, version, instance.
+    /// The attributes of the service that makes the spans: name, version, instance.
     var resource: [(name: String, value: String)]
     var spans: [OTLPSpan.Record]
 
@@ -35,7 +35,7 @@ struct TraceExport {
             json.field("traceState", span.trace?.state)
             json.field("name", span.name)
             json.field("kind", number(of: span.kind))
-            // 64-bit integers are strings in the JSON of Protocol Buffers.
+            // The JSON form of Protocol Buffers writes 64-bit integers as strings.
             json.field("startTimeUnixNano", "\(span.startedAt)")
             json.field("endTimeUnixNano", "\(span.endedAt ?? span.startedAt)")
             json.array("attributes") { json in
@@ -71,7 +71,7 @@ struct TraceExport {
         }
     }
 
-    /// `Span.SpanKind` of the protocol.
+    /// The number of a kind in the protocol's `Span.SpanKind`.
     private static func number(of kind: SpanKind) -> Int {
         switch kind {
         case .internal: 1

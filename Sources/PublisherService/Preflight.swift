@@ -5,32 +5,32 @@ package import KafkaModel
 import NewsModel
 package import PublishEngine
 
-/// Checks the conditions for starting a publisher, and keeps what it reads for that. Blocks: call it on a thread that may wait.
+/// Checks the conditions for starting a publisher and keeps the values it has read. Blocks the calling thread.
 struct Preflight {
-    /// Partitions of all topics of each lane.
+    /// The number of partitions of each lane's topics.
     var lanePartitions: [Int] = []
-    /// The present end of every partition that the lane's group has not committed up to.
+    /// The end offset of every partition that the lane's group has not fully committed.
     var ends: [TopicPartition: Int64] = [:]
-    /// The topics that exist, with their settings.
+    /// The existing topics with their settings.
     private(set) var states: [String: TopicState] = [:]
-    /// The held topic is there.
+    /// True if the held topic exists.
     var canHold = false
-    /// Problems that do not keep the publisher from starting.
+    /// Problems that do not prevent a start.
     var warnings: [String] = []
 
     init(_ settings: PublisherSettings, measuringEnds: Bool) throws(PublisherFailure) {
         do {
-            // Who waits for brokers wants to say so soon; who measures gives a slow broker its time.
+            // A long-running process reports missing brokers soon. A job that measures gives slow brokers more time.
             let admin = try KafkaAdmin(settings: settings.kafka, timeout: .seconds(measuringEnds ? 10 : 5))
             let rules = settings.topicRules
             states = try admin.states(of: rules.topics.map(\.name))
             let findings = rules.findings(states)
-            // A job that is to end by itself would wait for a missing lane for ever.
+            // A job with an end would wait for a missing lane for ever.
             let problems = findings.filter {
                 $0.severity == .refuse || measuringEnds && $0.problem == .missing && $0.severity != .warning
             }
             guard problems.isEmpty else { throw PublisherFailure.topics(problems) }
-            // Partitions that can be served are served; the status lists the others.
+            // The publisher serves the available partitions. The status lists the others.
             warnings = findings.map(\.description)
             let counts = states.mapValues(\.partitions)
             canHold = states[settings.control.topics.held] != nil
@@ -73,7 +73,7 @@ extension PublisherSettings {
 }
 
 extension TopicRules {
-    /// The topics of the editors too.
+    /// Adds the topics for editorial control.
     package mutating func follow(_ control: ControlSettings) {
         controlTopic = control.topics.control
         auditTopic = control.topics.audit
@@ -81,7 +81,7 @@ extension TopicRules {
         needsControl = control.onStale == .stop
     }
 
-    /// The rules for the topics of an engine with these settings.
+    /// Makes the rules for the topics of an engine with these settings.
     package init(_ engine: EngineSettings, deadLetterTopic: String) {
         self.init(
             lanes: engine.lanes.map { .init(name: $0.name, topics: $0.topics, maxAge: $0.maxAge) },

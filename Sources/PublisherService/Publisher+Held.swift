@@ -4,12 +4,12 @@ import Logging
 import NewsModel
 import PublishEngine
 
-/// Events that wait for their time on the held topic.
+/// The publisher's use of the held topic, which keeps events until they are due.
 extension Publisher {
-    /// What is due later goes to the held topic; what is due sooner waits in its lane's window.
+    /// Events that are due later than this go to the held topic. The others wait in their lane's window.
     package static let holdsBeyond = Duration.seconds(60)
 
-    /// - Parameter tell: tells every engine of the process; called on the link's thread.
+    /// - Parameter tell: passes an input to every engine of the process. Called on the link's thread.
     func heldLink(_ kafka: KafkaSettings, _ tell: @escaping @Sendable (Input) -> Void) -> HeldLink {
         let topic = settings.control.topics.held
         return HeldLink(settings: kafka, topic: topic, clock: { [telemetry] in telemetry.clock.now }) {
@@ -23,7 +23,7 @@ extension Publisher {
             case .isAway(let failure):
                 tell(.holdsBeyond(nil))
                 if !HeldTopicState.isMissing(failure) { telemetry.failed(failure) }
-                // A topic that was never there was a warning at the start.
+                // A warning at start has already reported a topic that never existed.
                 guard telemetry.heldTopicIsAway(failure, at: telemetry.clock.now.steady) else { return }
                 log.warning(
                     "the held topic is away: what is under embargo waits in memory, up to a bound",

@@ -4,12 +4,12 @@ import NIOPosix
 import NewsModel
 import PublishEngine
 
-/// Before the start: brokers and topics have to be there.
+/// The phase before the start, in which brokers and topics must become available.
 extension Publisher {
-    /// Looks at brokers and topics until they allow a start.
+    /// Checks brokers and topics until they permit a start.
     ///
-    /// - Parameter untilCaughtUp: fails at the first obstacle: a job that cannot begin is not to hang.
-    /// - Returns: `nil` if the publisher was told to end before.
+    /// - Parameter untilCaughtUp: fails at the first obstacle, because a job that cannot start must not hang.
+    /// - Returns: `nil` if the publisher was drained before the start.
     func startable(untilCaughtUp: Bool) async throws(PublisherFailure) -> Preflight? {
         var wait = StartWait()
         var orders = EarlyOrders()
@@ -31,7 +31,7 @@ extension Publisher {
                     log.warning("waiting to start", metadata: ["reason": "\(reason)"])
                 }
                 let pause = wait.nextPause()
-                // A drain meanwhile is heard at once; what this yields then, nobody reads.
+                // A drain during the pause takes effect at once. The later `look` event is then ignored.
                 Task { [events] in
                     try? await Task.sleep(for: pause)
                     events.yield(.look)
@@ -42,7 +42,7 @@ extension Publisher {
         return nil
     }
 
-    /// On a thread that may wait: a broker that does not answer takes its time limit.
+    /// Runs the check on a thread that may block, because an unresponsive broker takes the full time limit.
     private func look(measuringEnds: Bool) {
         NIOThreadPool.singleton.submit { [settings, events] _ in
             let result = Result { () throws(PublisherFailure) in
@@ -52,7 +52,7 @@ extension Publisher {
         }
     }
 
-    /// What operators have ordered before the start, the last word about each thing.
+    /// Operators' orders from before the start; for each subject only the latest one.
     private struct EarlyOrders {
         private var isPaused: [LaneID: Bool] = [:]
         private var reload: Event?
@@ -72,7 +72,7 @@ extension Publisher {
     }
 }
 
-/// The pace of looking for brokers and topics that are not there, and of saying so.
+/// The intervals at which missing brokers and topics are checked and reported.
 struct StartWait {
     private var pause = Duration.milliseconds(500)
     private var told: (reason: String, at: Instant)?
@@ -82,13 +82,13 @@ struct StartWait {
 
     var hasWaited: Bool { told != nil }
 
-    /// Doubles, up to five seconds: someone is probably making what is missing.
+    /// Doubles the pause, up to five seconds, because an operator is probably creating what is missing.
     mutating func nextPause() -> Duration {
         pause = min(pause * 2, Self.longest)
         return pause
     }
 
-    /// A new reason, or the same after a minute.
+    /// True for a new reason, or for the same one after a minute.
     mutating func isWorthTelling(_ reason: String, at now: Instant) -> Bool {
         if let told, told.reason == reason, now - told.at < Self.reminder { return false }
         told = (reason, now)

@@ -23,7 +23,7 @@ public import Tracing
 public final class Publisher: Sendable {
     public let telemetry: Telemetry
     let settings: PublisherSettings
-    /// Each shard has its own: loops that count references to one object take its cache line from each other at every event.
+    /// Each shard has its own rules. Loops that count references to a shared object would contend for its cache line.
     private let rules: [ContentRules]
     private let tls: NIOSSLContext?
     let log: Logger
@@ -32,24 +32,24 @@ public final class Publisher: Sendable {
     let events: AsyncStream<Event>.Continuation
 
     enum Event: Sendable {
-        /// Before the start: look at brokers and topics, and what was seen.
+        /// Before the start: check brokers and topics, and the result of the check.
         case look
         case looked(Result<Preflight, PublisherFailure>)
         case drain
         case pause(LaneID)
         case resume(LaneID)
         case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
-        /// Of each shard.
+        /// The reload for each shard.
         case reload([Reload], categories: [String])
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
-        /// Kafka's side has ended; these records were handed to the producer and are not stored.
+        /// Kafka's threads have ended. These records were given to the producer but not stored.
         case closed(LostRecords)
     }
 
-    /// Checks the settings that only fail when used; connects to nothing.
+    /// Checks the settings that would otherwise fail only on use. Does not connect.
     ///
-    /// - Parameter tracer: makes a span of every request to the hub; `nil` costs nothing.
+    /// - Parameter tracer: makes a span of every request to the hub; `nil` disables tracing.
     public init(settings: PublisherSettings, log: Logger, tracer: (any Tracer)? = nil) throws(PublisherFailure) {
         do {
             rules = try Self.rules(settings, settings.payload, shards: settings.shards)
@@ -64,29 +64,29 @@ public final class Publisher: Sendable {
         (life, events) = AsyncStream.makeStream()
     }
 
-    /// Shuts down in order: nothing new is sent, replies are awaited, results stored, offsets committed, groups left.
-    /// From any thread, more than once, also before `run`.
+    /// Shuts down in order: stops sending, waits for replies, stores results, commits offsets, leaves the groups. May
+    /// be called from any thread, repeatedly, and before `run`.
     public func drain() {
         telemetry.isDraining()
         events.yield(.drain)
     }
 
-    /// Stops a lane; requests in flight are finished. Lasts until `resume` or the end of this process;
-    /// other processes go on.
+    /// Pauses a lane and finishes its requests in flight. The pause lasts until `resume` or the end of this process.
+    /// Other processes are not affected.
     ///
-    /// - Returns: `false` when there is no such lane.
+    /// - Returns: `false` if the lane does not exist.
     public func pause(lane name: String) -> Bool { tell(name, Event.pause) }
 
-    /// Lets a paused lane go on.
+    /// Resumes a paused lane.
     ///
-    /// - Returns: `false` when there is no such lane.
+    /// - Returns: `false` if the lane does not exist.
     public func resume(lane name: String) -> Bool { tell(name, Event.resume) }
 
-    /// Lets a lane go on that the flood guard has stopped; other processes' lanes stay stopped.
+    /// Resumes a lane that the flood guard has stopped. Other processes' lanes stay stopped.
     ///
-    /// - Parameter waiting: the fate of the records that stand on our partitions of the lane now.
-    /// - Returns: `false` when there is no such lane.
-    /// - Throws: the brokers did not say where the partitions end; nothing is released.
+    /// - Parameter waiting: the fate of the records that are now on our partitions of the lane.
+    /// - Returns: `false` if the lane does not exist.
+    /// - Throws: if the brokers do not report the partitions' ends. Nothing is released in this case.
     public func release(lane name: String, waiting: FloodRelease) async throws(KafkaFailure) -> Bool {
         guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }).map(LaneID.init) else {
             return false
@@ -115,15 +115,15 @@ public final class Publisher: Sendable {
         return true
     }
 
-    /// Puts rate, categories, `unroutable`, the message and the flood guard in force; everything else stays as it was. Each event uses
-    /// either the old settings or the new ones, never a mix. From any thread, also before `run`; reloads take effect in turn.
+    /// Applies a new rate, categories, `unroutable`, message and flood guard; nothing else changes. Each event uses the
+    /// old or the new settings, never a mix. Any thread may call it, also before `run`; reloads take effect in order.
     ///
-    /// - Throws: the problem of the new settings; then nothing changes.
+    /// - Throws: the problem of the new settings. Nothing changes in this case.
     public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
         var payload = new.payload
         payload.mode = settings.payload.mode
         var new = new
-        // The hub is this environment's, whatever a file says later.
+        // The environment of the hub cannot change at run time, whatever the new file says.
         new.policy.environment = settings.policy.environment
         new.policy.acceptsUnstamped = settings.policy.acceptsUnstamped
         let rules: [ContentRules]
@@ -149,7 +149,7 @@ public final class Publisher: Sendable {
     }
 
     /// Runs until `drain`, or until everything that was on the topics at the start is settled and committed. Waits for
-    /// brokers and results topic that are not there yet, unless it is to end by itself.
+    /// missing brokers and for the results topic, unless `untilCaughtUp` is set.
     public func run(untilCaughtUp: Bool = false) async throws(PublisherFailure) {
         guard let preflight = try await startable(untilCaughtUp: untilCaughtUp) else { return }
         for warning in preflight.warnings { log.warning("topics", metadata: ["warning": "\(warning)"]) }
@@ -171,7 +171,7 @@ public final class Publisher: Sendable {
 
     /// Runs from start to end.
     ///
-    /// - Returns: the failure that ended it, if any.
+    /// - Returns: the failure that ended the run, if any.
     private func live(
         on group: MultiThreadedEventLoopGroup, _ preflight: Preflight, _ catchUp: CatchUp?
     ) async -> PublisherFailure? {
@@ -253,7 +253,7 @@ public final class Publisher: Sendable {
         return failure
     }
 
-    /// On the control link's thread.
+    /// Handles a message on the control link's thread.
     private func take(
         _ message: ControlLink.Message, _ ended: AsyncStream<Void>.Continuation, tell: (Input) -> Void
     ) {
@@ -262,12 +262,12 @@ public final class Publisher: Sendable {
         case .settled(let stories): tell(.recallsSettled(stories))
         case .known(let isKnown): tell(.ordersKnown(isKnown))
         case .note(let note): log.log(note, topics: settings.control.topics)
-        // The shard that asked is told directly.
+        // The shard that asked is notified directly.
         case .confirmed: break
         case .status(let status):
             telemetry.controlled(status)
             tell(.keepsRecalls(status.keepsRecalls))
-            // Later on, sending stops instead: the record may be the mistake.
+            // After the start, sending stops instead, because the record may be the mistake.
             if case .elsewhere(let ours, let theirs)? = status.alarms.first, !status.wasKnown {
                 let topic = settings.control.topics.control
                 let reason = HubEnvironment.disagreement(ours, theirs, on: topic)
@@ -299,7 +299,7 @@ public final class Publisher: Sendable {
         }
     }
 
-    /// Follows the events of a life to its end: drain → every shard finished → Kafka's side closed.
+    /// Handles the events of a run to its end: drain → every shard finished → Kafka's threads closed.
     private func watch(_ loops: [any EventLoop], _ shards: ShardSlots, _ kafka: KafkaDriver) async -> PublisherFailure?
     {
         func tell(_ input: Input, but origin: ShardID? = nil) {
@@ -322,7 +322,7 @@ public final class Publisher: Sendable {
             case .pause(let lane): tell(.pause(lane))
             case .resume(let lane): tell(.resume(lane))
             case .release(let lane, let waiting, let ends): tell(.release(lane, waiting, upTo: ends))
-            // Only before the start.
+            // These events occur only before the start.
             case .look, .looked: break
             case .reload(let reloads, let categories):
                 for (index, (loop, reload)) in zip(loops, reloads).enumerated() {
@@ -335,7 +335,7 @@ public final class Publisher: Sendable {
                 unfinished.remove(shard)
                 if unfinished.isEmpty { kafka.close() }
             case .failed(let reason):
-                // Nothing more is sent: others may send the same now.
+                // Sending stops, because other processes may send the same events now.
                 if failure == nil { tell(.drain) }
                 failure = failure ?? reason
                 kafka.close()
@@ -353,7 +353,7 @@ public final class Publisher: Sendable {
     }
 }
 
-/// Holds a shard once its loop has made it. Touched only on that loop.
+/// Holds a shard after its loop has made it. Accessed only on that loop.
 private final class ShardSlot: @unchecked Sendable {
     var shard: NIOLoopBound<Shard>?
 }

@@ -4,11 +4,11 @@ public import KafkaModel
 /// The reason why a publisher did not start, or had to stop.
 public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
     case kafka(KafkaFailure)
-    /// Topics without which a promise would be broken.
+    /// Topics whose absence or settings would break a guarantee.
     case topics([TopicRules.Finding])
     case settings(String)
-    /// The shutdown's deadline passed before the broker had acknowledged so many results and dead letters. Nothing that
-    /// depends on them was committed: the next process does it again.
+    /// The shutdown deadline passed while this many results and dead letters were not acknowledged. Nothing that
+    /// depends on them was committed, so the next process repeats the work.
     case unstored(Int)
 
     public var description: String {
@@ -23,7 +23,7 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The settings are wrong: neither time nor a restart helps.
+    /// True if the settings are wrong, so that neither time nor a restart helps.
     public var isConfiguration: Bool {
         switch self {
         case .kafka(let failure): failure.isConfiguration
@@ -32,7 +32,7 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Time or an operator may remove the cause while the process waits.
+    /// True if time or an operator may remove the cause while the process waits.
     var mayPass: Bool {
         switch self {
         case .kafka(let failure): !failure.isFatal && !isConfiguration
@@ -41,7 +41,7 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The reason for not being ready while it lasts.
+    /// The reason for not being ready while the failure lasts.
     var notReady: ServiceStatus.NotReady {
         switch self {
         case .kafka(let failure):

@@ -17,20 +17,21 @@ public struct PublisherSettings: Sendable {
     public var limits: SenderLimits
     public var trustRoots: TrustRoots
     public var deadLetterTopic: String
-    /// How editors' orders are followed.
+    /// The settings for following editors' orders.
     public var control: ControlSettings
-    /// Event loops, each with its own engine, connections and partitions; at least 1.
+    /// The number of event loops, at least 1. Each has its own engine, connections and partitions.
     public var shards: Int
-    /// Seeds the jitter of retries.
+    /// The seed for the jitter of retries.
     public var seed: UInt64
 
     public static let standardShards = 1
 
     /// The number of shards that suits a pace and a machine.
     ///
-    /// One handles tens of thousands of requests a second, and has the whole pace and all connections for any partition: so it
-    /// is one unless the pace is higher. Else there is one for each core, but on few cores four, two for each at most, since
-    /// some wait for replies while others work; and at most eight, which is what one Kafka thread feeds.
+    /// One shard handles tens of thousands of requests per second, and has the whole pace and all connections for any
+    /// partition. More are useful only for a higher pace. There is then one per core, at most eight, the number that
+    /// one Kafka thread feeds. With few cores there are up to four, at most two per core, because some wait for replies
+    /// while others work.
     /// - Parameter perSecond: the pace; `nil` for unlimited.
     public static func suitableShards(perSecond: Int?, cores: Int, connections: Int) -> Int {
         if let perSecond, perSecond <= 10_000 { return standardShards }

@@ -2,17 +2,17 @@ import ByteText
 import NIOCore
 public import NIOSSL
 
-/// Makes TLS clients that take no certificate but one for the name that was asked for.
+/// Makes TLS clients that accept only a certificate for the requested name.
 ///
-/// NIOSSL also takes a certificate for the IP address that is connected to, whatever name was asked for. Authorities give out
-/// such certificates, so with NIOSSL alone, whoever answers for a name server could send his own machine's address and pass
-/// for any host.
+/// NIOSSL also accepts a certificate for the IP address that it connects to, whatever name was requested. Authorities
+/// issue such certificates. With NIOSSL alone, an attacker who controls the name server could return the address of
+/// another machine and impersonate any host.
 public enum ServerIdentity {
-    /// - Parameter host: a name, or an IP address, which is checked against the certificate's addresses.
-    /// - Returns: a handler whose handshake fails with `WrongCertificate` where the certificate is for another name.
-    /// - Throws: NIOSSL's error for a name that cannot be announced.
+    /// - Parameter host: a name, or an IP address, which is compared with the certificate's addresses.
+    /// - Returns: a handler whose handshake fails with `WrongCertificate` if the certificate is for another name.
+    /// - Throws: NIOSSL's error if the name cannot be sent as server name indication.
     public static func makeHandler(_ context: NIOSSLContext, host: String) throws -> NIOSSLClientHandler {
-        // An address is no name to announce. RFC 6066 §3.
+        // RFC 6066 §3 does not permit an address as a server name.
         if (try? SocketAddress(ipAddress: host, port: 0)) != nil {
             return try NIOSSLClientHandler(context: context, serverHostname: nil)
         }
@@ -27,19 +27,19 @@ public enum ServerIdentity {
         }
     }
 
-    /// A star stands for one whole label, the first. RFC 9525 §6.3.
+    /// Compares a host with a certificate's name. A star stands for exactly one label, the first. RFC 9525 §6.3.
     ///
-    /// - Parameter pattern: of a certificate.
+    /// - Parameter pattern: the name in the certificate.
     static func matches(_ host: String, _ pattern: String) -> Bool {
         guard pattern.hasPrefix("*.") else { return pattern.equalsIgnoringASCIICase(host) }
         guard let dot = host.firstIndex(of: "."), dot != host.startIndex else { return false }
-        // A star right above the top would stand for everybody there.
+        // A star directly below a top-level domain would match every domain in it.
         let domain = host[host.index(after: dot)...]
         return domain.contains(".") && domain.equalsIgnoringASCIICase(pattern.dropFirst(2))
     }
 }
 
-/// The server's certificate is trusted, but for other names.
+/// The server's certificate is trusted but issued for other names.
 public struct WrongCertificate: Error, Sendable, Hashable, CustomStringConvertible {
     public var host: String
 

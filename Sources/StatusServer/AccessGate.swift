@@ -1,27 +1,27 @@
 import HTTPServing
 
-/// Decides who may read the status and who may act on the service.
+/// Decides which callers may read the status and which may act on the service.
 struct AccessGate: Sendable {
     private let token: [UInt8]?
     private let isOnLoopback: Bool
 
     /// - Parameters:
-    ///   - token: callers that show it may do everything; `nil` for none.
-    ///   - isOnLoopback: the port is open to this machine only.
+    ///   - token: permits its bearer everything; `nil` for no token.
+    ///   - isOnLoopback: true if only this machine can reach the port.
     init(token: String?, isOnLoopback: Bool) {
         self.token = token.map { Array($0.utf8) }
         self.isOnLoopback = isOnLoopback
     }
 
     enum Verdict: Hashable {
-        /// With the proof that the caller gave, for the log.
+        /// Allowed. The text names the caller's proof, for the log.
         case allowed(as: String)
-        /// The token would open it.
+        /// Refused, but the token would permit the action.
         case needsToken
         case refused(String)
     }
 
-    /// Every caller that can connect may read, except through a foreign name that resolves to this machine.
+    /// Every caller that can connect may read, except under a foreign name that resolves to this machine.
     func mayRead(_ caller: Caller, authorization: String?) -> Bool {
         guard isOnLoopback, let authority = caller.authority else { return true }
         return Caller.namesLoopback(authority) || authorization.map(showsToken) ?? false
@@ -43,12 +43,12 @@ struct AccessGate: Sendable {
 
     private func showsToken(_ authorization: String) -> Bool {
         let parts = authorization.split(separator: " ", maxSplits: 1)
-        // The scheme's letter case is free, RFC 9110 §11.1.
+        // The scheme is compared without regard to case, RFC 9110 §11.1.
         guard let token, parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
         return Self.isEqual(Array(parts[1].drop { $0 == " " }.utf8), token)
     }
 
-    /// Takes the same time wherever the first difference is.
+    /// Compares in a time that does not depend on where the texts differ.
     private static func isEqual(_ given: [UInt8], _ wanted: [UInt8]) -> Bool {
         var difference = given.count ^ wanted.count
         for (index, byte) in wanted.enumerated() {

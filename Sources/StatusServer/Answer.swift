@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The answers of both status servers.
+/// The answers that all status servers share.
 enum Answer {
     static let eventStream = "text/event-stream; charset=utf-8"
 

@@ -3,16 +3,16 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// `/api/control`: what stands, who obeys, and the last orders.
+/// `/api/control`: the orders in force, the processes that obey them, and the latest orders.
 enum ControlJSON {
-    /// Stops come first; of very many recalls the page shows some.
+    /// The most orders listed. Stops come first, then the newest recalls.
     static let ordersMax = 100
     static let recentMax = 20
 
     static func scene(_ scene: ControlRoom.Scene, at now: Instant) -> [UInt8] {
         let standing = scene.view.standing(at: now)
         let stops = standing.filter(\.isStop)
-        // The newest recalls are those that somebody may want to lift.
+        // The newest recalls come first, because editors are most likely to lift those.
         let recalls = standing.filter { !$0.isStop }.sorted { ($0.at, $0.id) > ($1.at, $1.id) }
         return JSONWriter.object { json in
             json.field("at", now)
@@ -28,7 +28,7 @@ enum ControlJSON {
             json.array("processes") { json in
                 for beat in scene.view.signs.living { process(beat, into: &json) }
             }
-            // They are not waited for, and have not said that they ended.
+            // Silent processes are not waited for, and have not reported their end.
             json.array("silent") { json in
                 for silent in scene.view.signs.silent { process(silent.beat, into: &json) }
             }
@@ -41,7 +41,7 @@ enum ControlJSON {
     private static func process(_ beat: ControlRecord.Beat, into json: inout JSONWriter) {
         json.object { json in
             json.field("replica", beat.replica)
-            // By the clock of the process.
+            // The time by the process's own clock.
             json.field("lastHeard", beat.at)
         }
     }

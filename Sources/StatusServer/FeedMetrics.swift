@@ -1,8 +1,8 @@
 import Feeds
 import NewsModel
 
-/// All metrics of a process that follows feeds. Series are as many as feeds times a constant: feeds are named by the
-/// configuration alone.
+/// All metrics of a process that follows feeds. The number of series is the number of feeds times a constant, because
+/// only the configuration names feeds.
 enum FeedMetrics {
     static func text(_ report: IngestReport, _ process: ProcessFigures) -> [UInt8] {
         var text = MetricsText()

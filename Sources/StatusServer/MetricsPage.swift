@@ -7,7 +7,7 @@ import PublisherService
 
 /// All metrics of a process, under the names that alerts and dashboards use.
 enum MetricsPage {
-    /// - Parameter spans: `nil` without tracing.
+    /// - Parameter spans: the span counts; `nil` without tracing.
     static func text(_ status: ServiceStatus, _ process: ProcessFigures, spans: SpanExporter.Counts? = nil) -> [UInt8] {
         var text = MetricsText()
         deliveries(status, &text)
@@ -62,7 +62,7 @@ enum MetricsPage {
         }
     }
 
-    /// A sample for each lane and each key of its counts, in the keys' order.
+    /// Writes a sample for each lane and each key of its counts, in the order of the keys.
     private static func perLane(
         _ status: ServiceStatus, by label: String, _ counts: KeyPath<Tally.Lane, [String: UInt64]>,
         _ text: inout MetricsText
@@ -175,7 +175,7 @@ enum MetricsPage {
         control(status, &text)
     }
 
-    /// From the start, as alerts read them.
+    /// Metrics of editorial control. They exist from the start, as alerts require.
     private static func control(_ status: ServiceStatus, _ text: inout MetricsText) {
         let control = status.control
         text.family("newswire_standing_orders", .gauge, "Editors' orders in force: recalls and stops.") {

@@ -22,7 +22,7 @@ struct MetricsText {
         samples(&self)
     }
 
-    /// What every program of ours says of itself.
+    /// Metrics that every Newswire program has.
     mutating func program(startedAt: Instant) {
         family("newswire_build_info", .gauge, "Always 1; the labels say what is running.") {
             $0.sample(1, ("version", ServiceVersion.text))
@@ -40,7 +40,7 @@ struct MetricsText {
         line("", labels, Self.text(value))
     }
 
-    /// `counts` has one more entry than `bounds` (in seconds), for values above the last bound.
+    /// Writes a histogram. `counts` has one more entry than `bounds` (in seconds), for longer times.
     mutating func histogram(bounds: [Double], counts: [UInt64], sum: Double, _ labels: Label...) {
         var total: UInt64 = 0
         for (bound, count) in zip(bounds + [.infinity], counts) {

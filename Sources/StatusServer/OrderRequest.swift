@@ -6,7 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NewsModel
 
-/// A page's, or a program's, request to `/api/control/…` to give an order.
+/// A request to `/api/control/…` that gives an order, from a page or a program.
 struct OrderRequest {
     enum Verb: String {
         case recall, lift, stop, resume
@@ -14,7 +14,7 @@ struct OrderRequest {
 
     let verb: Verb
 
-    /// Those of the query: `story` or `what`, `reason`, `by`.
+    /// The allowed parameters of the query: `story` or `what`, `reason`, `by`.
     private var parameters: [String] {
         switch verb {
         case .recall, .lift: ["story", "reason", "by"]
@@ -22,7 +22,7 @@ struct OrderRequest {
         }
     }
 
-    /// - Returns: `nil` for another path.
+    /// - Returns: `nil` if the path is not an order's.
     init?(path: String) {
         let prefix = "/api/control/"
         guard path.hasPrefix(prefix), let verb = Verb(rawValue: String(path.dropFirst(prefix.count))) else {
@@ -32,13 +32,13 @@ struct OrderRequest {
     }
 
     /// - Parameters:
-    ///   - caller: added to the name that the request gives, because a page cannot know its own address.
-    ///   - rules: the checks that `newswire stop` and `newswire recall` make too.
+    ///   - caller: the caller's address, appended to the name in the request because a page cannot know it.
+    ///   - rules: the checks that `newswire stop` and `newswire recall` also make.
     /// - Returns: the order, or a sentence about the problem.
     func instruction(
         _ query: FormFields, caller: String, rules: OrderRules, at now: Instant
     ) -> Result<Instruction, Problem> {
-        // Whoever writes "at" or "reson" wants something that would not happen.
+        // A misspelled parameter such as "reson" is refused, because its effect would be missing.
         if let unknown = query.fields.map(\.name).filter({ !parameters.contains($0) }).min() {
             return .failure(
                 Problem(

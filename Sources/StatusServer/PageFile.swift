@@ -1,6 +1,6 @@
 /// One of the files that make up a page.
 struct PageFile {
-    /// The page of `newswire run`, or that of `newswire ingest` or `newswire telemetry`, which have some of its files.
+    /// The page of `newswire run`, of `newswire ingest` or of `newswire telemetry`. They share some files.
     enum Page {
         case publisher, feeds, telemetry
     }
@@ -8,7 +8,7 @@ struct PageFile {
     let type: String
     let bytes: [UInt8]
 
-    /// - Returns: `nil` for a path that is none of them.
+    /// - Returns: `nil` if the path is not one of the page's files.
     init?(path: String, of page: Page) {
         let bytes =
             switch page {

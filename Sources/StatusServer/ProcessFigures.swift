@@ -1,12 +1,12 @@
 import Foundation
 package import Synchronization
 
-/// Log lines of this process that nobody read in time, or that could not be written.
+/// Log lines of this process that were lost, because they were not read in time or could not be written.
 package enum LogLoss {
     package static let lines = Atomic<UInt64>(0)
 }
 
-/// The operating system's figures for this process; those it does not report are left out.
+/// The operating system's figures for this process; `nil` for those it does not report.
 struct ProcessFigures {
     /// User and system time, in seconds.
     var cpuSeconds: Double
@@ -25,7 +25,7 @@ struct ProcessFigures {
         let cpu = [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
         let memory = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
         let pages = memory?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-        // Listing the folder opens one file itself.
+        // Listing the folder opens one file, which is subtracted.
         let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count - 1
         var limit = rlimit()
         #if canImport(Glibc)

@@ -2,12 +2,12 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Logs refused actions: the first of each kind, and then how many more there were in each interval. A caller who may do
-/// nothing cannot fill the log either.
+/// Logs refused actions: the first of each kind, then the number of further ones in each interval. Unauthorised callers
+/// therefore cannot flood the log.
 final class RefusalLog: Sendable {
     private let log: Logger
     private let interval: TimeAmount
-    /// Refusals since the last line about each kind.
+    /// The refusals of each kind since its last line.
     private let counts = Mutex<[String: Int]>([:])
 
     init(_ log: Logger, interval: TimeAmount) {
@@ -16,8 +16,8 @@ final class RefusalLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - kind: one of a few.
-    ///   - loop: any; it logs the count.
+    ///   - kind: the kind of refusal, one of a few.
+    ///   - loop: any event loop. It logs the count.
     func note(_ kind: String, _ facts: Logger.Metadata, on loop: any EventLoop) {
         let isFirst = counts.withLock { counts in
             defer { counts[kind] = counts[kind].map { $0 + 1 } ?? 0 }

@@ -5,23 +5,23 @@ import Hummingbird
 import NIOCore
 import NewsModel
 
-/// How a process beside the publisher is doing, in the forms in which it is asked for.
+/// The report of a process other than the publisher, in the requested forms.
 protocol ServedReport: Sendable {
     var notReady: [ReadinessReason] { get }
-    /// In the text format of Prometheus.
+    /// The metrics in the text format of Prometheus.
     var metrics: [UInt8] { get }
-    /// JSON, with at most so many items where it lists some.
+    /// The status as JSON, with at most `limit` items in each list.
     func status(limit: Int) -> [UInt8]
 }
 
-/// Serves the report of a process beside the publisher. Nothing can be done there, only looked at.
+/// Serves the report of a process other than the publisher. Read-only.
 struct ReportResponder<Report: ServedReport>: HTTPResponder {
     private let settings: StatusServerSettings
     private let page: PageFile.Page
     private let report: @Sendable () async -> Report
     private let gate: AccessGate
 
-    /// - Parameter report: how the process is doing at the moment of the call.
+    /// - Parameter report: returns the state of the process at the time of the call.
     init(_ settings: StatusServerSettings, page: PageFile.Page, report: @escaping @Sendable () async -> Report) {
         self.settings = settings
         self.page = page
@@ -29,7 +29,7 @@ struct ReportResponder<Report: ServedReport>: HTTPResponder {
         gate = AccessGate(token: settings.token, isOnLoopback: Caller.namesLoopback(settings.host))
     }
 
-    /// - Returns: once the port is open.
+    /// - Returns: the server, once the port is open.
     func start() async throws(ListenFailure) -> RunningServer {
         try await RunningServer.start(self, host: settings.host, port: settings.port, limits: settings.limits)
     }
@@ -52,14 +52,14 @@ struct ReportResponder<Report: ServedReport>: HTTPResponder {
         }
         guard [.get, .head].contains(request.method) else {
             var answer = Answer.wrongMethod(allowed: "GET, HEAD")
-            // Do not read a body.
+            // Closing the connection avoids reading a body.
             answer.headers[.connection] = "close"
             return answer
         }
         if let file { return Answer.file(file) }
         let report = await report()
         switch Resource(rawValue: path) {
-        // It has answered, so its event loop is alive.
+        // The process is alive because its event loop has answered.
         case .health?: return Answer.json(.ok, StatusJSON.healthy)
         case .readiness?:
             return Answer.json(report.notReady.isEmpty ? .ok : .serviceUnavailable, report.notReady.readiness)

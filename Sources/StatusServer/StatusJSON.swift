@@ -193,7 +193,7 @@ enum StatusJSON {
         }
     }
 
-    /// Percentiles since the start, in seconds, and the buckets to compute them over a shorter time.
+    /// Writes percentiles since the start, in seconds, and buckets from which to compute them over a shorter time.
     private static func latency(_ name: StaticString, _ histogram: LatencyHistogram, _ json: inout JSONWriter) {
         json.object(name) { json in
             json.field("p50", histogram.quantile(0.5))

@@ -23,7 +23,7 @@ struct StatusResponder: HTTPResponder {
     let log: Logger
     let refusals: RefusalLog
 
-    /// Requests have no body; a short one is ignored.
+    /// The longest accepted body. Requests need no body, and a short one is ignored.
     private static let bodyMax = 4096
     private static let resultsMax = 200
 
@@ -32,7 +32,7 @@ struct StatusResponder: HTTPResponder {
             _ = try await request.body.collect(upTo: Self.bodyMax)
         } catch is NIOTooManyBytesError {
             var answer = Answer.problem(.contentTooLarge, "No request here has a body.")
-            // Do not read the rest of the body.
+            // Closing the connection avoids reading the rest of the body.
             answer.headers[.connection] = "close"
             return answer
         }
@@ -52,7 +52,7 @@ struct StatusResponder: HTTPResponder {
         switch request.method {
         case .get: return await show(page, request, context)
         case .head:
-            // The server keeps bodies back; this one would never end.
+            // The server drops the body of answers to HEAD, but this body would never end.
             if page == .stream {
                 var answer = Answer.answer(.ok, Answer.eventStream, [])
                 answer.body = ResponseBody { try await $0.finish(nil) }
@@ -96,7 +96,7 @@ struct StatusResponder: HTTPResponder {
         }
     }
 
-    /// `?event=ID&limit=N`: the newest first.
+    /// `?event=ID&limit=N`: the latest results, newest first.
     private func results(_ request: Request) -> Response {
         guard let query = request.query else { return Answer.brokenQuery }
         var limit = Self.resultsMax
@@ -110,7 +110,7 @@ struct StatusResponder: HTTPResponder {
         return Answer.json(.ok, StatusJSON.results(results))
     }
 
-    /// The status once a second, as server-sent events, until the reader disconnects.
+    /// Sends the status once a second as server-sent events, until the reader disconnects.
     private func stream(_ context: ConnectionContext) async -> Response {
         guard await context.beginStream() else {
             return Answer.problem(.serviceUnavailable, "Too many streams are open already.")
@@ -137,7 +137,7 @@ struct StatusResponder: HTTPResponder {
             case pause, resume, release
         }
 
-        /// `/api/lanes/{lane}/pause`, `…/resume` and `…/release`.
+        /// Reads `/api/lanes/{lane}/pause`, `…/resume` and `…/release`.
         init?(path: String) {
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 5, parts[1] == "api", parts[2] == "lanes", let verb = Verb(rawValue: String(parts[4]))
@@ -175,7 +175,7 @@ struct StatusResponder: HTTPResponder {
         }
     }
 
-    /// - Returns: the proof that the caller gave, for the log.
+    /// - Returns: the caller's proof, for the log.
     private func allow(
         _ request: Request, _ caller: Caller, _ facts: Logger.Metadata, _ context: ConnectionContext
     ) -> Result<String, RefusedAction> {

@@ -15,10 +15,10 @@ public struct StatusServer: Sendable {
     private let control: ControlRoom?
 
     /// - Parameters:
-    ///   - control: shows and gives editors' orders; `nil` without.
-    ///   - exporter: its span counts become metrics; `nil` without tracing.
-    ///   - feeds: what is known of the feeds that other processes follow, as `IngestReport.json` writes it; `nil` without
-    ///     feeds. Called for each question of the page, on an event loop.
+    ///   - control: shows and gives editors' orders; `nil` to disable them.
+    ///   - exporter: provides the metrics about spans; `nil` without tracing.
+    ///   - feeds: returns the state of feeds that other processes follow, in the form of `IngestReport.json`; `nil`
+    ///     without feeds. Called on an event loop for each request of the page.
     public init(
         _ settings: StatusServerSettings, publisher: Publisher, control: ControlRoom? = nil,
         exporter: SpanExporter? = nil, log: Logger, feeds: @escaping @Sendable () -> [UInt8]? = { nil }
@@ -31,8 +31,8 @@ public struct StatusServer: Sendable {
         self.log = log
     }
 
-    /// Serves until `stop()` is called on the server that this returns.
-    /// - Returns: once the port is open.
+    /// Serves until `stop()` is called on the returned server.
+    /// - Returns: the server, once the port is open.
     public func start() async throws(ListenFailure) -> RunningServer {
         let responder = StatusResponder(
             publisher: publisher, exporter: exporter, feeds: feeds, control: control,

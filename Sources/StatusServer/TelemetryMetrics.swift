@@ -1,8 +1,8 @@
 import HubTelemetry
 import NewsModel
 
-/// All metrics of a process that asks the hub what became of sends. Series are bounded: lanes are those of the configuration,
-/// platforms and outcomes those that documents name, tags a few hundred.
+/// All metrics of a process that polls the hub about sends. The number of series is bounded: lanes are configured,
+/// platforms and outcomes are documented, and tags are limited to a few hundred.
 enum TelemetryMetrics {
     static func text(_ report: TelemetryReport, _ process: ProcessFigures) -> [UInt8] {
         var text = MetricsText()
@@ -83,7 +83,7 @@ enum TelemetryMetrics {
                     seen.count, ("lane", key.lane), ("platform", key.platform), ("outcome", key.outcome))
             }
         }
-        // A series of its own that is always there: an alert sees the first increase.
+        // A separate series that always exists, so that an alert sees the first increase.
         let dead = figures.outcomes.reduce(0) {
             $1.key.outcome == OutcomeName.invalidCredentials ? $0 + $1.value.count : $0
         }

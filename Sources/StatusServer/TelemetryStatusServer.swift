@@ -2,19 +2,19 @@ public import HTTPServing
 public import HubTelemetry
 import PublisherService
 
-/// Health, metrics and the page of a process that asks the hub what became of sends. Nothing can be done there, only looked at.
+/// Health, metrics and the page of a process that polls the hub about sends. Read-only.
 public struct TelemetryStatusServer: Sendable {
     private let settings: StatusServerSettings
     private let report: @Sendable () async -> TelemetryReport
 
-    /// - Parameter report: how the process is doing at the moment of the call.
+    /// - Parameter report: returns the state of the process at the time of the call.
     public init(_ settings: StatusServerSettings, report: @escaping @Sendable () async -> TelemetryReport) {
         self.settings = settings
         self.report = report
     }
 
-    /// Serves until `stop()` is called on the server that this returns.
-    /// - Returns: once the port is open.
+    /// Serves until `stop()` is called on the returned server.
+    /// - Returns: the server, once the port is open.
     public func start() async throws(ListenFailure) -> RunningServer {
         try await ReportResponder(settings, page: .telemetry) { [report] in await report() }.start()
     }

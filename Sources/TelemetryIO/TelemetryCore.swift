@@ -9,9 +9,9 @@ import NewsModel
 import NotificationHub
 import PublisherService
 
-/// Carries out what a `TelemetryDesk` decides. Lives on one event loop.
+/// Carries out the actions of a `TelemetryDesk`. Confined to one event loop.
 final class TelemetryCore: @unchecked Sendable {
-    // Made on one thread, then used on the loop alone.
+    // Created on one thread, then used only on the loop.
     let loop: any EventLoop
     private var desk: TelemetryDesk
     private let questions: HubQuestions
@@ -22,11 +22,11 @@ final class TelemetryCore: @unchecked Sendable {
     private let log: Logger
     private let clock = ServiceClock()
     private var driver: SharedStateDriver?
-    /// How many partitions the results topic has.
+    /// The number of partitions of the results topic.
     private var partitionCount = 0
     private var alarm: (at: Instant, task: Scheduled<Void>)?
     private let startedAt: Instant
-    /// Succeeds once everything is committed after `finish`.
+    /// Succeeds when everything is committed after `finish`.
     let finished: EventLoopPromise<Void>
     let caughtUp: EventLoopPromise<Void>
 
@@ -140,7 +140,7 @@ final class TelemetryCore: @unchecked Sendable {
         alarm = (time, task)
     }
 
-    /// Lets go of everything that waits: nobody handles it any more.
+    /// Releases everything that waits, because no inputs are handled after this.
     func end() {
         alarm?.task.cancel()
         alarm = nil

@@ -11,14 +11,14 @@ import NewsModel
 public import NotificationHub
 import Synchronization
 
-/// One process that asks the hub what became of accepted sends: a desk on an event loop of its own, its questions, and its part
-/// of the results topic. It shares nothing with a publisher: neither connections, nor pace, nor threads.
+/// A process that polls the hub about accepted sends: a desk on its own event loop, its questions, and its part of the
+/// results topic. It shares no connections, pace or threads with a publisher.
 public final class TelemetryService: Sendable {
     public struct Settings: Sendable {
         public var kafka: KafkaSettings
         public var telemetry: TelemetrySettings
         public var resultsTopic: String
-        /// The topic that records are written to, on the partition of the result.
+        /// The topic for the records. Each is written to the partition with the number of its result's.
         public var topic: String
         public var connection: ConnectionString
         public var hub: HubName
@@ -53,13 +53,13 @@ public final class TelemetryService: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let core: TelemetryCore
     private let life = Mutex(Life())
-    /// Wakes whoever waits for brokers when it is time to go.
+    /// Signalled at the end, to wake the thread that waits for brokers.
     private let finishing = DispatchSemaphore(value: 0)
     private let closed: EventLoopPromise<Void>
     private let throttle = FailureThrottle()
 
     private static let brokerPause = DispatchTimeInterval.seconds(2)
-    /// The last part of its consumer group's name.
+    /// The last part of the consumer group's name.
     public static let groupName = "telemetry"
 
     /// - Throws: if the trusted certificates cannot be read.
@@ -74,12 +74,12 @@ public final class TelemetryService: Sendable {
 
     // MARK: Life
 
-    /// Asks until `finish` was called and everything is committed. Once.
+    /// Polls until `finish` was called and everything is committed. Call it once.
     ///
     /// - Parameters:
-    ///   - untilCaughtUp: end by itself once every result that stood on the topic at the start is dealt with.
-    ///   - whenEnded: gets the last report.
-    /// - Throws: a failure that only a person or a restart can end.
+    ///   - untilCaughtUp: ends once all results that were on the topic at the start are settled.
+    ///   - whenEnded: receives the last report.
+    /// - Throws: a failure that only a person or a restart can resolve.
     public func run(
         untilCaughtUp: Bool = false, whenEnded: @escaping @Sendable (TelemetryReport) -> Void = { _ in }
     ) async throws(KafkaFailure) {
@@ -89,7 +89,7 @@ public final class TelemetryService: Sendable {
                 try prepare(isPatient: !untilCaughtUp)
             }
             if let driver {
-                // A driver that is closed leaves the group, or never joins it.
+                // A closed driver leaves the group or never joins it.
                 if life.withLock({ $0.isFinishing }) { driver.close() } else { driver.start() }
                 try? await closed.futureResult.get()
             }
@@ -101,7 +101,7 @@ public final class TelemetryService: Sendable {
         if let failure = life.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Asks nothing more, commits, and ends `run`. Any thread; later calls do nothing.
+    /// Stops polling, commits, and ends `run`. May be called on any thread; repeated calls have no effect.
     public func finish() {
         let isFirst = life.withLock { life in
             defer { life.isFinishing = true }
@@ -115,14 +115,14 @@ public final class TelemetryService: Sendable {
     }
 
     private func close(_ whenEnded: @Sendable (TelemetryReport) -> Void) async {
-        // Without a driver nobody else keeps it.
+        // Without a driver no other code succeeds the promise.
         closed.succeed()
         if let report = await report() { whenEnded(report) }
         try? await core.loop.submit { [core] in core.end() }.get()
         try? await group.shutdownGracefully()
     }
 
-    /// How the process is doing; `nil` once it has ended.
+    /// The state of the process; `nil` once it has ended.
     public func report() async -> TelemetryReport? {
         try? await core.loop.submit { [core] in core.report }.get()
     }
@@ -131,8 +131,8 @@ public final class TelemetryService: Sendable {
 
     /// Waits for brokers and checks the topics. Blocks.
     ///
-    /// - Parameter isPatient: otherwise it fails at the first obstacle: a job that cannot begin is not to hang.
-    /// - Returns: `nil` when `finish` came first.
+    /// - Parameter isPatient: false to fail at the first obstacle, because a job that cannot start must not hang.
+    /// - Returns: `nil` if `finish` was called first.
     private func prepare(isPatient: Bool) throws(KafkaFailure) -> SharedStateDriver? {
         var isFirst = true
         while !life.withLock({ $0.isFinishing }) {
@@ -171,7 +171,7 @@ public final class TelemetryService: Sendable {
         return driver
     }
 
-    /// On the polling thread.
+    /// Handles a notice on the polling thread.
     private func take(_ notice: KafkaNotice) {
         switch notice {
         case .error(let failure) where failure.isFatal:

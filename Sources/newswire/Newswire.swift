@@ -4,11 +4,11 @@ import NewswireCommands
 
 @main
 enum Newswire {
-    /// Not `async`: the first thread would then wait in `sigsuspend`, in which valgrind 3.19 crashes, and
-    /// `benchmark path --instructions` could not run this program. It waits here instead, so nothing may wait for the main
-    /// actor or the main queue.
+    /// Runs the command. Not `async`, because the first thread would then wait in `sigsuspend`, in which valgrind 3.19 crashes.
+    /// `benchmark path --instructions` could then not run this program. The first thread waits here instead, so nothing may
+    /// wait for the main actor or the main queue.
     static func main() {
-        // For `run` it means: read the settings again. Before they were read there is nothing to do.
+        // For `run`, SIGHUP means to read the settings again. It is ignored until they were read for the first time.
         if CommandLine.arguments.dropFirst().first == "run" { signal(SIGHUP, SIG_IGN) }
         Terminal.prepare()
         Task.detached {

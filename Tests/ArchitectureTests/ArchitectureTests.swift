@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// `Sources/ARCHITECTURE.md` holds: the modules use only what it says, and what it names exists.
+/// Checks `Sources/ARCHITECTURE.md`: modules import only what it permits, and everything that it names exists.
 struct ArchitectureTests {
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardizedFileURL
     private static let sources = repository.appending(path: "Sources")
-    /// A module outside the package that no pure module may import.
+    /// Modules outside the package that no pure module may import.
     private static let impure = [
         "Foundation", "Dispatch", "Glibc", "Darwin", "Synchronization", "Logging", "NIOCore", "NIOPosix",
     ]
@@ -17,7 +17,7 @@ struct ArchitectureTests {
     private struct Module {
         var name: String
         var isPure: Bool
-        /// `nil` for every module.
+        /// The permitted modules; `nil` permits every module.
         var uses: Set<String>?
     }
 
@@ -60,7 +60,7 @@ struct ArchitectureTests {
         #expect(Set(folders) == Set(modules.map(\.name)))
     }
 
-    @Test func `the table is sorted: nothing uses what stands below it`() {
+    @Test func `the modules table is sorted so that each module uses only modules above it`() {
         var above: Set<String> = ["CSimdjson", "CRdkafka", "CIconv", "CAllocator"]
         for module in modules {
             #expect((module.uses ?? []).isSubset(of: above), "\(module.name)")
@@ -101,7 +101,7 @@ struct ArchitectureTests {
         #expect(count > 20)
     }
 
-    @Test func `every path that a contributor is sent to exists`() throws {
+    @Test func `every path in CONTRIBUTING exists`() throws {
         let text = try String(contentsOf: Self.repository.appending(path: ".github/CONTRIBUTING.md"), encoding: .utf8)
         let changes = text.components(separatedBy: "## Where a change goes").last ?? ""
         let paths = Self.quoted(changes).filter { $0.contains("/") }
@@ -112,7 +112,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test func `every test that keeps a rule exists`() throws {
+    @Test func `every test named in the table of rules exists`() throws {
         let rules = text.components(separatedBy: "## Not obvious")[1]
         let suites = Set(
             try Self.swiftFiles(in: Self.repository.appending(path: "Tests"))
@@ -123,8 +123,8 @@ struct ArchitectureTests {
         for name in named { #expect(suites.contains(name), "\(name)") }
     }
 
-    /// Everything else of a test reaches what it tests through a public or package interface.
-    @Test func `no test looks inside the program`() throws {
+    /// Tests must use a public or package interface instead.
+    @Test func `no test imports the program as testable`() throws {
         for file in try Self.swiftFiles(in: Self.repository.appending(path: "Tests")) {
             let text = try String(contentsOf: file, encoding: .utf8)
             #expect(!text.contains("@testable import " + "newswire"), "\(file.lastPathComponent)")

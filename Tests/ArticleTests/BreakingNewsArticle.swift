@@ -13,12 +13,12 @@ import Testing
 }
 
 // snippet
-/// The app's one object for notifications.
+/// The app's only object for notifications.
 struct Notifications {
     let choices: CategoryStore
     let registrar: HubRegistrar
 
-    /// - Parameter connectionString: of a key with the Listen right only.
+    /// - Parameter connectionString: the connection string of a key with the Listen right only.
     init(connectionString: String, hub: String, file: URL) throws {
         let store = FileStore(file)
         choices = CategoryStore(store)
@@ -27,12 +27,12 @@ struct Notifications {
             store: store)
     }
 
-    /// Call it with each token that the push service hands over, and after each change of the choices.
+    /// Registers the device. Call it with each token from the push service and after each change of the choices.
     func update(deviceToken: some Sequence<UInt8>) async {
         await registrar.want(Subscription(channel: .apple(deviceToken), categories: choices.chosen))
     }
 
-    /// Run it for as long as the app does: it retries until the hub has the registration.
+    /// Retries until the hub has the registration. Run it for as long as the app runs.
     func run() async {
         await registrar.run()
     }

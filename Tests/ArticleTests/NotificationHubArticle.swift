@@ -11,12 +11,12 @@ import Testing
 }
 
 // snippet
-/// Everything that an HTTP client needs for one send.
+/// Returns the parts of one send for an HTTP client.
 func newsRequest(_ connection: ConnectionString, hub: HubName, now: Int64) throws -> (URL, [HeaderField], [UInt8]) {
     let send = SendRequest(
         format: .template, tags: try TagExpression(parsing: "World || Politics").description,
         body: Array(#"{"messageParam":"Breaking World News : It rains"}"#.utf8))
-    // Keep the token: it renews itself, and one serves all calls.
+    // Keep the token: it renews itself, and one token serves all calls.
     var token = AccessToken(connection)
     let fields = [
         HeaderField("Authorization", token.headerValue(at: now)),
@@ -43,7 +43,7 @@ func afterReply(status: Int, fields: [HeaderField], body: [UInt8], now: Int64) -
 }
 // end
 
-@Test func `its request is complete, and replies are understood`() throws {
+@Test func `the article's request is complete, and its replies are understood`() throws {
     let connection = try ConnectionString(
         parsing: "Endpoint=sb://news.servicebus.windows.net/;SharedAccessKeyName=Full;SharedAccessKey=a2V5")
     let (url, fields, body) = try newsRequest(connection, hub: try HubName("breaking-news"), now: 1_800_000_000)

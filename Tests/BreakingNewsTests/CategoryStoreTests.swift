@@ -11,7 +11,7 @@ struct CategoryStoreTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    @Test func `the six categories of the tutorials are on offer, and none is chosen`() {
+    @Test func `the six categories of the tutorials are on offer, and no category is chosen`() {
         let store = CategoryStore(MemoryStore())
         #expect(
             store.offer.map(\.name) == ["World", "Politics", "Business", "Technology", "Science", "Sports"])

@@ -4,7 +4,7 @@ import HubServer
 import NotificationHub
 import Synchronization
 
-/// A device: a store, a clock that stands still until it is moved, and a connection to the hub.
+/// A device: a store, a clock that advances only when a test moves it, and a connection to the hub.
 final class Device: Sendable, RegistrationClock {
     static let start: Int64 = 1_800_000_000
 
@@ -21,7 +21,7 @@ final class Device: Sendable, RegistrationClock {
     func sleep(seconds: Int64) async { advance(by: seconds) }
     func newID() -> String { UUID().uuidString.lowercased() }
 
-    /// A registrar, as after a new start of the app.
+    /// A registrar as it is after a new start of the app.
     func registrar(
         _ hub: RunningHub, form: RegistrationForm = .installation, connection: ConnectionString? = nil,
         transport: any HubTransport = SessionTransport()
@@ -39,7 +39,7 @@ final class CountingTransport: HubTransport {
     private let seen = Mutex<[String]>([])
     private let inner = SessionTransport()
 
-    /// Method and path without ids and query, in order.
+    /// The method and the path of each request in order, without ids and query.
     var calls: [String] {
         seen.withLock { seen in
             defer { seen = [] }

@@ -8,7 +8,7 @@ import Testing
 /// The registrar against the emulator, over HTTP.
 struct HubRegistrarTests {
     private func subscription(_ channel: PushChannel, _ names: String...) throws -> Subscription {
-        // One template: these tests count registrations and sends that name no template.
+        // One template, because these tests count registrations and send without naming a template.
         Subscription(
             channel: channel, tags: try names.map { try Tag($0) }, templates: [.breakingNews(for: channel)])
     }
@@ -18,7 +18,7 @@ struct HubRegistrarTests {
     ]
 
     @Test(arguments: PushChannel.everyKind, forms)
-    func `devices of every kind and form get their category and no other`(
+    func `devices of every kind and form receive their category and no other`(
         channel: PushChannel, form: (RegistrationForm, Int)
     ) async throws {
         try await withHub { hub in
@@ -46,7 +46,7 @@ struct HubRegistrarTests {
     }
 
     @Test(arguments: [RegistrationForm.installation, .registrations(native: true)])
-    func `a change replaces, a removal removes`(form: RegistrationForm) async throws {
+    func `a change replaces the registration, a removal deletes it`(form: RegistrationForm) async throws {
         try await withHub { hub in
             let device = Device()
             let registrar = try device.registrar(hub, form: form)
@@ -87,7 +87,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `registrations as in the tutorials: look, reserve, write; then only write`() async throws {
+    @Test func `a first registration looks, reserves and writes, and later ones only write`() async throws {
         try await withHub { hub in
             let device = Device()
             let transport = CountingTransport()
@@ -107,7 +107,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `a device that lost its record takes its registrations over`() async throws {
+    @Test func `a device that lost its record takes over its registrations`() async throws {
         try await withHub { hub in
             let transport = CountingTransport()
             for _ in 1...3 {
@@ -127,7 +127,7 @@ struct HubRegistrarTests {
             let registrar = try device.registrar(hub, form: .registrations(native: false), transport: transport)
             await registrar.want(try subscription(.apple(deviceToken: "AB"), "World"))
             await registrar.settle()
-            // The platform says that the channel is dead: the hub removes the registration and its id.
+            // The platform reports the channel as dead, so the hub removes the registration and its id.
             #expect(try await emulator(hub, "PUT", "devices/AB", #"{"outcome":"ExpiredChannel"}"#) == 204)
             let watched = try #require(hub.deliveries(to: ["AB"]))
             _ = try await hub.send(#"{"messageParam":"x"}"#, to: "World")
@@ -144,7 +144,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `a new form leaves nothing of the old one behind`() async throws {
+    @Test func `a change of form removes the registrations of the old form`() async throws {
         try await withHub { hub in
             let device = Device()
             let forms: [(RegistrationForm, Int)] = [
@@ -161,7 +161,7 @@ struct HubRegistrarTests {
     }
 
     @Test(arguments: [Self.status(503), Self.status(500), Self.status(404), Self.reset(.before), Self.reset(.after)])
-    func `the choice is kept while the hub is away, and registered when it is back`(fault: HubFault) async throws {
+    func `a choice made while the hub fails is registered once the hub works again`(fault: HubFault) async throws {
         try await withHub { hub in
             let device = Device()
             hub.add(fault)

@@ -11,11 +11,11 @@ struct LanguageTests {
         (["de", "fr"], "French"),
         (["de"], "English"), ([], "English"), (["f"], "English"),
     ])
-    func `until the reader chooses, the system's languages decide`(preferred: [String], name: String) {
+    func `the system's languages apply until the reader chooses one`(preferred: [String], name: String) {
         #expect(LanguageStore(MemoryStore(), preferred: preferred).language?.name == name)
     }
 
-    @Test func `the reader's choice outlasts a restart, and can be left to the system again`() throws {
+    @Test func `the reader's choice survives a restart, and can be withdrawn`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "language-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }
         let languages = LanguageStore(FileStore(file), preferred: ["en"])
@@ -23,7 +23,7 @@ struct LanguageTests {
         try languages.choose(NewsLanguage.standard[1])
         let again = LanguageStore(FileStore(file), preferred: ["en"])
         #expect(again.language?.code == "fr" && again.choice?.property == "News_French")
-        // A newsroom that stops its French news for a while.
+        // The newsroom stops offering French for a while.
         let fewer = LanguageStore(FileStore(file), offer: [NewsLanguage.standard[0]], preferred: ["fr"])
         #expect(fewer.language?.code == "en" && fewer.choice == nil)
         try again.choose(nil)
@@ -31,12 +31,12 @@ struct LanguageTests {
     }
 
     @Test(arguments: [("fr", "Français"), ("fr", "a b"), ("", "French"), ("fr", ""), ("fr", "x\"")])
-    func `a language that no template can name is refused`(code: String, name: String) {
+    func `a language whose property no template can name is refused`(code: String, name: String) {
         #expect(throws: NewsLanguageProblem.self) { try NewsLanguage(code: code, name: name) }
     }
 
     @Test(arguments: PushChannel.everyKind)
-    func `three readers in three languages: one send, three texts`(channel: PushChannel) async throws {
+    func `readers of three languages receive three texts from one send`(channel: PushChannel) async throws {
         try await withHub { hub in
             var handles: [String] = []
             for (number, language) in NewsLanguage.standard.enumerated() {
@@ -58,7 +58,7 @@ struct LanguageTests {
     }
 
     @Test(arguments: [RegistrationForm.installation, .registrations(native: false)])
-    func `a reader who changes the language has one registration of each template, in the new language`(
+    func `a change of language leaves one registration of each template, in the new language`(
         form: RegistrationForm
     ) async throws {
         try await withHub { hub in
@@ -91,7 +91,7 @@ struct LanguageTests {
 }
 
 extension PushChannel {
-    /// The same kind for another device.
+    /// The same kind of channel for another device.
     fileprivate func numbered(_ number: Int) -> PushChannel {
         switch self {
         case .apple: .apple(deviceToken: "0A1B2C0\(number)")

@@ -15,7 +15,7 @@ struct QuietTemplateTests {
     }
 
     @Test(arguments: PushChannel.everyKind)
-    func `a send that names the quiet template comes once, without a sound`(channel: PushChannel) async throws {
+    func `a send that names the quiet template arrives once, without a sound`(channel: PushChannel) async throws {
         try await withHub { hub in
             let device = Device()
             let registrar = try device.registrar(hub)

@@ -6,10 +6,10 @@ import Testing
 
 @testable import BreakingNews
 
-/// Random lives of a device: new choices, failures, lost replies, restarts, a new handle, a lost record. Once the hub
-/// works again, it must have exactly the last wanted subscription.
+/// Random histories of a device: new choices, failures, lost replies, restarts, a new handle, a lost record. Once the
+/// hub works again, it must have exactly the last wanted subscription.
 struct RegistrationLifeTests {
-    @Test func `in the end the hub has the last wanted subscription, once`() throws {
+    @Test func `the hub ends with the last wanted subscription, registered once`() throws {
         for seed in 0..<1000 {
             var life = try Life(seed: UInt64(seed))
             for _ in 0..<40 { try life.step() }
@@ -78,7 +78,7 @@ struct RegistrationLifeTests {
                 .randomElement(using: &random) ?? .installation
         }
 
-        /// A platform never gives a token twice.
+        /// Takes a new token. A platform never issues the same one twice.
         private mutating func newChannel() {
             channels += 1
             channel = .fcmv1(registrationToken: "token-\(channels)")
@@ -100,8 +100,8 @@ struct RegistrationLifeTests {
             if let wanted { plan.want(wanted) }
         }
 
-        /// Without its memory a device finds what the hub has for its handle, and nothing else: an installation's id and
-        /// an earlier handle are lost for good.
+        /// Discards the record. The device can then find only the registrations of its handle at the hub. An
+        /// installation's id and an earlier handle are permanently lost.
         private mutating func loseMemory() throws {
             guard plan.settings.form != .installation, plan.record.installation == nil, let wanted,
                 plan.record.registered?.subscription == wanted
@@ -140,7 +140,7 @@ struct RegistrationLifeTests {
             if case .renew = plan.handle(answer, to: call, at: now, using: &random) { token.discard() }
         }
 
-        /// The platform declares a handle dead: the hub removes its registrations and their ids.
+        /// Makes the platform report the handle as dead. The hub then removes its registrations and their ids.
         private mutating func expire() {
             hub.setOutcome(.expiredChannel, handle: channel.handle)
             var headers: HubHeaders = ["Host": "127.0.0.1:8090", "ServiceBusNotification-Format": "template"]
@@ -152,7 +152,7 @@ struct RegistrationLifeTests {
                     body: Array("{}".utf8)), at: HubTime(seconds: now))
             _ = hub.deliver(limit: 1000, at: HubTime(seconds: now))
             hub.setOutcome(nil, handle: channel.handle)
-            // The app learns of it by a new token.
+            // The app notices this when it receives a new token.
             newChannel()
             if let old = wanted {
                 wanted = Subscription(channel: channel, tags: old.tags)
@@ -160,7 +160,7 @@ struct RegistrationLifeTests {
             }
         }
 
-        /// For each registration of the hub: the handle, the tags without the hub's own, and true for a template.
+        /// The hub's registrations: each with its handle, its tags without the hub's own, and true for a template.
         var registered: [String] {
             var headers: HubHeaders = ["Host": "127.0.0.1:8090"]
             var token = token

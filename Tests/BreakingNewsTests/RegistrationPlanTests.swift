@@ -4,7 +4,7 @@ import Testing
 
 @testable import BreakingNews
 
-/// The plan, driven call by call.
+/// The plan's decisions, tested call by call.
 struct RegistrationPlanTests {
     private var random = SystemRandomNumberGenerator()
     private let now = Device.start
@@ -21,7 +21,7 @@ struct RegistrationPlanTests {
 
     private func subscription(_ names: String...) throws -> Subscription {
         let channel = PushChannel.apple(deviceToken: "AB")
-        // One template, so one registration to look after.
+        // One template, so that there is one registration.
         return Subscription(
             channel: channel, tags: try names.map { try Tag($0) }, templates: [.breakingNews(for: channel)])
     }
@@ -63,12 +63,12 @@ struct RegistrationPlanTests {
         #expect(plan.state == .registering)
         #expect(answer(&plan, 200) == "PUT registrations/1-2-3")
         _ = plan.next(at: now)
-        // Order and letter case make no difference.
+        // Order and letter case of tags do not matter.
         plan.want(try subscription("sports", "World"))
         #expect(plan.next(at: now) == .wait(until: now + plan.settings.refreshAfter))
     }
 
-    @Test mutating func `an id that is gone is replaced once, then it waits`() throws {
+    @Test mutating func `a lost id is replaced once, then the plan waits`() throws {
         var plan = try plan()
         plan.record.setID("1-2-3", template: "breakingNews")
         plan.want(try subscription("World"))
@@ -178,7 +178,7 @@ struct RegistrationPlanTests {
         _ = plan.next(at: now)
         plan.want(try subscription("Sports"))
         _ = plan.next(at: now)
-        // The process dies here: the hub may have either.
+        // The process dies here. The hub may have either subscription.
         var next = try self.plan(.installation, record: plan.record)
         next.want(try subscription("World"))
         #expect(answer(&next, 200) == "PUT installations/device-1")
@@ -194,7 +194,7 @@ struct RegistrationPlanTests {
         #expect(answer(&plan, 200) == "PUT installations/device-1")
     }
 
-    @Test mutating func `nothing chosen means nothing registered`() throws {
+    @Test mutating func `an empty choice removes all registrations`() throws {
         var plan = try plan(.registrations(native: true))
         plan.record.setID("1-1-1", template: nil)
         plan.record.setID("2-2-2", template: "breakingNews")
@@ -207,7 +207,7 @@ struct RegistrationPlanTests {
         #expect(plan.state == .unregistered)
     }
 
-    @Test mutating func `no status or body makes it stop or loop`() throws {
+    @Test mutating func `no status or body makes the plan trap or loop`() throws {
         let bodies = ["", "<", "<feed", "<![CDATA[", "<!--", String(repeating: "<a>", count: 1000), "{}", "\u{0}"]
         for seed in 0..<3000 {
             var plan = try plan([.installation, .registrations(native: true)][seed % 2])

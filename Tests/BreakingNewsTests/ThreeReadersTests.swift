@@ -5,7 +5,7 @@ import HubServer
 import NotificationHub
 import Testing
 
-@Test func `three readers, 600 events over six categories: each gets its categories, once`() async throws {
+@Test func `three readers receive each event of their categories once, out of 600 events`() async throws {
     try await withHub { hub in
         let readers: [(PushChannel, [String], RegistrationForm)] = [
             (.apple(deviceToken: "A1"), ["World", "Sports"], .installation),
@@ -43,7 +43,7 @@ import Testing
         }()
         for index in 0..<600 {
             let category = categories[index % 6]
-            // The devices have two templates: by day, and for quiet hours.
+            // The devices have two templates: one for the day, and one for quiet hours.
             let template = index.isMultiple(of: 2) ? "breakingNews" : "breakingNewsQuiet"
             let status = try await hub.send(
                 #"{"messageParam":"event \#(index).","category":"\#(category)"}"#, to: "\(category) && \(template)")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Feeds that other projects test their readers with, in `feeds` of the folder that `NEWSWIRE_TEST_DATA` names.
+/// Test feeds of other projects, in `feeds` of the folder that `NEWSWIRE_TEST_DATA` names.
 enum Corpus: String, CaseIterable {
     case feedparser, gofeed, w3c
 
@@ -18,7 +18,7 @@ enum Corpus: String, CaseIterable {
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         let all = Set(names)
         return names.filter { name in
-            // gofeed keeps what it expects beside the document.
+            // gofeed stores the expected result next to the document.
             name.hasSuffix(".xml")
                 || name.hasSuffix(".json") && !name.hasSuffix("_expected.json")
                     && !all.contains(name.dropLast(4) + "xml")

@@ -4,11 +4,11 @@ import NewsModel
 import TestSupport
 import Testing
 
-/// Beside the dates of feedparser, which has read feeds for twenty years.
+/// Compares our dates with those of feedparser, which has read feeds for twenty years.
 struct DateOracleTests {
     private struct Reading: Decodable {
         var text: String
-        /// Since 1970; `nil` when feedparser cannot read it.
+        /// Seconds since 1970; `nil` if feedparser cannot read the date.
         var seconds: Int64?
     }
 
@@ -25,7 +25,7 @@ struct DateOracleTests {
         var differing: Set<String> = []
         for line in output.split(separator: "\n") {
             let theirs = try JSONDecoder().decode(Reading.self, from: Data(line.utf8))
-            // What feedparser cannot read has tests of its own.
+            // Separate tests cover the dates that feedparser cannot read.
             guard let seconds = theirs.seconds else { continue }
             compared += 1
             let ours = FeedDate.read(theirs.text).map { $0.nanoseconds / 1_000_000_000 }
@@ -37,7 +37,7 @@ struct DateOracleTests {
         #expect(differing == Set(Self.differences.keys), "the list of differences has one too many")
     }
 
-    /// What feedparser's authors had in mind.
+    /// The spellings that feedparser's authors intended to support.
     private static let spellings: [String] = {
         var spellings: [String] = []
         for day in ["", "Mon, ", "Tue ", "Thurs, "] {
@@ -59,7 +59,7 @@ struct DateOracleTests {
     }()
 
     private static let differences = [
-        // Nobody knows what was meant, so no day is made up: feedparser counts on into the next month, day or hour.
+        // The intended day is unknown, so we refuse these dates. feedparser carries over into the next unit.
         "2003-07-32T15:51:30-05:00": "no such day",
         "2003-07-32T15:51:30-0500": "no such day",
         "2003-06-31T15:51:30-05:00": "no such day",

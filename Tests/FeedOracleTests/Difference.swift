@@ -1,7 +1,7 @@
 import Feeds
 import NewsModel
 
-/// A value that another reader reads in another way.
+/// A value that another reader interprets differently.
 struct Difference: CustomStringConvertible {
     enum Field: String { case refused, count, feedTitle, id, headline, summary, link, publishedAt, updatedAt }
 
@@ -9,7 +9,7 @@ struct Difference: CustomStringConvertible {
     var field: Field
     var ours: String?
     var theirs: String?
-    /// Our entry, where it is about one.
+    /// Our entry, if the difference is about one.
     var entry: FeedEntry?
 
     var description: String { "\(path): \(field) is \(ours ?? "nil"), theirs \(theirs ?? "nil")" }
@@ -35,7 +35,7 @@ struct Difference: CustomStringConvertible {
             compare(.headline, our.headline, their.title, our)
             if let summary = their.summary { compare(.summary, our.summary, summary, our) }
             compare(.link, our.link, their.link, our)
-            // feedparser takes Dublin Core's date for an update.
+            // feedparser treats Dublin Core's date as an update.
             let published = their.published ?? their.created ?? their.updated
             compare(.publishedAt, seconds(our.publishedAt), published.map { "\(Int64($0))" }, our)
             if their.updated != published {

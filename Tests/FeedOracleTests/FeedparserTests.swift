@@ -9,7 +9,7 @@ struct FeedparserTests {
     @Test(
         .enabled(if: Corpus.allCases.allSatisfy(\.isThere), Corpus.isMissing),
         .enabled(if: python != nil, "set NEWSWIRE_TEST_PYTHON to a Python with feedparser to run this"))
-    func `we read what feedparser reads, but for differences that have a reason`() async throws {
+    func `our entries equal feedparser's, except for differences with a known reason`() async throws {
         let output = try await #require(Self.python).run(
             script: "feedparser_oracle.py", arguments: Corpus.allCases.compactMap { $0.folder?.path })
         #expect(output.status == 0)
@@ -26,12 +26,12 @@ struct FeedparserTests {
             compared += 1
         }
         #expect(compared > 1_000)
-        // A reason without a difference is one that nobody needs to read.
+        // A reason that explains no difference is obsolete.
         #expect(Reason.allCases.filter { reasons[$0] == nil } == [])
     }
 }
 
-/// What feedparser reads in one document, as `feedparser_oracle.py` writes it.
+/// feedparser's result for one document, as `feedparser_oracle.py` writes it.
 struct TheirFeed: Decodable {
     var path: String
     var title: String?
@@ -42,7 +42,7 @@ struct TheirFeed: Decodable {
         var title: String?
         var summary: String?
         var link: String?
-        /// Seconds since 1970.
+        /// The publication in seconds since 1970.
         var published: Double?
         var updated: Double?
         var created: Double?

@@ -5,7 +5,7 @@ import Testing
 
 struct GofeedTests {
     @Test(.enabled(if: Corpus.gofeed.isThere, Corpus.isMissing))
-    func `we read what gofeed expects, but for differences that have a reason`() throws {
+    func `our entries equal gofeed's expectations, except for differences with a known reason`() throws {
         var compared = 0
         var reasons: [GofeedReason: Int] = [:]
         for path in try Corpus.gofeed.documents() {
@@ -13,7 +13,7 @@ struct GofeedTests {
             compared += 1
             let source = String(decoding: try Corpus.bytes(of: path), as: UTF8.self)
             for difference in Difference.between(try Corpus.read(path), theirs) {
-                // They keep apart what we join, so only what they have is compared.
+                // gofeed splits values that we join, so only values that gofeed has are compared.
                 guard difference.theirs != nil else { continue }
                 let reason = GofeedReason.allCases.first { $0.explains(difference, in: source) }
                 #expect(reason != nil, "\(difference)")
@@ -25,9 +25,9 @@ struct GofeedTests {
     }
 }
 
-/// Why we read a value in another way than gofeed.
+/// The reasons for reading a value differently from gofeed.
 private enum GofeedReason: CaseIterable {
-    /// Of several elements the first counts; gofeed takes the last.
+    /// The first of several elements counts; gofeed takes the last.
     case firstOfSeveral
     /// An id has no markup and is not resolved.
     case idsArePlain
@@ -47,7 +47,7 @@ private enum GofeedReason: CaseIterable {
 }
 
 extension TheirFeed {
-    /// What gofeed's tests expect of a document; `nil` where they say nothing.
+    /// The expectation of gofeed's tests for a document; `nil` without one.
     fileprivate init?(expectedBeside path: String) throws {
         let base = path.split(separator: ".").dropLast().joined(separator: ".")
         let candidates = ["/\(base).json", "/\(base)_expected.json"].filter { $0 != path }

@@ -4,15 +4,15 @@ import NewsModel
 import TestSupport
 import Testing
 
-/// Beside IPTC's own reader for Python.
+/// Compares our results with those of IPTC's own Python reader.
 struct NewsMLG2OracleTests {
     private struct Reading: Decodable {
         var path: String
-        /// The root's name; `nil` when newsmlg2 cannot read the document.
+        /// The root's name; `nil` if newsmlg2 cannot read the document.
         var kind: String?
         var id: String?
         var version: String?
-        /// Without alias.
+        /// The status without its alias.
         var status: String?
         var embargoed: String?
         var headlines: [String]
@@ -66,6 +66,6 @@ struct NewsMLG2OracleTests {
         #expect(theirs.headlines.contains(ours.headline ?? ""), "\(name): \(ours.headline ?? "")")
     }
 
-    /// newsmlg2 1.1 raises an error of its own; the documents are valid.
+    /// newsmlg2 1.1 fails on these valid documents because of its own error.
     private static let notReadByThem: Set = ["LISTING_29_Hop_History.xml", "CR00197_hophistory_action_datatype.xml"]
 }

@@ -1,6 +1,6 @@
 import Feeds
 
-/// Why we read a value in another way than feedparser.
+/// The reasons for reading a value differently from feedparser.
 enum Reason: CaseIterable {
     /// An entry without a title gets the beginning of its text, because an alert needs one.
     case headlineFromText
@@ -8,25 +8,25 @@ enum Reason: CaseIterable {
     case onlyWebAddresses
     /// An id is compared letter by letter, so it is neither resolved nor normalised.
     case idsAsWritten
-    /// An id that is no address is no link either.
+    /// An id that is not an address does not become a link.
     case idsAreNotRelativeLinks
     /// RSS 1.0 puts an item's address into `rdf:about`.
     case aboutIsTheLink
-    /// Of several elements the first counts; feedparser takes the last.
+    /// The first of several elements counts; feedparser takes the last.
     case firstOfSeveral
-    /// Elements count as children of the entry only; feedparser takes a title from anywhere inside.
+    /// Only the entry's own children count. feedparser takes a title from any depth.
     case onlyDirectChildren
     /// `title` counts before `dc:title`, and the publisher's link before FeedBurner's.
     case ownElementsFirst
-    /// What an entry encloses is not what it is about.
+    /// The enclosures of an entry are not its link.
     case enclosuresAreNotLinks
-    /// Addresses come with the host in lower case and ASCII, and blanks escaped.
+    /// Addresses are normalised: the host is in lower case and ASCII, and blanks are escaped.
     case addressesAreNormal
     /// Text in base64 is HTML, as gofeed takes it.
     case base64IsHTML
     /// Text in CDATA without a type has markup, whatever Atom says.
     case markupInCDATA
-    /// No entity but HTML's is known.
+    /// Only HTML's entities are known.
     case noDeclaredEntities
     /// HTML 5 changed the characters of some names, and keeps the `&copy=` of an address.
     case entitiesOfHTML5
@@ -34,19 +34,19 @@ enum Reason: CaseIterable {
     case forbiddenCharacters
     /// Bytes that are not UTF-8 in a document that is.
     case brokenUTF8
-    /// Text that would come out as gibberish is no news: it is held back until the publisher declares the right encoding.
+    /// Text with an undeclared encoding would be unreadable. It waits until the publisher declares the right one.
     case undeclaredEncodings
-    /// UTF-8 that was taken for Latin-1 before it came into the feed, and then written as entities.
+    /// UTF-8 that was mistaken for Latin-1 before it reached the feed, and then written as entities.
     case wrongSinceBefore
-    /// 31 June, 25 o'clock and 1983 are no dates of a feed.
+    /// A feed's date cannot be 31 June, 25 o'clock or in 1983.
     case impossibleDates
     /// `2003-01-01T182030` has a time of day.
     case timesWithoutColons
     /// An update is not a publication, except in Atom.
     case updatesAreNotPublications
-    /// CDF, which came before RSS, and items of RSS in Atom.
+    /// CDF, which preceded RSS, and RSS items in Atom.
     case notAFeed
-    /// RSS 1.1, a title with elements in Atom, and comments in dates, which feedparser does not read.
+    /// Forms that only we read: RSS 1.1, an Atom title with elements, and comments in dates.
     case readByUsOnly
 
     func explains(_ difference: Difference, in source: String) -> Bool {

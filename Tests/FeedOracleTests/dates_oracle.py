@@ -1,4 +1,4 @@
-"""What feedparser makes of the dates in the feeds below a folder, and of those on standard input: one JSON document a line."""
+"""Prints how feedparser reads the dates in the feeds below a folder and on standard input, as one JSON document per line."""
 
 import calendar
 import html

@@ -1,4 +1,4 @@
-"""What feedparser reads in each file of some folders: one JSON document a line.
+"""Prints what feedparser reads from each file of some folders, as one JSON document per line.
 
 Texts are plain, with white space collapsed. Addresses are resolved against http://corpus.example/feeds/."""
 
@@ -69,7 +69,7 @@ def read(path):
         "entries": [
             {
                 "id": " ".join((dict.get(entry, "id") or "").split()) or None, "title": plain(entry, "title"),
-                # Without details it is a copy of the content.
+                # A summary without details is a copy of the content.
                 "summary": plain(entry, "summary") if "summary_detail" in entry else None, "link": dict.get(entry, "link"), "published": seconds(entry, "published"),
                 "updated": seconds(entry, "updated"), "created": seconds(entry, "created"),
             } for entry in feed.entries

@@ -1,4 +1,4 @@
-"""What newsmlg2 reads in each of the files that standard input names: one JSON document a line."""
+"""Prints what newsmlg2 reads from each file that standard input names, as one JSON document per line."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ import NewsMLG2
 
 
 def text(parent, name):
-    """The text of an optional element; the library's magic methods raise for what is absent."""
+    """The text of an optional element. The library's magic methods raise an error for a missing one."""
     try:
         value = str(getattr(parent, name)).strip()
     except AttributeError:
@@ -39,7 +39,7 @@ for line in sys.stdin:
     path = line.rstrip("\n")
     result = {"path": path, "headlines": []}
     try:
-        # It speaks of catalogs that it does not fetch.
+        # The library prints messages about catalogs that it does not fetch.
         with open(os.devnull, "w") as quiet, contextlib.redirect_stdout(quiet):
             result.update(read(path))
     except Exception:

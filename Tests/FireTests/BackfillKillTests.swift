@@ -5,11 +5,11 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// A backfill whose `publish` and whose publisher are killed again and again, and its verification.
+/// Kills a backfill's `publish` and its publisher repeatedly, and then verifies the backfill.
 @Suite(.serialized)
 struct BackfillKillTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
-    func `a backfill killed at both ends is verified: nothing missing, nothing doubled beyond what a crash allows`()
+    func `a backfill killed at both ends is complete, and repeats only what a crash permits`()
         async throws
     {
         let events = scale("NEWSWIRE_FIRE_BACKFILL", 12_000)
@@ -37,7 +37,7 @@ struct BackfillKillTests {
                 in: room.folder)
         }
 
-        // By what the broker has acknowledged, not by time.
+        // Progress is measured by the broker's acknowledgements, not by time.
         for kill in 1...kills {
             let publishing = try publish("--rate", "4000")
             while try stored("news.backfill") < kill * events / (kills + 2), publishing.isRunning { moment() }
@@ -57,7 +57,7 @@ struct BackfillKillTests {
         running.signal(SIGTERM)
         #expect(running.wait() == 0, "\(running.output.suffix(2000))")
 
-        // What it says is what the topics and the hub say.
+        // The report must agree with the topics and the hub.
         let records = try stored("news.backfill")
         let results = try room.results()
         #expect(records >= events)
@@ -71,7 +71,7 @@ struct BackfillKillTests {
         let later = try room.command("runs", "archive", "--verify", "--verify-timeout", "10s")
         #expect(later.wait() == 0, "\(later.output)")
 
-        // Another event, of which nothing comes.
+        // One more event, which no process delivers.
         let publisher = try RecordPublisher(settings: room.kafka)
         try publisher.publish(
             ProducedRecord(

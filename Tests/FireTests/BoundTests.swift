@@ -5,11 +5,11 @@ import NewsModel
 import Testing
 
 struct BoundTests {
-    /// The README's promise for the default windows, in MiB, with room for a debug build.
+    /// The README's memory limit for the default windows, in MiB, with a margin for a debug build.
     private static let bound = 192
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
-    func `behind a hub that takes two seconds, memory is bounded and does not grow`() async throws {
+    func `memory is bounded and does not grow behind a hub that takes two seconds`() async throws {
         let events = scale("NEWSWIRE_FIRE_BOUND_EVENTS", 200_000)
         let room = try await FireRoom(
             partitions: max(events / 3_500, 1),
@@ -23,7 +23,7 @@ struct BoundTests {
             #"{"id":"\#($0)","headline":"Headline \#($0).","category":"World","summary":"\#(padding)"}"#
         }
         let running = try room.run()
-        // Every 64 messages take two seconds: any growth happens during these.
+        // Every 64 messages take two seconds, during which growth would be visible.
         func memory(after count: Int) throws -> Int {
             while room.hub.receivedCount < count, running.isRunning { moment() }
             return try #require(running.memory, "\(running.output.suffix(2000))")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program built beside the tests, run as a process. Its output goes to a file, so that it never waits for a reader.
+/// A program built beside the tests, run as a process. Its output goes to a file, so that it never blocks on a pipe.
 final class ChildProcess: @unchecked Sendable {
     private let process = Process()
     private let input = Pipe()
@@ -25,7 +25,7 @@ final class ChildProcess: @unchecked Sendable {
 
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// The exit status, or the negated number of the signal that ended it. Blocks.
+    /// The exit status, or the negated number of the signal that ended the process. Blocks.
     @discardableResult
     func wait() -> Int32 {
         process.waitUntilExit()
@@ -34,10 +34,10 @@ final class ChildProcess: @unchecked Sendable {
 
     var isRunning: Bool { process.isRunning }
 
-    /// Its peak memory in MiB; `nil` once it has ended.
+    /// The peak memory in MiB; `nil` once the process has ended.
     var peakMemory: Int? { memory("VmHWM:") }
 
-    /// Its current memory in MiB.
+    /// The current memory in MiB.
     var memory: Int? { memory("VmRSS:") }
 
     var openFiles: Int? {
@@ -52,6 +52,6 @@ final class ChildProcess: @unchecked Sendable {
         }
     }
 
-    /// Ends its input.
+    /// Closes the process's standard input.
     func closeInput() { try? input.fileHandleForWriting.close() }
 }

@@ -6,7 +6,7 @@ import NewsModel
 import NotificationHub
 import Testing
 
-/// What editors order, with three processes on a broker in a process of its own.
+/// Editors' orders with three processes and a broker in a separate process.
 @Suite(.serialized)
 struct EditorialFireTests {
     private let yaml = """
@@ -14,7 +14,7 @@ struct EditorialFireTests {
         payload: {mode: native, platforms: [apple]}
         """
 
-    /// What `recall`, `stop` and `resume` say with `--json`.
+    /// The output of `recall`, `stop` and `resume` with `--json`.
     private struct Applied: Decodable {
         var scope: String
         var processes: Int
@@ -32,7 +32,7 @@ struct EditorialFireTests {
         return try JSONDecoder().decode(Applied.self, from: Data(line.utf8))
     }
 
-    /// Waits until the results of so many deliveries are stored.
+    /// Waits until the given number of deliveries have stored results.
     private func settle(_ room: FireRoom, _ count: Int) throws -> [ResultRecord] {
         let began = ContinuousClock.now
         while began.duration(to: .now) < .seconds(120) {
@@ -54,7 +54,7 @@ struct EditorialFireTests {
         let room = try await FireRoom(
             partitions: 6, topics: ["news.events", "news.backfill"], yaml + "\nrate: {perSecond: 50, burst: 1}")
         var processes = try (0..<3).map { _ in try room.run() }
-        // All three have partitions once something was sent for each.
+        // Each of the three processes has partitions once some of its events were sent.
         try room.publish(1...events) { alert($0) }
         while room.hub.receivedCount < 100, processes.allSatisfy(\.isRunning) { moment() }
 
@@ -66,7 +66,7 @@ struct EditorialFireTests {
 
         processes[0].signal(SIGKILL)
         processes[0].wait()
-        // Later, in another lane too, and by those that take over.
+        // More events arrive later and on another lane, and other processes take over.
         try room.publish((events + 1)...(events + 60)) { alert($0) }
         try room.publish((events + 61)...(events + 120), to: "news.backfill") { alert($0) }
         for process in processes.dropFirst() { process.signal(SIGTERM) }
@@ -87,7 +87,7 @@ struct EditorialFireTests {
     }
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
-    func `a stop under full load holds every request back; after it nothing is lost and nothing comes twice`()
+    func `a stop order under full load blocks every request, and after it nothing is lost or repeated`()
         async throws
     {
         let events = scale("NEWSWIRE_FIRE_STOP_EVENTS", 20_000)
@@ -104,7 +104,7 @@ struct EditorialFireTests {
         let stopped = ContinuousClock.now
         try room.publish((events / 2 + 1)...events)
         while stopped.duration(to: .now) < .seconds(scale("NEWSWIRE_FIRE_STOP_SECONDS", 10)) { moment() }
-        // What was on the wire, at most one request on each connection, may still have come.
+        // Requests in flight, at most one per connection, may still have arrived.
         #expect(room.hub.receivedCount - sent <= 3 * 64)
 
         let resume = try order(room, "resume", ["hub"])

@@ -7,12 +7,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Feeds that change from one request to the next, and what they have said so far.
+/// Feeds that change from one request to the next, with a record of what they have published.
 private final class ChangingFeeds: Sendable {
     private struct State {
         var chance: SeededRandom
         var isChanging = false
-        /// By feed: entries with their texts, newest first.
+        /// Each feed's entries with their texts, newest first.
         var feeds: [String: [(id: String, texts: [String], date: String)]] = [:]
     }
 
@@ -22,7 +22,7 @@ private final class ChangingFeeds: Sendable {
 
     func change(_ on: Bool) { state.withLock { $0.isChanging = on } }
 
-    /// Entries that appeared after the first sight, with their last texts, by event id.
+    /// The last texts of entries that appeared after the first reading, by event id.
     var expected: [String: String] {
         state.withLock { state in
             var expected: [String: String] = [:]
@@ -71,7 +71,7 @@ private final class ChangingFeeds: Sendable {
 @Suite(.serialized)
 struct FeedKillTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(15)))
-    func `processes that share feeds are killed at random, and each version of each entry is written once`()
+    func `each version of each entry is written once while processes that share feeds are killed at random`()
         async throws
     {
         let count = scale("NEWSWIRE_FIRE_FEEDS", 50)
@@ -81,7 +81,7 @@ struct FeedKillTests {
         let publisher = try await ScriptedPublisher.start(host: "0.0.0.0") {
             .status(200, body: feeds.document($0.path).utf8)
         }
-        // A host is asked once a second at most: each feed has its own.
+        // Each feed has its own host, because a host is requested at most once a second.
         let items = (0..<count).map {
             let host = "127.0.0.\(2 + $0 % 253)"
             return "    - {name: f\($0), url: \"\(publisher.url("/f\($0)", host: host))\", allowPrivate: [\(host)],"
@@ -110,7 +110,7 @@ struct FeedKillTests {
         while publisher.requests.count < begin + polls {
             let target = publisher.requests.count + Int.random(in: 1...(polls / 8), using: &chance)
             while publisher.requests.count < target { moment() }
-            // Into what follows from an answer: intents that are stored, events that are written.
+            // The kill then hits the work that follows an answer: intents are stored and events are written.
             usleep(UInt32.random(in: 0...100_000, using: &chance))
             let victim = Int.random(in: 0..<2, using: &chance)
             running[victim].signal(SIGKILL)
@@ -120,7 +120,7 @@ struct FeedKillTests {
         }
         feeds.change(false)
         for process in running {
-            // Before that, nobody listens for signals.
+            // The process ignores signals before this line of its log.
             while process.isRunning, !process.output.contains("following feeds") { moment() }
             process.signal(SIGTERM)
         }
@@ -155,7 +155,7 @@ struct FeedKillTests {
         (try? JSONSerialization.jsonObject(with: Data(event)) as? [String: Any])?["headline"] as? String
     }
 
-    /// By event id, its versions with their bytes, in the order of the topic.
+    /// The versions with their bytes, by event id, in the order of the topic.
     private func events(_ room: FireRoom) throws -> [String: [(String, [UInt8])]] {
         var found: [String: [(String, [UInt8])]] = [:]
         for topic in ["news.events", "news.backfill"] {

@@ -8,7 +8,7 @@ import NotificationHub
 import TestSupport
 import Testing
 
-/// A broker in one process, a hub in this one, and publishers to start, freeze and kill.
+/// A broker in a separate process, a hub in this one, and publishers that tests start, freeze and kill.
 final class FireRoom: @unchecked Sendable {
     let folder: URL
     let hub: RunningHub
@@ -16,7 +16,7 @@ final class FireRoom: @unchecked Sendable {
     private let broker: ChildProcess
     private let partitions: Int
 
-    /// The session must last longer than the first join, which takes this broker 3 s.
+    /// Starts broker and hub. The session must outlast the first join, which takes 3 s with this broker.
     ///
     /// - Parameter yaml: the rest of the configuration.
     init(
@@ -49,7 +49,7 @@ final class FireRoom: @unchecked Sendable {
         try Data(text.utf8).write(to: configuration)
     }
 
-    /// SIGSTOP freezes the broker, SIGCONT lets it go on.
+    /// Sends a signal to the broker. SIGSTOP freezes it, and SIGCONT resumes it.
     func signalBroker(_ number: Int32) { broker.signal(number) }
 
     func run(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess {
@@ -58,14 +58,14 @@ final class FireRoom: @unchecked Sendable {
             environment: environment, in: folder)
     }
 
-    /// Another command with this configuration.
+    /// Runs another command with this configuration.
     func command(_ name: String, _ arguments: String...) throws -> ChildProcess {
         try ChildProcess("newswire", [name, "--config", configuration.path] + arguments, in: folder)
     }
 
     var configuration: URL { folder.appending(path: "newswire.yaml") }
 
-    /// Numbered events, partition after partition.
+    /// Publishes numbered events, one partition after another.
     func publish(
         _ numbers: ClosedRange<Int>, to topic: String = "news.events", rate: Int? = nil,
         _ json: (Int) -> String = { #"{"id":"\#($0)","headline":"Headline \#($0).","category":"World"}"# },
@@ -81,7 +81,7 @@ final class FireRoom: @unchecked Sendable {
         try publisher.flush()
     }
 
-    /// All results.
+    /// All results on the topic.
     func results() throws -> [ResultRecord] { try Topics(kafka: kafka, partitions: partitions).results() }
 
     func close() async {
@@ -103,10 +103,10 @@ func scale(_ name: String, _ fallback: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? fallback
 }
 
-/// True when the tests run that take minutes and a quiet machine. They run one at a time: they wait on threads that the hub
-/// in this process needs too.
+/// True if tests that take minutes and need a quiet machine are enabled. They run one at a time, because they wait on
+/// threads that the hub in this process needs too.
 let isUnderFire = ProcessInfo.processInfo.environment["NEWSWIRE_FIRE"] != nil
 let underFireHint = "takes minutes and a quiet machine: set NEWSWIRE_FIRE=1"
 
-/// Waits two milliseconds: nothing here signals the progress of another process.
+/// Waits two milliseconds, because no signal reports the progress of another process.
 func moment() { usleep(2_000) }

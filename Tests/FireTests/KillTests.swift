@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.serialized)
 struct KillTests {
-    /// Reads results until none arrives for a moment.
+    /// Reads results until no further one arrives for a moment.
     private func drain(_ reader: TopicReader, into settled: inout [SourceCoordinates: Int]) throws {
         while true {
             let read = try reader.next(timeout: .milliseconds(300))
@@ -25,7 +25,7 @@ struct KillTests {
     }
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(15)))
-    func `a publisher killed again and again loses nothing and repeats only requests in flight`() async throws {
+    func `a publisher killed repeatedly loses nothing and repeats only requests in flight`() async throws {
         let events = scale("NEWSWIRE_FIRE_EVENTS", 50_000)
         let kills = scale("NEWSWIRE_FIRE_KILLS", 20)
         var chance = SeededRandom(seed: UInt64(scale("NEWSWIRE_FIRE_SEED", 7)))
@@ -44,7 +44,7 @@ struct KillTests {
         var unacknowledged: [Int] = []
         for _ in 0..<kills {
             let running = try room.run()
-            // Some time between the first sends of this process and well into its work.
+            // The target lies between the first sends of this process and the middle of its work.
             let target = room.hub.receivedCount + Int.random(in: 1...(2 * events / (kills + 4)), using: &chance)
             while room.hub.receivedCount < min(target, events) {
                 try count(try follower.next(timeout: .milliseconds(1)), into: &settled)
@@ -56,7 +56,7 @@ struct KillTests {
         }
         let last = try room.run("--until-caught-up")
         #expect(last.wait() == 0, "\(last.output.suffix(2000))")
-        // Read the whole topic again: the follower may pause before the end.
+        // The whole topic is read again, because the follower may have paused before the end.
         settled = [:]
         let whole = try TopicReader(settings: room.kafka, topic: "news.results")
         while !whole.isAtEnd { try count(try whole.next(), into: &settled) }
@@ -76,7 +76,7 @@ struct KillTests {
             """)
         #expect(settled.count == events)
         #expect(copies.count == events)
-        // Each event has one stored result, so the repeats are exactly the requests without one.
+        // Each event has one stored result, so the repeats are exactly the requests without a result.
         #expect(repeats == unacknowledged.last)
         #expect(extraResults == 0)
         #expect(copies.values.allSatisfy { Set($0).count == 1 })
@@ -84,7 +84,7 @@ struct KillTests {
     }
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(3)))
-    func `SIGTERM in the middle loses and repeats nothing; a second one ends the process at once`() async throws {
+    func `SIGTERM during the work loses and repeats nothing, and a second one ends the process at once`() async throws {
         let events = 10_000
         let room = try await FireRoom(
             partitions: 4,

@@ -9,7 +9,7 @@ import Testing
 
 struct LaneTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
-    func `a live event goes next, whatever the backlog of backfill, and backfill gets its floor`() async throws {
+    func `a live event overtakes any backlog of backfill, and backfill gets its floor`() async throws {
         let backlog = scale("NEWSWIRE_FIRE_BACKLOG", 200_000)
         let live = 1_000
         let room = try await FireRoom(
@@ -26,7 +26,7 @@ struct LaneTests {
         let running = try room.run()
         while room.hub.receivedCount < 1_000, running.isRunning { moment() }
 
-        // Live news at 100 a second: less than the rate, far more than a newsroom's.
+        // Live news at 100 events a second, which is less than the rate and far more than a newsroom publishes.
         let publisher = try RecordPublisher(settings: room.kafka.with("linger.ms", "0"))
         func publish(_ number: Int) throws {
             try publisher.publish(
@@ -35,7 +35,7 @@ struct LaneTests {
                     value: Array(#"{"id":"\#(number)","headline":"Headline \#(number).","category":"World"}"#.utf8)))
             try publisher.flush()
         }
-        // The producer's first record takes a second, in which the producer looks up the topic.
+        // The producer looks up the topic for its first record, which takes a second.
         try publish(0)
         let began = ContinuousClock.now
         let before = room.hub.receivedCount
@@ -70,7 +70,7 @@ struct LaneTests {
             \(delays[live * 99 / 100]) ms, longest \(delays[live - 1]) ms; backfill meanwhile \(backfill) in \(elapsed)
             """)
         #expect(delays.count == live)
-        // Benchmarks measure speed; here it only must not depend on the backlog, which takes minutes by itself.
+        // Benchmarks measure speed. Here the delay must only not depend on the backlog, which takes minutes.
         #expect(delays[live * 99 / 100] < 1_000)
         // 10 % of 500/s, minus requests in flight at both ends.
         #expect(backfill >= Int(elapsed.components.seconds) * 50 - 64)

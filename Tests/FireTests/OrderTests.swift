@@ -8,7 +8,7 @@ import Testing
 
 struct OrderTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
-    func `with a tenth of the replies failing, every story arrives in the order of its versions`() async throws {
+    func `every story arrives in the order of its versions while a tenth of the replies fail`() async throws {
         let stories = 200
         let events = 5_000
         let room = try await FireRoom(
@@ -43,7 +43,7 @@ struct OrderTests {
             newest[number % stories] = number
             accepted.insert(number)
         }
-        // The newest version of every story arrives, whatever it overtook in the queue.
+        // The newest version of every story arrives, even if it superseded others in the queue.
         #expect(newest.values.allSatisfy { $0 >= events - stories })
         #expect(newest.count == stories)
         let results = try room.results()

@@ -6,7 +6,7 @@ import Testing
 
 struct PublishTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
-    func `publish interrupted behind a frozen broker ends in time, and repeats only what it says`() async throws {
+    func `an interrupted publish behind a frozen broker ends in time, and repeats only what it reports`() async throws {
         let events = 20_000
         let room = try await FireRoom(partitions: 2, "lanes: {live: {topics: [news.events]}}")
         let path = room.folder.appending(path: "e.ndjson")
@@ -25,7 +25,7 @@ struct PublishTests {
         let frozen = try ChildProcess("newswire", command + ["--rate", "5000"], in: room.folder)
         while try stored() < events / 10, frozen.isRunning { moment() }
         room.signalBroker(SIGSTOP)
-        // By then something is on its way.
+        // The message shows that events are in flight.
         while !frozen.output.contains("waiting for the broker to acknowledge"), frozen.isRunning { moment() }
         let began = ContinuousClock.now
         frozen.signal(SIGINT)

@@ -19,7 +19,7 @@ struct RebalanceTests {
     }
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
-    func `three processes join, leave and freeze; nothing is lost and the rate holds`() async throws {
+    func `nothing is lost and the rate holds while three processes join, leave and freeze`() async throws {
         let events = scale("NEWSWIRE_FIRE_REBALANCE_EVENTS", 50_000)
         let rate = scale("NEWSWIRE_FIRE_RATE", 1_000)
         let burst = 50
@@ -55,7 +55,7 @@ struct RebalanceTests {
         let third = try room.run()
         try until(events * 6 / 20)
         second.signal(SIGSTOP)
-        // The others take over its partitions once its session is lost; otherwise these would never arrive.
+        // The others take over its partitions once its session is lost. Otherwise these events would never arrive.
         let frozen = ContinuousClock.now
         while frozen.duration(to: .now) < .seconds(10) { try until(room.hub.receivedCount + 1) }
         second.signal(SIGCONT)
@@ -83,9 +83,9 @@ struct RebalanceTests {
         #expect(numbers.count == events)
         #expect(settled.count == events)
         #expect(ends.values.reduce(0, +) == Int64(events))
-        // The limit applies at the sender; a busy machine may delay requests so that they arrive closer together.
+        // The sender enforces the limit. A busy machine may delay requests so that they arrive closer together.
         #expect(busiest <= (rate + burst) * 5 / 4)
-        // The requests the frozen one had in flight, and those it sent before it noticed the lost session.
+        // Repeats are the frozen process's requests in flight, and those it sent before it noticed the lost session.
         #expect(times.count - numbers.count <= 3 * 64)
         await room.close()
     }

@@ -12,8 +12,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A long day in minutes: a steady stream, random faults of the hub, members that join and leave, and a reload every half
-/// minute.
+/// A simulated day in minutes: a steady stream, random faults of the hub, members that join and leave, and a reload
+/// every half minute.
 struct SoakTests {
     @Test(.enabled(if: isSoaking, "takes the minutes of NEWSWIRE_SOAK, e.g. 10"), .timeLimit(.minutes(120)))
     func `under faults, rebalances and reloads nothing is lost, nothing grows, and the metrics agree`() async throws {
@@ -27,7 +27,7 @@ struct SoakTests {
 
 private let isSoaking = ProcessInfo.processInfo.environment["NEWSWIRE_SOAK"] != nil
 
-/// Runs on a thread of its own, not on those that the hub in this process needs.
+/// Runs `body` on a separate thread, because the hub in this process needs the shared ones.
 private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
@@ -40,7 +40,7 @@ private final class Soak: @unchecked Sendable {
     private var random: SeededRandom
     private let configuration: String
     private let first: ChildProcess
-    /// The member that joins and leaves.
+    /// The group member that joins and leaves.
     private var second: ChildProcess?
     private let ledger: SoakLedger
     private let published = Atomic<Int>(0)
@@ -105,7 +105,7 @@ private final class Soak: @unchecked Sendable {
     private func second(_ number: Int) throws {
         if number % 5 == 0 { misbehave() }
         if number % 30 == 0 { try reload(number / 30) }
-        // Never in the second of a reload: a new member must find a valid file.
+        // A member never starts in the second of a reload, because it must find a valid file.
         if number % 50 == 22 {
             try Data(configuration.utf8).write(to: room.configuration)
             second = try Self.member(room)

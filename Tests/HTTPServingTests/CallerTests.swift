@@ -8,7 +8,7 @@ struct CallerTests {
         "localhost", "LOCALHOST:9464", "127.0.0.1", "127.0.0.1:80", "127.255.255.254", "[::1]", "[::1]:9464",
         "[::ffff:127.0.0.1]", "localhost:",
     ])
-    func `a name of this machine`(authority: String) {
+    func `every form of this machine's name is recognised`(authority: String) {
         #expect(Caller.namesLoopback(authority))
     }
 
@@ -18,7 +18,7 @@ struct CallerTests {
         "0.0.0.0", "128.0.0.1", "[::1", "[127.0.0.1]", "::1", "[::2]", "[::ffff:128.0.0.1]", "127.0.0.1:80:80",
         "localhost:evil", "user@localhost", "[::1]evil", " localhost", "2130706433", "0x7f.0.0.1",
     ])
-    func `a name that only looks like this machine's`(authority: String) {
+    func `a name that only resembles this machine's is not recognised`(authority: String) {
         #expect(!Caller.namesLoopback(authority))
     }
 
@@ -28,7 +28,7 @@ struct CallerTests {
         ("::1", false), ("", false), (":8090", false), ("hub.evil.example", false), ("hub.", false),
         ("127.0.0.1.evil.example:8090", false), ("hub:evil", false), ("[::1", false), ("[::1]evil", false),
     ])
-    func `invited is who names this machine as no foreign page can`(authority: String, isInvited: Bool) {
+    func `only callers that name this machine as no foreign page can are invited`(authority: String, isInvited: Bool) {
         var caller = Caller(address: "203.0.113.7", authority: authority)
         #expect(caller.isInvited == isInvited)
         caller.origin = "http://\(authority)"
@@ -38,7 +38,7 @@ struct CallerTests {
     }
 
     @Test
-    func `local are programs on this machine and the pages that it served`() {
+    func `programs on this machine and the pages that it served are local`() {
         var caller = Caller(address: "127.0.0.1", authority: "localhost:9464")
         #expect(caller.isLocal)
         caller.origin = "http://localhost:9464"
@@ -53,7 +53,7 @@ struct CallerTests {
         #expect(Caller(address: "::ffff:127.0.0.1", authority: "127.0.0.1").isLocal)
     }
 
-    /// Browsers send no `Origin` with images, scripts and links.
+    /// Browsers omit `Origin` in requests for images, scripts and links.
     @Test(arguments: [
         ("GET", [("Sec-Fetch-Site", "cross-site")], false), ("GET", [("sec-fetch-site", "Cross-Site")], false),
         ("GET", [("Sec-Fetch-Site", "same-site")], false), ("GET", [("Sec-Fetch-Site", "same-origin")], true),
@@ -76,7 +76,7 @@ struct CallerTests {
             false
         ),
     ])
-    func `a page of another site is known by what its browser says of it`(
+    func `a request from a page of another site is recognised by its browser's fields`(
         method: String, fields: [(String, String)], isSameSite: Bool
     ) throws {
         var head = HTTPRequest(

@@ -25,24 +25,24 @@ struct ConnectionPhaseTests {
         return phase
     }
 
-    /// The limits: 1 s for a first byte, 2 s for a head, 3 s for a body, 4 s between requests, 2 s to leave.
+    /// The limits: 1 s for a first byte, 2 s for a head, 3 s for a body, 4 s between requests, 2 s to close.
     @Test(
         arguments: [
             ([], ConnectionPhase.Activity.silent, 1000, ConnectionPhase.Verdict.close),
             ([.bytes], .receivingHead, 2000, .timeOut),
             ([.bytes, .bytes], .receivingHead, 2000, .timeOut),
             ([.bytes, .head], .receivingBody, 3000, .timeOut),
-            // A slow upload gets a second more for each 500 bytes.
+            // A slow upload gets one more second for each 500 bytes.
             ([.bytes, .head, .body(500), .body(1000)], .receivingBody, 6000, .timeOut),
             ([.head, .end, .answer], .silent, 4000, .close),
             ([.head, .end, .answer, .bytes], .receivingHead, 2000, .timeOut),
             ([.head, .answer], .draining, 2000, .close),
             ([.head, .answer, .end], .silent, 4000, .close),
-            // What came while the first answer was made counts from that answer on.
+            // Time for a request that arrived during the first answer counts from the end of that answer.
             ([.head, .end, .head, .answer], .receivingBody, 3000, .timeOut),
             ([.head, .end, .leave], .leaving, 2000, .close), ([.answer, .leave, .bytes], .leaving, 2000, .close),
         ] as [([Event], ConnectionPhase.Activity, Int64, ConnectionPhase.Verdict)])
-    private func `a client that owes something has so long for it`(
+    private func `a client that owes a step is late after its limit`(
         events: [Event], activity: ConnectionPhase.Activity, milliseconds: Int64, verdict: ConnectionPhase.Verdict
     ) {
         let phase = Self.phase(after: events)
@@ -53,7 +53,7 @@ struct ConnectionPhaseTests {
     }
 
     @Test(arguments: [[.head, .end], [.head, .end, .head, .end, .answer]] as [[Event]])
-    private func `a server that owes an answer has all the time it wants`(events: [Event]) {
+    private func `a server that owes an answer has no deadline`(events: [Event]) {
         let phase = Self.phase(after: events)
         #expect(phase.activity == .answering)
         #expect(phase.verdict(at: .distantFuture) == nil)
@@ -67,7 +67,7 @@ extension ConnectionLimits {
             connectionsMax: connectionsMax, streamsMax: streamsMax)
     }
 
-    /// Never reached in a test.
+    /// Limits that a test never reaches.
     static func long(connectionsMax: Int = 512, streamsMax: Int = 128) -> ConnectionLimits {
         var limits = ConnectionLimits(
             firstByte: .seconds(600), head: .seconds(600), body: .seconds(600), idle: .seconds(600),

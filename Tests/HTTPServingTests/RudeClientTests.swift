@@ -6,7 +6,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-/// What the server does about clients that cost it something for nothing.
+/// The server's behaviour towards clients that waste its resources.
 @Suite(.timeLimit(.minutes(15)))
 struct RudeClientTests {
     private static let soon = Duration.milliseconds(50)
@@ -29,7 +29,7 @@ struct RudeClientTests {
     // MARK: Time
 
     @Test
-    func `a client that sends nothing is closed without a word`() async throws {
+    func `a client that sends nothing is closed without an answer`() async throws {
         var limits = ConnectionLimits.long()
         limits.firstByte = Self.soon
         try await withServer(limits) { port in
@@ -75,7 +75,7 @@ struct RudeClientTests {
     }
 
     @Test
-    func `a body that nobody wants is not read to its end`() async throws {
+    func `an unwanted body is not read to its end`() async throws {
         var limits = ConnectionLimits.long()
         limits.farewell = Self.soon
         try await withServer(limits) { port in
@@ -107,7 +107,7 @@ struct RudeClientTests {
                 crowd.append(try await silentClient(port, ["", "G", "POST / HTTP/1.1\r\nHost: a\r\n"][number % 3]))
             }
             #expect(try await RawClient.call(port, "GET", "/").status == 200)
-            // The first to come was the first to go.
+            // The first connection was closed first.
             let first = try #require(crowd.first)
             try await first.closeFuture.get()
             for client in crowd { client.close(promise: nil) }
@@ -115,7 +115,7 @@ struct RudeClientTests {
     }
 
     @Test
-    func `the oldest stream gives way, and streams leave room for others`() async throws {
+    func `the oldest stream is closed, and streams leave room for other requests`() async throws {
         let (ends, ended) = AsyncStream<Void>.makeStream()
         var limits = ConnectionLimits.long(connectionsMax: 8, streamsMax: 2)
         limits.streamTime = .zero
@@ -135,7 +135,7 @@ struct RudeClientTests {
     }
 
     @Test
-    func `streams do not give way to a crowd that asks for streams`() async throws {
+    func `recent streams are not closed for clients that ask for more streams`() async throws {
         try await withServer(.long(connectionsMax: 8, streamsMax: 2)) { port in
             let request = "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"
             try await RawClient.holdAnswer(port, Array(request.utf8)) {
@@ -150,7 +150,7 @@ struct RudeClientTests {
     }
 
     @Test
-    func `requests are not taken far ahead of their answers`() async throws {
+    func `requests are not accepted far ahead of their answers`() async throws {
         try await withServer(.long()) { port in
             let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
             let answers = try await answer(port, String(repeating: request, count: 500))
@@ -158,9 +158,9 @@ struct RudeClientTests {
         }
     }
 
-    /// Connections that give way, and those that come in their place, used to be the ones that end a process.
+    /// Connections that were closed to make room, and their successors, used to end the process.
     @Test(arguments: 0..<20)
-    func `a server stops while a crowd takes its connections from one another`(round: Int) async throws {
+    func `a server stops while clients displace one another's connections`(round: Int) async throws {
         let server = try await RunningServer.start(
             Probe(), host: "127.0.0.1", port: 0, limits: .long(connectionsMax: 4, streamsMax: 2))
         let port = server.port
@@ -175,7 +175,7 @@ struct RudeClientTests {
         for caller in callers { await caller.value }
     }
 
-    /// Reads nothing but notices a close.
+    /// Reads nothing but detects a close.
     private func silentClient(_ port: Int, _ bytes: String) async throws -> any Channel {
         let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: bytes.isEmpty || !bytes.hasSuffix("\r\n\r\n"))
@@ -192,7 +192,7 @@ struct RudeClientTests {
         ("GET / HTTP/1.0\r\n", 200), ("GET / HTTP/1.1\r\nhost: a\r\nConnection: close\r\n", 200),
         ("GET / HTTP/1.1\r\nhost: a\r\nConnection: Close\r\n", 200),
     ])
-    func `a request names one host`(request: String, status: Int) async throws {
+    func `a request must name one host`(request: String, status: Int) async throws {
         try await withServer(.long()) { port in
             let answer = try await answer(port, request + "\r\n")
             #expect(answer.contains(" \(status) "))
@@ -200,7 +200,7 @@ struct RudeClientTests {
     }
 
     @Test
-    func `HEAD gets the head of the answer to GET`() async throws {
+    func `HEAD returns the head of the answer to GET`() async throws {
         try await withServer(.long()) { port in
             for (target, framing) in [("/", "content-length: 5"), ("/stream", "transfer-encoding: chunked")] {
                 let request = "HEAD \(target) HTTP/1.1\r\nHost: a\r\n"
@@ -216,7 +216,7 @@ struct RudeClientTests {
     }
 
     @Test
-    func `a client of HTTP 1_0 gets no chunks`() async throws {
+    func `a client of HTTP 1_0 receives no chunks`() async throws {
         try await withServer(.long()) { port in
             let answer = try await answer(port, "GET /pieces HTTP/1.0\r\n\r\n")
             #expect(answer.hasPrefix("HTTP/1.0 200 OK\r\n"))
@@ -225,7 +225,7 @@ struct RudeClientTests {
     }
 }
 
-/// Answers `hello`, or on `/stream` and `/endless` for as long as the connection lives.
+/// Answers `hello`; on `/stream` and `/endless` for as long as the connection is open.
 private struct Probe: HTTPResponder {
     var onEnd: @Sendable () -> Void = {}
 

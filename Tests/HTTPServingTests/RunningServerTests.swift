@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct RunningServerTests {
     @Test
-    func `a port that is taken is a failure that names it`() async throws {
+    func `a port in use is reported with its number`() async throws {
         let server = try await RunningServer.start(Echo(), host: "127.0.0.1", port: 0, limits: .long())
         let failure = try #require(
             await #expect(throws: ListenFailure.self) {
@@ -18,7 +18,7 @@ struct RunningServerTests {
         await server.stop()
     }
 
-    /// Connections that were accepted and not yet served used to end the process when the port closed at that instant.
+    /// Connections that were accepted but not served used to end the process if the port closed at that moment.
     @Test(arguments: 0..<20)
     func `a server stops while callers keep connecting`(round: Int) async throws {
         let server = try await RunningServer.start(Echo(), host: "127.0.0.1", port: 0, limits: .long())
@@ -40,14 +40,14 @@ struct RunningServerTests {
     }
 
     @Test(arguments: ["", "GET /"])
-    func `callers that stay do not keep a server from stopping`(request: String) async throws {
+    func `a server stops although callers stay connected`(request: String) async throws {
         let server = try await RunningServer.start(Echo(), host: "127.0.0.1", port: 0, limits: .long())
         try await RawClient.hold(server.port, Array(request.utf8)) { await server.stop() }
         await #expect(throws: (any Error).self) { try await Self.connect(server.port) }
     }
 
     @Test(arguments: ["/", "/endless"])
-    func `callers that were answered, or are being answered, do not either`(target: String) async throws {
+    func `a server stops although callers were answered or are being answered`(target: String) async throws {
         let server = try await RunningServer.start(Echo(), host: "127.0.0.1", port: 0, limits: .long())
         let request = Array("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         try await RawClient.holdAnswer(server.port, request) { await server.stop() }
@@ -59,7 +59,7 @@ struct RunningServerTests {
     }
 }
 
-/// Answers at once, or on `/endless` for as long as the connection lives.
+/// Answers at once; on `/endless` for as long as the connection is open.
 private struct Echo: HTTPResponder {
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
         guard request.uri.path == "/endless" else { return Response(status: .ok) }

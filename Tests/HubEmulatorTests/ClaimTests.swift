@@ -3,7 +3,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// What a client with the Listen right alone may say of its device.
+/// The claims that a client with the Listen right alone may make about its device.
 struct ClaimTests {
     private static let apple = "AppleRegistrationDescription"
 
@@ -39,8 +39,7 @@ struct ClaimTests {
         #expect(test.hub.registrationCount == 0)
     }
 
-    @Test(arguments: claims) func `a real hub lets it, and so does this one unless told otherwise`(tags: String) throws
-    {
+    @Test(arguments: claims) func `a client may take any tag unless the setting forbids it`(tags: String) throws {
         var test = try TestHub()
         let put = test.call(
             "PUT", "/installations/i1", rule: HubSettings.listenRuleName, body: installation(tags: tags))
@@ -51,7 +50,7 @@ struct ClaimTests {
         #","userId":"anna""#, #","templates":{"user_1f2e":{"body":"{}"}}"#,
         #","templates":{"t":{"body":"{}","tags":["staff"]}}"#,
     ])
-    func `nor a user, nor a template whose name or tag is such a tag`(more: String) throws {
+    func `a client may not set a user, nor a template whose name or tag is protected`(more: String) throws {
         var test = try TestHub { $0.protectsTags = true }
         let refused = test.call(
             "PUT", "/installations/i1", rule: HubSettings.listenRuleName, body: installation(more))
@@ -66,7 +65,7 @@ struct ClaimTests {
         #"[{"op":"add","path":"/pushChannel","value":"CD34"}]"#,
         #"[{"op":"add","path":"/templates/user_2","value":{"body":"{}"}}]"#,
     ])
-    func `a patch adds none, and moves none to another device`(patch: String) throws {
+    func `a patch adds no protected value, and moves none to another device`(patch: String) throws {
         var test = try TestHub { $0.protectsTags = true }
         let known = installation(tags: #""username:anna""#, #","userId":"anna""#)
         #expect(test.call("PUT", "/installations/i1", body: known).status == 200)
@@ -75,7 +74,7 @@ struct ClaimTests {
         #expect(test.call("PATCH", "/installations/i1", body: patch).status == 200)
     }
 
-    @Test func `what a back end has said of a device stays while the client changes the rest`() throws {
+    @Test func `values set by a back end stay while the client changes others`() throws {
         var test = try TestHub { $0.protectsTags = true }
         let known = installation(tags: #""username:anna","World""#, #","userId":"anna""#)
         _ = test.call("PUT", "/installations/i1", body: known)
@@ -100,7 +99,7 @@ struct ClaimTests {
         return tags.compactMap(\.string).sorted()
     }
 
-    @Test func `an app that registers again as it always does loses nothing that a back end has given`() throws {
+    @Test func `an app that registers again keeps what a back end has assigned`() throws {
         var test = try TestHub { $0.protectsTags = true }
         let listen = HubSettings.listenRuleName
         let template = #"{"body":"{\"aps\":{}}","tags":["World","staff"]}"#
@@ -129,7 +128,7 @@ struct ClaimTests {
         #expect(test.call("GET", "/registrations/1-2-3").text.contains("<Tags>Sports,username:anna</Tags>"))
     }
 
-    @Test func `what a client takes back by name, what a back end replaces, and another device's tags are not kept`()
+    @Test func `removed values, values replaced by a back end and another device's tags are not kept`()
         throws
     {
         var test = try TestHub { $0.protectsTags = true }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// The tokens of APNs mean the same in either case; the handles of other platforms do not.
+/// APNs tokens are equal in upper and lower case. The handles of other platforms are not.
 struct DeviceHandleTests {
     private func registered(_ kind: String = "Apple", _ inner: String = "<DeviceToken>ab12</DeviceToken>") throws
         -> TestHub
@@ -54,7 +54,7 @@ struct DeviceHandleTests {
     }
 
     @Test(arguments: ["ab12", "AB12"])
-    func `a device is declared dead by its APNs token in any case`(token: String) throws {
+    func `a device is reported as dead by its APNs token in any case`(token: String) throws {
         var test = try registered()
         test.hub.setOutcome(.expiredChannel, handle: token)
         _ = test.send(#"{"aps":{}}"#, format: "apple")
@@ -67,7 +67,7 @@ struct DeviceHandleTests {
     }
 
     @Test
-    func `one token in two cases is one device`() throws {
+    func `one APNs token in two cases is one device`() throws {
         var test = try registered()
         _ = test.call(
             "PUT", "/registrations/1-2-4",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// The forms of answers that the service has changed, as it was recorded before and after.
+/// The forms of answers before and after the service has changed them, as recorded.
 struct EraTests {
     private func hub(_ era: APIEra) throws -> TestHub {
         var test = try TestHub { $0.era = era }
@@ -18,7 +18,7 @@ struct EraTests {
             + "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"alert!\"}}]]></BodyTemplate><TemplateName>Template Name</TemplateName>"
     )
 
-    /// The description of `template` after its start tag.
+    /// The content of `template`'s description, after its start tag.
     private static func description(expires: String) -> String {
         """
         <ETag>1</ETag><ExpirationTime>\(expires)</ExpirationTime><RegistrationId>123-234-1</RegistrationId>\
@@ -79,7 +79,7 @@ struct EraTests {
         #expect(read.text.contains("<ExpirationTime>9999-12-31T23:59:59.9999999Z<"))
         let own = try #require(try XMLReader.read(read.body).child("id")?.text)
         #expect(own == "http://news.example/BreakingNews/resources/123-234-1?api-version=2020-06")
-        // The address leads back to the entry.
+        // The address refers to the entry again.
         #expect(test.call("GET", String(own.dropFirst("http://news.example/BreakingNews".count))).text == read.text)
     }
 
@@ -131,7 +131,7 @@ struct EraTests {
         for number in 1...3 {
             let id = try #require(test.hub.received[number]?.id)
             #expect(test.call("GET", "/messages/\(id)").text.contains("<NotificationId>\(id)<"))
-            // Another send's number under this id's other digits.
+            // An id with other digits must not match another send's number.
             #expect(test.call("GET", "/messages/\(id.replacing("0", with: "1"))x").status == 404)
         }
     }

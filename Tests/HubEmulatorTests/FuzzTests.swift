@@ -5,7 +5,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// Mutated requests from a seed: the hub answers all of them and never traps.
+/// Mutated requests from a seed. The hub must answer all of them without a trap.
 struct FuzzTests {
     private static let seeds: [(String, String, HubHeaders, String)] = [
         (
@@ -206,7 +206,7 @@ struct FuzzTests {
         var understood = 0
         for _ in 0..<20_000 {
             let header = (0...random.next() % 9).map { _ in
-                // Mostly what an expression is made of.
+                // Most tokens are those of expressions.
                 tokens[Int(random.next() % (random.next() % 4 == 0 ? 15 : 9))]
             }.joined()
             guard case .tagged(let expression)? = try? Audience(tagsHeader: header) else { continue }

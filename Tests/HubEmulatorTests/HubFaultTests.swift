@@ -7,7 +7,7 @@ struct HubFaultTests {
     }
 
     @Test
-    func `a status affects the next sends and no more`() throws {
+    func `a status affects the given number of sends`() throws {
         var test = try TestHub()
         test.hub.add(try fault(#"{"status":503,"retryAfter":2,"next":2}"#))
         let replies = (1...3).map { _ in test.send("{}") }
@@ -18,7 +18,7 @@ struct HubFaultTests {
     }
 
     @Test
-    func `a reset before acceptance has no effect, after it the send is accepted`() throws {
+    func `a reset before acceptance has no effect, a later one loses only the answer`() throws {
         var test = try TestHub()
         test.hub.add(try fault(#"{"reset":"before","next":1}"#))
         test.hub.add(try fault(#"{"reset":"after","next":2}"#))
@@ -30,7 +30,7 @@ struct HubFaultTests {
     }
 
     @Test
-    func `a fault with a share occurs about that often`() throws {
+    func `a fault with a share occurs with about that frequency`() throws {
         var test = try TestHub()
         test.hub.add(try fault(#"{"status":429,"share":0.25}"#))
         let refused = (1...2000).count { _ in test.send("{}").status == 429 }

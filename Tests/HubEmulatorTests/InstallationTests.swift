@@ -98,7 +98,7 @@ struct InstallationTests {
         #"{"platform":"browser","pushChannel":"{\"endpoint\":\"https://p/1\",\"p256dh\":\"k\",\"auth\":\"a\"}"}"#,
         #"{"platform":"FCMV1","pushChannel":"f"}"#, #"{"platform":"wns","pushChannel":"u","tags":null}"#,
     ])
-    func `platforms and channels come in several spellings`(body: String) throws {
+    func `platforms and channels are accepted in several spellings`(body: String) throws {
         var test = try TestHub()
         #expect(test.call("PUT", "/installations/x-1", body: body).status == 200)
     }
@@ -118,7 +118,7 @@ struct InstallationTests {
     }
 
     @Test
-    func `with a lag, a change affects routing later`() throws {
+    func `a change affects routing only after the lag`() throws {
         var test = try TestHub { $0.installationLagMilliseconds = 500 }
         _ = test.call("PUT", "/installations/i1", body: Self.whole)
         #expect(test.hub.registrationCount == 0)

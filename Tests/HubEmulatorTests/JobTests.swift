@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// Imports and exports of registrations, with the files they read and write.
+/// Imports and exports of registrations, and the files that they read and write.
 struct JobTests {
     private static func registration(_ id: String?, tag: String = "World", token: String = "AB12") -> String {
         let named = id.map { "<RegistrationId>\($0)</RegistrationId>" } ?? ""
@@ -28,7 +28,7 @@ struct JobTests {
         container.replacing("?", with: "/\(name)?", maxReplacements: 1)
     }
 
-    /// Makes the call that a client of a storage account makes, with the address alone.
+    /// Makes a storage client's call, with no credentials except the address.
     private func storage(
         _ test: inout TestNamespace, _ method: String, _ url: String, headers: HubHeaders = [:], body: String = ""
     ) -> HubHTTPResponse {
@@ -40,7 +40,7 @@ struct JobTests {
                 body: Array(body.utf8)), at: test.now)
     }
 
-    /// Submits a job and lets it run.
+    /// Submits a job and runs it to its end.
     private func run(
         _ test: inout TestNamespace, _ kind: String, _ container: String, import lines: [String] = [], limit: Int = 2
     ) throws -> (job: XMLElement, output: String, failed: String) {
@@ -119,7 +119,7 @@ struct JobTests {
     ]
 
     @Test(arguments: imports)
-    func `an import does what its kind says, and names the lines that failed`(
+    func `an import does what its kind requires, and lists the lines that failed`(
         kind: String, lines: [String], succeeded: [Int], failed: [Int], registrations: Int
     ) throws {
         var (test, container) = try prepared()
@@ -141,7 +141,7 @@ struct JobTests {
     }
 
     @Test
-    func `a turn of a job is bounded by bytes`() throws {
+    func `one turn of a job is bounded by bytes`() throws {
         var (test, container) = try prepared()
         // Each template is 2 KB, each line of the import 20 KB.
         for number in 0..<100 {
@@ -198,7 +198,7 @@ struct JobTests {
         ("https://news.example", false), ("http://news.example@evil.example", false),
         ("http://evil.example#news.example", false), ("ftp://news.example", false), ("http://localhost", false),
     ])
-    func `a job takes no file of this emulator for that of another host`(base: String, completes: Bool) throws {
+    func `a job does not mistake another host's file for one of this emulator`(base: String, completes: Bool) throws {
         for foreign in ["input", "output"] {
             var (test, container) = try prepared()
             let input = blob("Import.txt", in: container)
@@ -235,13 +235,13 @@ struct JobTests {
     ]
 
     @Test(arguments: refused)
-    func `a job that cannot be understood is refused`(body: String, status: Int) throws {
+    func `an invalid job is refused`(body: String, status: Int) throws {
         var test = try TestNamespace()
         #expect(test.call("POST", "/BreakingNews/jobs", body: body).status == status)
     }
 
     @Test
-    func `jobs are listed, and bounded`() throws {
+    func `jobs are listed, and their number is bounded`() throws {
         var (test, container) = try prepared()
         let submit = { (test: inout TestNamespace) in
             test.call("POST", "/BreakingNews/jobs", body: WireTable.job("ExportRegistrations", output: container))
@@ -303,7 +303,7 @@ struct JobTests {
     }
 
     @Test
-    func `storage refuses what it cannot do, in its own form`() throws {
+    func `storage refuses unsupported calls in its own form`() throws {
         var (test, container) = try prepared()
         let copied = storage(&test, "PUT", blob("c", in: container), headers: ["x-ms-copy-source": "http://a/b"])
         #expect(copied.status == 501 && copied.headers["x-ms-error-code"] == "NotImplemented", "\(copied.text)")
@@ -320,12 +320,12 @@ struct JobTests {
             let reply = storage(&test, "GET", url)
             #expect(reply.status == 400 && reply.headers["x-ms-error-code"] == code, "\(url): \(reply.text)")
         }
-        // Elsewhere the answer is the hub's.
+        // Below other paths the answer has the hub's form.
         #expect(test.call("GET", "/BreakingNews/registrations?a=%ff").headers["x-ms-error-code"] == nil)
     }
 
     @Test
-    func `a signed address opens what it names, until its time, and nothing else`() throws {
+    func `a signed address opens only what it names, until it expires`() throws {
         var (test, container) = try prepared()
         let key = test.namespace.storageKey
         let expires = test.now.advanced(byMilliseconds: 1000)
@@ -373,7 +373,7 @@ struct JobTests {
     }
 
     @Test
-    func `only an address that may write lets a body be longer than a send`() throws {
+    func `only an address that permits writing allows a body longer than a send`() throws {
         var (test, container) = try prepared()
         let length = { (method: String, url: String) in
             test.namespace.bodyLengthMax(
@@ -389,7 +389,7 @@ struct JobTests {
     // MARK: Feedback
 
     @Test
-    func `dead handles are in the feedback of their day, all errors in the details of the send`() throws {
+    func `dead handles are in their day's feedback, and all errors in the send's details`() throws {
         var (test, _) = try prepared()
         _ = test.call(
             "PUT", "/BreakingNews/installations/i", body: #"{"platform":"gcm","pushChannel":"g&1","tags":["World"]}"#)
@@ -427,7 +427,7 @@ struct JobTests {
         let uri = try #require(try details(&test, "2016-07"))
         let errors = storage(&test, "GET", uri).text.split(separator: "\r\n")
         #expect(errors.count == 1 && errors.allSatisfy { $0.contains("WrongToken") })
-        // A container of feedback is read only.
+        // A feedback container is read-only.
         #expect(storage(&test, "PUT", blob("x", in: container), body: "x").status == 403)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// A namespace with one hub, and its clients.
+/// A namespace with one hub and a client.
 struct TestNamespace {
     static let root = AccessKey("root")
 
@@ -23,7 +23,7 @@ struct TestNamespace {
         namespace = EmulatedNamespace(first: hub, description) { AccessKey("made") }
     }
 
-    /// Calls with the namespace's key unless another one is given.
+    /// Makes a call with the namespace's key unless another one is given.
     mutating func call(
         _ method: String, _ target: String, rule: String = EmulatedNamespace.ruleName, key: AccessKey = root,
         headers: HubHeaders = [:], body: String = ""
@@ -72,7 +72,7 @@ struct NamespaceTests {
             test.call(
                 "PUT", id, rule: HubSettings.listenRuleName, key: made2, body: WireTable.apple
             ).status == 200)
-        // Each hub has keys and registrations of its own; the namespace's key opens all of them.
+        // Each hub has its own keys and registrations. The namespace's key opens all hubs.
         #expect(test.call("GET", id, rule: HubSettings.fullRuleName, key: TestHub.key).status == 401)
         #expect(test.call("GET", id).status == 200)
         #expect(test.call("GET", "/BreakingNews/registrations/1-2-3").status == 404)
@@ -115,7 +115,7 @@ struct NamespaceTests {
     }
 
     @Test
-    func `the answers for hubs that are not there, or are there already, are as recorded`() throws {
+    func `calls for missing and for existing hubs are answered as recorded`() throws {
         var test = try TestNamespace()
         let missing = test.call("GET", "/none" + Self.version)
         #expect(missing.status == 200 && missing.headers["Content-Type"]?.contains("type=feed") == true)
@@ -141,7 +141,7 @@ struct NamespaceTests {
         ("GET", "/$Resources/NotificationHubs", HubSettings.fullRuleName, TestHub.key, 401),
         ("PUT", "/sports", EmulatedNamespace.ruleName, AccessKey("wrong"), 401),
         ("PUT", "/sports", HubSettings.fullRuleName, TestHub.key, 401),
-        // A hub's own Manage right is enough for that hub.
+        // A hub's own Manage right suffices for that hub.
         ("GET", "/BreakingNews", HubSettings.fullRuleName, TestHub.key, 200),
         ("GET", "/BreakingNews", "ManageOnly", TestHub.key, 200),
         ("GET", "/BreakingNews", "SendOnly", TestHub.key, 401),
@@ -176,12 +176,12 @@ struct NamespaceTests {
         }
         #expect(send(&test, "Mine", AccessKey("k")) == 201)
         #expect(send(&test, HubSettings.fullRuleName, TestHub.key) == 401)
-        // Without rules of its own, an update keeps those that are there.
+        // An update without rules keeps the existing ones.
         _ = test.call("PUT", "/BreakingNews", headers: ["If-Match": "*"], body: Self.entry())
         #expect(send(&test, "Mine", AccessKey("k")) == 201)
     }
 
-    /// The members that follow the rules in the description of a hub.
+    /// The members that follow the rules in a hub's description.
     private func figures(_ reply: HubHTTPResponse) throws -> [String] {
         let entry = try XMLReader.read(reply.body)
         return entry.child("content")?.elements.first?.elements.filter { $0.localName.hasPrefix("Daily") }
@@ -189,7 +189,7 @@ struct NamespaceTests {
     }
 
     @Test
-    func `whoever reads a description is told the figures of the day`() throws {
+    func `a description that is read contains the figures of the day`() throws {
         var test = try TestNamespace()
         let made = test.call("PUT", "/sports" + Self.version, body: Self.entry())
         #expect(try figures(made).isEmpty)
@@ -204,7 +204,7 @@ struct NamespaceTests {
         _ = test.call("DELETE", "/sports/registrations/1-2-3", headers: ["If-Match": "*"])
         let busy = ["DailyMaxActiveDevices=1", "DailyMaxActiveRegistrations=2", "DailyApiCalls=3"]
         #expect(try read(&test) == busy)
-        // What a client has read, it may send back.
+        // A client may send back figures that it has read.
         let sent = busy.map { $0.split(separator: "=") }.map { "<\($0[0])>7</\($0[0])>" }.joined()
         let updated = test.call("PUT", "/sports", headers: ["If-Match": "*"], body: Self.entry(sent))
         #expect(try updated.status == 200 && figures(updated).isEmpty)
@@ -232,7 +232,7 @@ struct NamespaceTests {
     }
 
     @Test
-    func `the hub named at start is not deleted, and there is never a hub for the emulator's own names`() throws {
+    func `the first hub cannot be deleted, and no hub can have a reserved name`() throws {
         var test = try TestNamespace()
         _ = test.call("PUT", "/sports", body: Self.entry())
         let refused = test.call("DELETE", "/breakingnews")
@@ -261,7 +261,7 @@ struct NamespaceTests {
     }
 
     @Test
-    func `a stored description keeps the rule that a connection string added to the most that clients may make`() {
+    func `a stored description keeps a rule that a connection string added beyond the limit`() {
         let rules = (0...HubDescription.rulesMax).map {
             AccessRule(name: "r\($0)", primaryKey: AccessKey("k"), rights: .send)
         }
@@ -270,7 +270,7 @@ struct NamespaceTests {
     }
 
     @Test
-    func `each change says whose it is, and a stored description restores a hub`() throws {
+    func `each change names its hub, and a stored description restores a hub`() throws {
         var test = try TestNamespace { $0.recordsChanges = true }
         _ = test.call("PUT", "/sports", body: Self.entry("<RegistrationTtl>P7D</RegistrationTtl>"))
         _ = test.call("PUT", "/sports/registrations/1-2-3", body: WireTable.apple)
@@ -289,7 +289,7 @@ struct NamespaceTests {
         var after = try TestNamespace()
         let description = try #require(stored.flatMap { HubDescription(stored: $0) })
         after.namespace.addHub(try HubName("sports"), description)
-        // The figures of the day are not stored.
+        // The day's figures are not stored.
         func undated(_ text: String) -> String { text.replacing(/<Daily\w+>\d+<\/Daily\w+>/, with: "") }
         #expect(undated(after.call("GET", "/sports").text) == undated(before))
         #expect(HubDescription(stored: Array("<hub/>".utf8)) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// Handles and bodies that a platform refuses, and channels that it has declared dead.
+/// Handles and bodies that a platform refuses, and channels that it has reported as dead.
 struct PlatformRulesTests {
     private static func installation(_ token: String) -> String {
         #"{"platform":"apns","pushChannel":"\#(token)","tags":["World"],"templates":{"t":{"body":"{\"aps\":{}}"}}}"#
@@ -13,7 +13,7 @@ struct PlatformRulesTests {
     // MARK: Handles
 
     @Test(arguments: ["zz", "ABC", "A", "AB CD", "0xAB", "AB-CD", "ＡＢ"])
-    func `a handle that is no token of APNs is refused`(token: String) throws {
+    func `a handle that is not an APNs token is refused`(token: String) throws {
         var test = try TestHub()
         #expect(test.call("PUT", "/installations/i", body: Self.installation(token)).status == 400)
         #expect(
@@ -29,14 +29,14 @@ struct PlatformRulesTests {
         #expect(test.call("GET", "/installations/i").text.contains(#""pushChannel":"ABCD""#))
     }
 
-    @Test func `the handles of other platforms are free`() throws {
+    @Test func `handles of other platforms are not checked`() throws {
         var test = try TestHub()
         let direct: HubHeaders = ["ServiceBusNotification-DeviceHandle": "zz"]
         #expect(test.send(#"{"data":{}}"#, format: "gcm", tags: nil, headers: direct, query: "?direct").status == 201)
         #expect(test.hub.deliver(limit: 10, at: test.now).map(\.outcome) == [.success])
     }
 
-    @Test func `of a batch, each handle has its own outcome`() throws {
+    @Test func `each handle of a batch has its own outcome`() throws {
         var test = try TestHub()
         let part = "Content-Type: application/json\r\nContent-Disposition: inline; name="
         let body =
@@ -60,7 +60,7 @@ struct PlatformRulesTests {
     ]
 
     @Test(arguments: bodies)
-    func `APNs takes a body without aps only for the types of push that have none`(
+    func `APNs accepts a body without aps only for push types that need none`(
         body: String, type: String?, outcome: PushOutcome
     ) throws {
         var test = try TestHub()
@@ -93,7 +93,7 @@ struct PlatformRulesTests {
     }
 
     @Test(arguments: [PushOutcome.expiredChannel, .badChannel])
-    func `an installation says that its channel has expired, until it names one again`(outcome: PushOutcome) throws {
+    func `an installation reports an expired channel until the client names one again`(outcome: PushOutcome) throws {
         for (method, body) in [
             ("PUT", Self.installation("AB12")), ("PUT", Self.installation("CD34")),
             ("PATCH", #"[{"op":"replace","path":"/pushChannel","value":"CD34"}]"#),
@@ -105,7 +105,7 @@ struct PlatformRulesTests {
             #expect(push(&test) == [outcome])
             #expect(state(&test) == .bool(true))
             #expect(test.hub.registrationCount == 0)
-            // Other changes bring no dead channel back.
+            // Other changes do not revive a dead channel.
             let tag = #"[{"op":"add","path":"/tags","value":"Sports"}]"#
             #expect(test.call("PATCH", "/installations/i", body: tag).status == 200)
             #expect(state(&test) == .bool(true))
@@ -126,13 +126,13 @@ struct PlatformRulesTests {
         #expect(push(&test) == [.success])
     }
 
-    @Test func `an expired channel stays so after a restart`() throws {
+    @Test func `an expired channel is still expired after a restart`() throws {
         var before = try TestHub { $0.recordsChanges = true }
         _ = before.call("PUT", "/installations/i", body: Self.installation("AB12"))
         before.hub.setOutcome(.expiredChannel, handle: "AB12")
         _ = push(&before)
         var after = try TestHub()
-        // A store keeps the last state alone.
+        // A store keeps only the last state.
         var stored: [UInt8]?
         for case .installation("i", let json) in before.hub.takeChanges() { stored = json }
         let json = try #require(stored)
@@ -142,7 +142,7 @@ struct PlatformRulesTests {
         #expect(push(&after).isEmpty)
     }
 
-    @Test func `a channel that was replaced meanwhile does not count as expired`() throws {
+    @Test func `a dead channel that was already replaced does not count as expired`() throws {
         var test = try TestHub { $0.installationLagMilliseconds = 1000 }
         _ = test.call("PUT", "/installations/i", body: Self.installation("AB12"))
         test.now = test.now.advanced(byMilliseconds: 2000)

@@ -49,7 +49,7 @@ struct RegistrationTests {
         for element in sent.elements where element.localName != "Tags" {
             #expect(description.child(String(element.localName)) == element)
         }
-        // The answer can be sent back unchanged.
+        // A client can send the answer back unchanged.
         let again = test.call(
             "PUT", "/registrations/\(id)?api-version=2015-01", headers: ["If-Match": "W/\"1\""], bytes: read.body)
         #expect(again.status == 200 && Self.etag(again) == "2", "\(again.text)")

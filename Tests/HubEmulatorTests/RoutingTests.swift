@@ -6,10 +6,10 @@ import Testing
 @testable import HubEmulator
 
 struct RoutingTests {
-    /// Tokens have an even number of digits.
+    /// A token for a device. Tokens have an even number of digits.
     private static func token(_ index: Int) -> String { index < 10 ? "A\(index)" : "A\(index + 90)" }
 
-    /// Devices A0, A1… with these tags, native Apple.
+    /// Native Apple devices A0, A1… with these tags.
     private func hub(_ tags: [String]) throws -> TestHub {
         var test = try TestHub()
         for (index, tags) in tags.enumerated() {
@@ -58,7 +58,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `native sends reach their own platform, template sends all`() throws {
+    func `native sends reach their own platform, template sends reach all`() throws {
         var test = try TestHub()
         let tagged = "<Tags>World</Tags>"
         let body = "<BodyTemplate>{\"text\":\"$(messageParam)\"}</BodyTemplate>"
@@ -82,7 +82,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `a handle registered twice receives once, with two templates twice`() throws {
+    func `a handle registered twice receives once, and with two templates twice`() throws {
         var test = try TestHub()
         for name in ["a", "a", "b"] {
             let inner =
@@ -96,7 +96,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `deliveries are made a few at a time and none is lost`() throws {
+    func `deliveries made in several calls are complete`() throws {
         var test = try hub((0..<50).map { _ in "World" })
         _ = test.send(#"{"aps":{}}"#, format: "apple")
         _ = test.send(#"{"aps":{}}"#, format: "apple")
@@ -116,7 +116,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `platforms refuse large payloads, and a dead channel is removed`() throws {
+    func `platforms refuse large payloads, and a dead channel's registration is removed`() throws {
         var test = try hub(["World", "World"])
         test.hub.setOutcome(.expiredChannel, handle: "A0")
         let large = "{\"aps\":{\"alert\":\"" + String(repeating: "x", count: 4096) + "\"}}"
@@ -132,7 +132,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `the id of a dropped registration is gone`() throws {
+    func `a call with the id of a dropped registration is answered with 410`() throws {
         var test = try TestHub()
         let entry = WireTable.entry("Apple", "<DeviceToken>AB</DeviceToken>")
         _ = test.call("PUT", "/registrations/1-2-3", body: entry)

@@ -154,7 +154,7 @@ struct SendingTests {
     }
 
     @Test
-    func `tiers without telemetry give no location`() throws {
+    func `tiers without telemetry return no location`() throws {
         var test = try TestHub { $0.tier = .basic }
         let reply = test.send("{}")
         #expect(reply.status == 201)
@@ -162,7 +162,7 @@ struct SendingTests {
     }
 
     @Test
-    func `beyond the rate, the hub names the time to wait`() throws {
+    func `the hub names the time to wait beyond the rate`() throws {
         var test = try TestHub { $0.sendsPerMinute = 60 }
         let first = (1...60).map { _ in test.send("{}").status }
         #expect(first.allSatisfy { $0 == 201 })

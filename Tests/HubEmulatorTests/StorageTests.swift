@@ -5,7 +5,7 @@ import Testing
 @testable import HubEmulator
 
 struct StorageTests {
-    /// A new hub, restored from the store that these changes would make.
+    /// A new hub, restored from a store with these changes.
     private func restarted(_ changes: [HubChange]) throws -> TestHub {
         var registrations: [String: (UInt32, [UInt8])] = [:]
         var installations: [String: [UInt8]] = [:]
@@ -66,7 +66,7 @@ struct StorageTests {
     }
 
     @Test
-    func `a waiting send continues after a restart, a finished one is not repeated`() throws {
+    func `a waiting send continues after a restart, and a finished one is not repeated`() throws {
         var before = try filled()
         _ = before.send(#"{"m":"done"}"#)
         _ = before.hub.deliver(limit: 100, at: before.now)
@@ -92,7 +92,7 @@ struct StorageTests {
     }
 
     @Test
-    func `a device that was away finds its deliveries after a restart, with their numbers`() throws {
+    func `a device that was away finds its numbered deliveries after a restart`() throws {
         var before = try filled()
         _ = before.send(#"{"m":"é ☃"}"#)
         _ = before.send(
@@ -108,7 +108,7 @@ struct StorageTests {
     }
 
     @Test
-    func `damaged records are left out`() throws {
+    func `damaged records are skipped`() throws {
         var test = try TestHub()
         let restored = [
             test.hub.restoreRegistration(id: "1-2-3", etag: 1, entry: Array("<entry/>".utf8)),

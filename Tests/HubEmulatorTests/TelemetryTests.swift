@@ -39,7 +39,7 @@ struct TelemetryTests {
     }
 
     @Test
-    func `telemetry becomes known little by little, and of some sends never`() throws {
+    func `telemetry becomes visible step by step, and for some sends never`() throws {
         var test = try TestHub {
             $0.telemetry.hiddenMilliseconds = 10_000
             $0.telemetry.enqueuedMilliseconds = 5_000
@@ -79,7 +79,7 @@ struct TelemetryTests {
     }
 
     @Test
-    func `a fault of telemetry leaves sends alone`() throws {
+    func `a telemetry fault does not affect sends`() throws {
         var test = try TestHub()
         let id = try id(test.send(#"{"aps":{}}"#, format: "apple"))
         var fault = HubFault()
@@ -92,7 +92,7 @@ struct TelemetryTests {
     }
 
     @Test
-    func `telemetry and schedules need the Standard tier, batches more than the Free one`() throws {
+    func `telemetry and schedules need the Standard tier, batches at least Basic`() throws {
         var test = try TestHub { $0.tier = .free }
         #expect(test.call("GET", "/messages/a-1-1-1").status == 403)
         #expect(test.call("POST", "/schedulednotifications").status == 403)
@@ -173,7 +173,7 @@ struct TelemetryTests {
     ]
 
     @Test(arguments: batches)
-    func `batches are read as their clients write them`(contentType: String, body: String, status: Int) throws {
+    func `batches are read as clients write them`(contentType: String, body: String, status: Int) throws {
         var test = try TestHub()
         let reply = test.call(
             "POST", "/messages/$batch?direct&api-version=2020-06",
@@ -197,7 +197,7 @@ struct TelemetryTests {
     ]
 
     @Test(arguments: sizes)
-    func `the limit of 64 KB is that of a batch's payload`(payload: Int, handles: [String], status: Int) throws {
+    func `a batch's limit of 64 KB applies to its payload`(payload: Int, handles: [String], status: Int) throws {
         var test = try TestHub()
         let frame = #"{"aps":{"alert":""}}"#
         let text = String(repeating: "x", count: payload - frame.utf8.count)

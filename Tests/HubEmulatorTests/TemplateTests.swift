@@ -30,7 +30,7 @@ struct TemplateTests {
     }
 
     @Test(arguments: ["Breaking: $(title)", "", " $(title)", "'x'", "plain", "Ünïcode"])
-    func `values that start otherwise are literal`(value: String) throws {
+    func `values with another first character are literal`(value: String) throws {
         #expect(try TemplateExpression.parse(value) == nil)
     }
 

@@ -1,7 +1,7 @@
 import HubEmulator
 import NotificationHub
 
-/// A hub with known keys and a client that signs for it.
+/// A hub with known keys and a client with tokens for it.
 struct TestHub {
     static let start = HubTime(seconds: 1_800_000_000)
     static let key = AccessKey("bmV3c3Jvb20taHViLXRlc3Qta2V5LTAwMDEhISEhISE=")
@@ -64,6 +64,6 @@ struct TestHub {
 extension HubHTTPResponse {
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The `<Detail>` of an error, without its tail.
+    /// The `<Detail>` of an error without its suffix.
     var message: String? { ErrorBody(scanning: body).message }
 }

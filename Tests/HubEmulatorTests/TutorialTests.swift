@@ -4,11 +4,11 @@ import Testing
 
 @testable import HubEmulator
 
-/// Every call that the tutorials make, as they make it.
+/// Every call of the tutorials, exactly as they make it.
 struct TutorialTests {
     private static let categories = ["World", "Politics", "Business", "Technology", "Science", "Sports"]
 
-    /// The Objective-C library's refresh, create and PUT with a Listen key.
+    /// Registers with a Listen key like the Objective-C library: refresh, create and PUT.
     private func register(_ test: inout TestHub, kind: String, _ token: String, tags: String, extra: String = "") throws
         -> String
     {
@@ -59,8 +59,7 @@ struct TutorialTests {
     }
 
     @Test
-    func `one send tells the iPhone and the PC of the localized tutorials the news in their readers' languages`() throws
-    {
+    func `one send reaches the localized tutorials' iPhone and PC in their readers' languages`() throws {
         var test = try TestHub()
         func apple(_ language: String) -> String {
             "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"$(News_\(language))\"},\"inAppMessage\":\"$(News_\(language))\"}]]>"
@@ -115,13 +114,13 @@ struct TutorialTests {
         ),
     ]
 
-    /// The tutorials' mistakes, and the hub's answers.
+    /// The tutorials' mistakes and the hub's answers.
     private static let mistakes: [(String, String, HubHeaders, String, String)] = [
-        // The toast where the alert belongs.
+        // A toast is in the place of an alert.
         (
             "/messages/", "apple", ["Content-Type": "application/json"], toast, "The body is not valid JSON"
         ),
-        // Text pasted into the body as it is.
+        // Text is pasted into the body without escaping.
         (
             "/messages/", "template", ["Content-Type": "application/json;charset=utf-8"],
             #"{"messageParam":"Breaking World News : He said "no""}"#, "The body is not valid JSON"
@@ -134,12 +133,12 @@ struct TutorialTests {
             "/messages/", "windows", ["X-WNS-Type": "wns/toast", "Content-Type": "application/xml"],
             toast.replacing("Breaking News!", with: "Rest & recreation"), "The body is not well-formed XML"
         ),
-        // The method that the Node module lacks, under the path that its name suggests.
+        // The call of a method that the Node module lacks, with the path that its name suggests.
         ("/apple", "apple", ["Content-Type": "application/json"], "{}", "The requested resource was not found"),
     ]
 
     @Test(arguments: mistakes)
-    func `a call that the tutorials have wrong is answered with the reason`(
+    func `a tutorial's wrong call is answered with the reason`(
         path: String, format: String, headers: HubHeaders, body: String, message: String
     ) throws {
         var test = try TestHub()

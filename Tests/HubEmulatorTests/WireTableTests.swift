@@ -5,7 +5,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// Each row of the emulator's table of calls, in its order.
+/// The calls of the emulator's table, in its order.
 struct WireTableTests {
     @Test(arguments: WireTable.calls)
     func `every call of the table is answered as the table says`(call: WireTable.Call) throws {

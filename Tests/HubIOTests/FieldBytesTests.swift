@@ -3,11 +3,11 @@ import Testing
 @testable import HubIO
 
 @Suite struct FieldBytesTests {
-    /// Texts are tested eight bytes at a time: every byte must count in every place of texts around that length.
+    /// Texts are tested eight bytes at a time. These are all places in texts of about that length.
     private static let places = (1...17).flatMap { length in (0..<length).map { (length: length, place: $0) } }
 
     @Test(arguments: [UInt8(ascii: "a"), 0x09, 0x7F, 0x80])
-    func `each byte of a text counts, wherever it stands`(others: UInt8) {
+    func `each byte of a text is checked in every place`(others: UInt8) {
         let (othersAreContent, othersArePrintable) = (others != 0x7F, others < 0x7F)
         for (length, place) in Self.places {
             for byte in UInt8.min...UInt8.max {
@@ -49,7 +49,7 @@ import Testing
     }
 }
 
-/// A macro cannot take a span apart.
+/// A macro cannot use a span, so these helpers take arrays.
 extension [UInt8] {
     fileprivate var isFieldContent: Bool { span.isFieldContent }
     fileprivate var isPrintableASCII: Bool { span.isPrintableASCII }

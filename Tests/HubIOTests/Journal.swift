@@ -4,8 +4,8 @@ import NIOPosix
 import NotificationHub
 import Synchronization
 
-/// Writes down what a pool says, in its order. The pool's owner is released as soon as the pool says that it is closed, and the
-/// pool's callback may not outlive it.
+/// Records a pool's calls in order. The pool's owner is released when the pool reports that it is closed, and the
+/// pool's callback must not outlive the owner.
 final class Journal: Sendable {
     var lines: [String] { state.withLock { $0.lines } }
     var ownersLeft: Int { state.withLock { $0.owners } }
@@ -51,7 +51,7 @@ final class Journal: Sendable {
         }
         try await loop.submit {
             let owner = Owner(self)
-            // A result that comes when its owner is gone would trap here.
+            // A result that arrives after its owner was released would trap here.
             owner.pool = SenderPool(eventLoop: loop, target: target, limits: limits, tls: tls) {
                 [unowned owner] results in
                 for settled in results { owner.note(settled) }
@@ -77,7 +77,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Lets the pool's loop do what it has to do by now.
+    /// Runs the work that is pending on the pool's loop.
     func turnLoop() async throws {
         for _ in 0..<8 { try await loop.submit {}.get() }
     }

@@ -2,15 +2,15 @@ import HubIO
 import NewsModel
 import NotificationHub
 
-/// Carries out a pool's actions on nothing: writes them down, and complains about one that the connection's state forbids.
+/// Records a pool's actions without sockets, and reports actions that the connection's state forbids.
 struct PoolShell {
     var state: PoolState
     private(set) var now = Instant(nanoseconds: 0)
-    /// One line for each result: its request, and how it ended.
+    /// One line for each result: its request and its outcome.
     private(set) var results: [String] = []
     private(set) var wakes: [Instant] = []
     private(set) var isFinished = false
-    /// What the next owner's call sends again, for tests of that.
+    /// The number of requests that the owner sends while it receives results, for tests of reentrancy.
     var sendsAgain = 0
 
     init(connections: Int = 2, waiting: Int = 4, waitingTimeout: Duration? = nil) {
@@ -23,9 +23,9 @@ struct PoolShell {
         state = PoolState(limits)
     }
 
-    /// Tells the pool of an event.
+    /// Passes an event to the pool.
     ///
-    /// - Returns: the actions that follow but for alarms and results, which are kept.
+    /// - Returns: the resulting actions except alarms and results, which are recorded.
     @discardableResult
     mutating func tell(_ event: (inout PoolState, Instant) -> Void) -> [String] {
         event(&state, now)
@@ -55,7 +55,7 @@ struct PoolShell {
         tell { $0.closed(ConnectionID(place), SendFailure(kind, ""), at: $1) }
     }
 
-    /// Lets time pass, then wakes the pool.
+    /// Advances the time, then wakes the pool.
     @discardableResult
     mutating func wait(_ duration: Duration) -> [String] {
         now = now + duration

@@ -4,9 +4,9 @@ import NewsModel
 import NotificationHub
 import Testing
 
-/// The pool's decisions, without a socket.
+/// The pool's decisions, tested without sockets.
 @Suite struct PoolStateTests {
-    @Test func `a request opens a connection, is written once that is ready, and gets its reply`() {
+    @Test func `a request opens a connection, is written once that is ready, and receives its reply`() {
         var pool = PoolShell()
         #expect(pool.send(1) == ["open 0"])
         #expect(pool.open(0) == ["write 1 on 0"])
@@ -15,7 +15,7 @@ import Testing
         #expect(pool[0] == .idle(since: pool.now, until: pool.now + .seconds(60)))
     }
 
-    @Test func `the connection used last takes the next request`() {
+    @Test func `the most recently used connection takes the next request`() {
         var pool = PoolShell()
         pool.send(1)
         pool.send(2)
@@ -27,7 +27,7 @@ import Testing
         #expect(pool.send(4) == ["write 4 on 1"])
     }
 
-    @Test func `requests wait in their order while all connections are busy, and one too many is not sent`() {
+    @Test func `requests wait in order while all connections are busy, and one beyond the limit is not sent`() {
         var pool = PoolShell(connections: 1, waiting: 2)
         pool.send(1)
         pool.open(0)
@@ -37,7 +37,7 @@ import Testing
         #expect(pool.reply(0) == ["write 3 on 0"])
     }
 
-    @Test func `each connection that cannot be opened costs one request, and a dead hub is tried once for each`() {
+    @Test func `each failed connection fails one request, and a dead hub is tried once for each`() {
         var pool = PoolShell(connections: 1)
         pool.send(1)
         pool.send(2)
@@ -46,7 +46,7 @@ import Testing
         #expect(pool.results == ["1 not sent: connectRefused", "2 not sent: connectRefused"])
     }
 
-    @Test func `a connection that fails after its request went elsewhere costs none`() {
+    @Test func `a connection that fails after its request went elsewhere fails no request`() {
         var pool = PoolShell()
         pool.send(1)
         pool.send(2)
@@ -56,7 +56,7 @@ import Testing
         #expect(pool.results == ["1 201"])
     }
 
-    @Test func `a rested connection is checked first, and its request moves on when the server has ended it`() {
+    @Test func `an idle connection is checked first, and its request moves on if the server has ended it`() {
         var pool = PoolShell()
         pool.send(1)
         pool.open(0)
@@ -71,7 +71,7 @@ import Testing
         #expect(pool.open(1) == ["write 3 on 1"])
     }
 
-    @Test func `a request that waited too long for a connection is handed back instead of written`() {
+    @Test func `a request that waited too long for a connection is returned unsent`() {
         var pool = PoolShell(waitingTimeout: .seconds(3))
         pool.send(1)
         pool.wait(.milliseconds(2_999))
@@ -83,7 +83,7 @@ import Testing
         #expect(pool.send(3) == ["write 3 on 1"])
     }
 
-    @Test func `a smaller share closes idle connections, those not used for longest first, and none in use`() {
+    @Test func `a smaller share closes the least recently used idle connections, and none in use`() {
         var pool = PoolShell(connections: 4)
         for number in 1...4 { pool.send(UInt8(number)) }
         for place in 0..<4 { pool.open(place) }
@@ -102,7 +102,7 @@ import Testing
         #expect(pool.results == ["1 not sent: invalidRequest"])
     }
 
-    @Test func `a failure on the wire leaves its request unknown and the place to another connection`() {
+    @Test func `a failure in flight leaves its request unknown and frees its place`() {
         var pool = PoolShell(connections: 1)
         pool.send(1)
         pool.send(2)
@@ -112,7 +112,7 @@ import Testing
         #expect(pool.results == ["1 unknown: reset"])
     }
 
-    @Test func `an idle connection that fails costs no request and takes none`() {
+    @Test func `an idle connection that fails affects no request and takes none`() {
         var pool = PoolShell(connections: 2)
         pool.send(1)
         pool.open(0)
@@ -155,7 +155,7 @@ import Testing
         #expect(pool.state.connections.open == 0)
     }
 
-    @Test func `one alarm at a time is set, for the earliest deadline`() {
+    @Test func `only one alarm is set, for the earliest deadline`() {
         var pool = PoolShell()
         pool.send(1)
         pool.open(0)
@@ -166,7 +166,7 @@ import Testing
         #expect(pool.wakes.count == 2)
     }
 
-    @Test func `closing awaits replies and nothing else`() {
+    @Test func `closing waits for replies and for nothing else`() {
         var pool = PoolShell()
         for number in 1...3 as ClosedRange<UInt8> { pool.send(number) }
         pool.open(0)
@@ -181,7 +181,7 @@ import Testing
         #expect(pool.results == ["3 not sent: poolClosed", "4 not sent: poolClosed", "1 201", "2 201"])
     }
 
-    @Test func `when the time to close is up, replies and connections on their way are given up`() {
+    @Test func `at the end of the time to close, pending replies and connections are aborted`() {
         var pool = PoolShell()
         pool.send(1)
         pool.open(0)
@@ -193,15 +193,15 @@ import Testing
         #expect(pool.open(1) + pool.closed(1) + pool.wait(.seconds(100)) == [])
     }
 
-    @Test func `results found while the owner is called follow in a later turn`() {
+    @Test func `results that arrive while the owner is called follow in a later turn`() {
         var pool = PoolShell(connections: 1, waiting: 0)
         pool.sendsAgain = 3
         pool.send(1)
         #expect(pool.results == ["1 not sent: queueFull"] + Array(repeating: "99 not sent: queueFull", count: 3))
     }
 
-    /// A life of random events: every request gets one result, a connection carries one request at a time, and the pool
-    /// comes to its end.
+    /// A random sequence of events. Every request must get one result, a connection must carry one request at a time,
+    /// and the pool must reach its end.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `no order of events loses a request`(seed: UInt64) {
         var random = SeededRandom(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ReplyReaderFuzzTests {
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `mutated replies never trap and read the same however they are cut`(seed: UInt64) {
+    func `mutated replies never trap and read the same in pieces of any size`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let seeds = ReplyReaderTests.replies.map(\.text) + ReplyReaderTests.malformed.map(\.text)
         for round in 0..<2_000 {
@@ -13,7 +13,7 @@ import Testing
             let whole = read(bytes, thenEnds: true, headMax: 160, bodyMax: 40)
             let pieces = (0..<bytes.count).map { _ in Int.random(in: 1...9, using: &random) }
             var cut = read(bytes, pieces: pieces, thenEnds: true, headMax: 160, bodyMax: 40)
-            // Cut exactly behind a reply, nothing shows that more is coming.
+            // After a cut exactly at the end of a reply, the reader cannot know that more bytes follow.
             if whole == .malformed(.bytesAfterReply), case .reply = cut { cut = whole }
             #expect(
                 cut == whole, "seed \(seed), round \(round): \(String(decoding: bytes, as: UTF8.self).debugDescription)"

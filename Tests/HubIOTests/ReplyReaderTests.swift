@@ -17,7 +17,7 @@ enum Reading: Equatable {
     }
 }
 
-/// Reads a text as one reply, cut into pieces of the given sizes; the rest is the last piece.
+/// Reads a text as one reply, cut into pieces of the given sizes. The last piece holds the remaining bytes.
 func read(
     _ bytes: [UInt8], pieces: [Int] = [], thenEnds: Bool = false, headMax: Int = 2048, bodyMax: Int = 2048
 ) -> Reading {
@@ -153,13 +153,13 @@ extension WireReply {
     ]
 
     @Test(arguments: malformed)
-    func `malformed replies are refused, however they are cut`(text: String, why: Malformation) {
+    func `malformed replies are refused in pieces of any size`(text: String, why: Malformation) {
         #expect(read(text) == .malformed(why))
         guard why != .bytesAfterReply else { return }
         for cut in 1..<text.utf8.count { #expect(read(text, pieces: [cut]) == .malformed(why), "cut at \(cut)") }
     }
 
-    @Test func `bytes that come later than the reply are refused too`() {
+    @Test func `bytes that arrive later than the reply are refused too`() {
         var reader = ReplyReader(headBytesMax: 100, bodyBytesMax: 100)
         let reply = Array("HTTP/1.1 204 N\r\n\r\n".utf8)
         #expect(reader.read(reply.span) == .complete)
@@ -171,7 +171,7 @@ extension WireReply {
         #expect(reader.reply == WireReply(status: 204))
     }
 
-    @Test func `a reply reads the same behind any other, whole or broken`() {
+    @Test func `a reply reads the same after any other reply, whole or broken`() {
         for before in Self.replies.map(\.text) + Self.malformed.map(\.text) {
             for (text, expected) in Self.replies {
                 var reader = ReplyReader(headBytesMax: 2048, bodyBytesMax: 2048)

@@ -14,7 +14,7 @@ import Testing
         return writer
     }
 
-    @Test func `a request has every header once and its body behind them`() throws {
+    @Test func `a request has every header once, followed by its body`() throws {
         var writer = try Self.makeWriter()
         let request = SendRequest(
             format: .apple, tags: "World || Politics", fields: [HeaderField("apns-priority", "5")],
@@ -36,7 +36,7 @@ import Testing
                 """)
     }
 
-    @Test func `one buffer serves many requests, also one that is still being sent`() throws {
+    @Test func `one buffer serves many requests, even while one of them is being sent`() throws {
         var writer = try Self.makeWriter(host: "::1", port: 8443)
         let firstRange = writer.write(.sample("first"))
         let first = try #require(firstRange)
@@ -59,7 +59,7 @@ import Testing
         #expect(third.contains("sr=y"))
     }
 
-    @Test func `a refused request leaves nothing behind, and the next one is whole`() throws {
+    @Test func `a refused request leaves no bytes behind, and the next one is whole`() throws {
         var writer = try Self.makeWriter(host: "::1", port: 8443)
         let firstRange = writer.write(.sample("first"))
         let first = try #require(firstRange)
@@ -73,7 +73,7 @@ import Testing
         #expect(writer.buffer.readableBytes == second.upperBound)
     }
 
-    @Test func `memory of a large group is given back`() throws {
+    @Test func `the memory of a large group is released`() throws {
         var writer = try Self.makeWriter(host: "::1", port: 8443)
         let large = SendRequest(format: .apple, tags: "World", body: Array(repeating: 65, count: 64_000))
         for _ in 0..<20 { _ = writer.write(large) }

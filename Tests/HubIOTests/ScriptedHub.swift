@@ -8,21 +8,21 @@ import TestSupport
 import Glibc
 #endif
 
-/// A hub over real sockets that does to each request what its script says.
+/// A hub on real sockets that handles each request as its script specifies.
 final class ScriptedHub: Sendable {
     enum Step: Sendable {
         case reply(String)
-        /// Each piece in a write of its own, in a later turn of the event loop.
+        /// Pieces, each written separately in a later turn of the event loop.
         case pieces([String])
         case replyThenClose(String)
-        /// The reply, and an RST behind it.
+        /// The reply, followed by an RST.
         case replyThenReset(String)
         case reset
         case close
         case silence
     }
 
-    /// What was received: whole requests, head and body.
+    /// The received requests, complete with head and body.
     var requests: [String] { state.withLock { $0.requests } }
     var accepted: Int { state.withLock { $0.accepted } }
     let port: Int
@@ -38,9 +38,9 @@ final class ScriptedHub: Sendable {
 
     /// - Parameters:
     ///   - certificate: PEM; with one, the hub speaks TLS.
-    ///   - cut: ends every connection after so many bytes sent.
-    ///   - greeting: what happens to a connection before any request; `nil` for nothing.
-    ///   - script: gets the number of the request, from 0, over all connections.
+    ///   - cut: ends every connection after this many bytes were sent.
+    ///   - greeting: the step for a connection before any request; `nil` for none at all.
+    ///   - script: receives the number of the request, from 0, over all connections.
     static func start(
         certificate: String? = nil, cut: Cut? = nil, greeting: Step? = nil, script: @escaping @Sendable (Int) -> Step
     ) async throws -> ScriptedHub {
@@ -80,7 +80,7 @@ final class ScriptedHub: Sendable {
         await closeConnections()
     }
 
-    /// Waits until that many requests have come.
+    /// Waits until this many requests have arrived.
     func received(_ count: Int) async {
         while requests.count < count { await Task.yield() }
     }
@@ -91,7 +91,7 @@ final class ScriptedHub: Sendable {
         for channel in channels { try? await channel.close() }
     }
 
-    /// For a caller that cannot suspend: starts ending all connections after `delay`, then calls `whenDone`.
+    /// Starts ending all connections after `delay`, then calls `whenDone`. Callers need not suspend.
     func closeConnections(after delay: TimeAmount, whenDone: @escaping @Sendable () -> Void) {
         let channels = state.withLock { Array($0.open.values) }
         server.eventLoop.scheduleTask(in: delay) { [loop = server.eventLoop] in
@@ -105,11 +105,11 @@ final class ScriptedHub: Sendable {
 
     struct Cut: Sendable {
         var bytes: Int
-        /// RST instead of FIN.
+        /// True to send RST instead of FIN.
         var resets: Bool
     }
 
-    /// Lets so many bytes out, then ends the connection.
+    /// Passes a number of bytes, then ends the connection.
     private final class Cutter: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -139,7 +139,7 @@ final class ScriptedHub: Sendable {
         }
     }
 
-    /// With no time to linger the kernel sends RST instead of FIN.
+    /// Ends the connection. With a linger time of zero the kernel sends RST instead of FIN.
     private static func end(_ context: ChannelHandlerContext, resets: Bool) {
         guard resets else { return context.close(promise: nil) }
         (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))

@@ -4,19 +4,19 @@ import NIOCore
 import NIOPosix
 import NotificationHub
 
-/// A pool on an event loop of its own, for tests that await.
+/// A pool on its own event loop, for tests that await.
 final class Sender: Sendable {
     let loop: any EventLoop
     private let inbox: NIOLoopBound<Inbox>
 
-    /// Not those of the hubs, so that a pool's loop can stand still while a hub acts.
+    /// Loops that hubs do not use, so that a pool's loop can block while a hub acts.
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
     private final class Inbox {
         var pool: SenderPool?
         var lastID: UInt64 = 0
         var awaited: [UInt64: CheckedContinuation<SendResult, Never>] = [:]
-        /// Results for requests that were never sent or had a result already.
+        /// Results for requests that were never sent or already had a result.
         var strays = 0
 
         func take(_ settled: SettledRequest) {
@@ -51,7 +51,7 @@ final class Sender: Sendable {
         }
     }
 
-    /// Holds the pool's loop until `event` says that it has happened, then sends.
+    /// Blocks the pool's loop until `event` reports that it has happened, then sends.
     func sendAfter(_ event: @escaping @Sendable (_ happened: @escaping @Sendable () -> Void) -> Void) async
         -> SendResult
     {
@@ -72,7 +72,7 @@ final class Sender: Sendable {
         inbox.pool?.send([PoolRequest(id: inbox.lastID, request: request)])
     }
 
-    /// Asks the pool something, or does something with it, on its loop.
+    /// Runs `body` with the pool on its loop.
     func withPool<R: Sendable>(_ body: @escaping @Sendable (SenderPool) -> R) async throws -> R {
         try await loop.submit {
             guard let pool = self.inbox.value.pool else { throw ChannelError.ioOnClosedChannel }
@@ -80,14 +80,14 @@ final class Sender: Sendable {
         }.get()
     }
 
-    /// Requests sent so far. Read it on the pool's loop.
+    /// The number of requests sent. Read it on the pool's loop.
     var sent: UInt64 { inbox.value.lastID }
 
     var strays: Int {
         get async throws { try await loop.submit { self.inbox.value.strays }.get() }
     }
 
-    /// Waits until the pool is as wanted, looking after every turn of its loop.
+    /// Waits until the pool satisfies the condition, which is checked after every turn of its loop.
     func until(_ isAsWanted: @escaping @Sendable (SenderPool) -> Bool) async throws {
         while try await !withPool(isAsWanted) {}
     }
@@ -103,7 +103,7 @@ final class Sender: Sendable {
 }
 
 extension SenderLimits {
-    /// No time limit is met by chance, however busy the machine is.
+    /// Limits with times that no test exceeds by chance, even on a busy machine.
     static var test: SenderLimits {
         var limits = SenderLimits(connections: 4)
         limits.connectTimeout = .seconds(120)

@@ -20,11 +20,11 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a close that the event loop has not seen yet is seen before writing`() async throws {
+    @Test func `a close that the event loop has not noticed is detected before writing`() async throws {
         let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
         let sender = try await Sender(port: hub.port)
         #expect(await sender.send().reply?.status == 201)
-        // The pool's loop stands still until the hub has closed, and then sends before it looks at its sockets.
+        // The pool's loop is blocked until the hub has closed. It then sends before it polls its sockets.
         let result = await sender.sendAfter { done in hub.closeConnections(after: .milliseconds(30), whenDone: done) }
         #expect(result.reply?.status == 201, "\(result)")
         #expect(hub.accepted == 2)
@@ -53,7 +53,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `closing awaits replies, up to its time limit`() async throws {
+    @Test func `closing waits for replies, up to its time limit`() async throws {
         let hub = try await ScriptedHub.start { number in number == 0 ? .silence : .reply(Self.created) }
         let sender = try await Sender(port: hub.port, limits: .test.with { $0.connections = 2 })
         async let silent = sender.send()
@@ -86,13 +86,13 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `every result comes before the pool says that it is closed, and nothing comes after`() async throws {
+    @Test func `every result arrives before the pool reports its close, and nothing follows`() async throws {
         let hub = try await ScriptedHub.start { _ in .silence }
         let journal = try await Journal(port: hub.port, connections: 3)
         try await journal.send(1...8)
         await hub.received(3)
         await journal.close(within: .milliseconds(30))
-        // The owner is gone, and the hub wakes up.
+        // The owner has been released when the hub closes its connections.
         await hub.closeConnections()
         try await journal.turnLoop()
         #expect(journal.ownersLeft == 0)
@@ -104,10 +104,10 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a pool closed amid TLS handshakes answers every request, and nothing comes after`(endsFirst: Bool)
+    func `a pool closed during TLS handshakes answers every request, and nothing arrives after`(endsFirst: Bool)
         async throws
     {
-        // It takes the TCP connection and never a word of TLS.
+        // This hub accepts the TCP connection but sends no TLS.
         let hub = try await ScriptedHub.start(greeting: .silence) { _ in .silence }
         let journal = try await Journal(port: hub.port, connections: 2, scheme: .https)
         try await journal.send(1...4)
@@ -118,21 +118,21 @@ import Testing
         await hub.closeConnections()
         try await journal.turnLoop()
         #expect(journal.lines.count == 5 && journal.lines.last == "closed", "\(journal.lines)")
-        // A hub that ends with a ClientHello unread resets the connection.
+        // A hub that ends with an unread ClientHello resets the connection.
         let words = Set(journal.lines.dropLast().map { String($0.drop { $0 != " " }.dropFirst()) })
         #expect(words.isSubset(of: ["poolClosed", "closedEarly", "reset"]), "\(words)")
         try await hub.stop()
     }
 
     @Test func `a pool closed while it connects answers every request at once`() async throws {
-        // Nothing answers there: RFC 5737 keeps the addresses for documents.
+        // No host has this address, because RFC 5737 reserves it for documentation.
         let journal = try await Journal(port: 9, host: "192.0.2.1", connections: 2)
         try await journal.send(1...3)
         await journal.close(within: .zero)
         #expect(journal.lines.last == "closed" && journal.lines.count == 4, "\(journal.lines)")
     }
 
-    @Test func `a pool that closes before its TLS connections are there is closed when they are`() async throws {
+    @Test func `a pool that closes before its TLS connections are ready is closed when they are`() async throws {
         let hub = try await ScriptedHub.start(greeting: .silence) { _ in .silence }
         let journal = try await Journal(port: hub.port, connections: 2, scheme: .https)
         try await journal.send(1...2)
@@ -141,7 +141,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `requests sent to a pool that was closed are answered or dropped, never a trap`() async throws {
+    @Test func `requests to a closed pool are answered or dropped without a trap`() async throws {
         let hub = try await ScriptedHub.start { _ in .silence }
         let journal = try await Journal(port: hub.port, connections: 1)
         try await journal.send(1...1)

@@ -40,7 +40,7 @@ import Foundation
     }
 
     @Test(arguments: [("127.0.0.1", true), ("localhost", false)])
-    func `a certificate for an address is none for the name that leads there`(host: String, isGood: Bool) async throws {
+    func `a certificate for an address is refused for a name of it`(host: String, isGood: Bool) async throws {
         let hub = try await ScriptedHub.start(certificate: TestCertificates.addressOnly) { _ in .reply(Self.created) }
         try await Self.withTrustFile(TestCertificates.addressOnly) { trust in
             let sender = try await Sender(port: hub.port, scheme: .https, host: host, trust: trust)
@@ -75,7 +75,7 @@ import Foundation
         (ScriptedHub.Step.reply("HTTP/1.1 400 Bad Request\r\n\r\n"), SendFailure.Kind.tls), (.close, .closedEarly),
         (.reset, .reset), (.silence, .connectTimeout),
     ])
-    func `a server that does not speak TLS gets nothing`(greeting: ScriptedHub.Step, kind: SendFailure.Kind)
+    func `a server without TLS receives no request`(greeting: ScriptedHub.Step, kind: SendFailure.Kind)
         async throws
     {
         let hub = try await ScriptedHub.start(greeting: greeting) { _ in .silence }
@@ -107,7 +107,7 @@ import Foundation
     @Test(arguments: [
         "\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{28}", "\u{16}\u{3}\u{3}\0\u{4}\0\0\0\0", "\0\0\0\0\0\0\0\0\0", "SSH-2.0-x\r\n",
     ])
-    func `after bytes that are not TLS nothing is sent`(garbage: String) async throws {
+    func `bytes that are not TLS prevent sending`(garbage: String) async throws {
         let hub = try await ScriptedHub.start(greeting: .replyThenClose(garbage)) { _ in .silence }
         let sender = try await Sender(port: hub.port, scheme: .https, host: "localhost")
         let result = await sender.send()
@@ -116,7 +116,7 @@ import Foundation
         try await hub.stop()
     }
 
-    @Test func `a reply cut short under TLS is unknown, one without an end needs a clean close`() async throws {
+    @Test func `a truncated TLS reply is unknown, and a body without a length needs a clean close`() async throws {
         let hub = try await ScriptedHub.start(certificate: TestCertificates.localhost) { number in
             number == 0 ? .reset : .replyThenClose("HTTP/1.1 503 Busy\r\n\r\nlater")
         }

@@ -12,7 +12,7 @@ import Testing
     ]
 
     @Test(arguments: statuses, [true, false])
-    func `every status arrives, by length and in chunks`(status: Int, isFull: Bool) async throws {
+    func `every status is read, with a length and in chunks`(status: Int, isFull: Bool) async throws {
         let hub = try await ScriptedHub.start { number in
             let fields =
                 isFull
@@ -108,7 +108,7 @@ import Testing
     ]
 
     @Test(arguments: broken)
-    func `a broken reply is unknown and costs its connection only`(step: ScriptedHub.Step, kind: SendFailure.Kind)
+    func `a broken reply is unknown and ends only its own connection`(step: ScriptedHub.Step, kind: SendFailure.Kind)
         async throws
     {
         let hub = try await ScriptedHub.start { number in number == 1 ? step : .reply(Self.created) }
@@ -117,7 +117,7 @@ import Testing
             limits: .test.with { $0.connections = 1 })
         #expect(await sender.send().reply?.status == 201)
         let result = await sender.send()
-        // Data that meets a close of the other side may end in a reset; both say the same.
+        // Data that meets the other side's close may cause a reset. Both kinds mean the same here.
         #expect(result.unknown == kind || kind == .closedEarly && result.unknown == .reset, "\(result)")
         #expect(await sender.send().reply?.status == 201)
         #expect(hub.accepted == 2)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [ScriptedHub.Step.silence, .reply("HTTP/1.1 201 Created\r\nContent-Le")])
-    func `a reply that never ends is given up`(step: ScriptedHub.Step) async throws {
+    func `a reply that never ends times out`(step: ScriptedHub.Step) async throws {
         let hub = try await ScriptedHub.start { _ in step }
         let sender = try await Sender(port: hub.port, limits: .test.with { $0.requestTimeout = .milliseconds(50) })
         async let other = sender.send()
@@ -140,7 +140,7 @@ import Testing
     @Test(arguments: [
         ScriptedHub.Step.replyThenReset(created), .replyThenClose(created),
     ])
-    func `an end of the connection after a whole reply costs no request`(step: ScriptedHub.Step) async throws {
+    func `the end of a connection after a complete reply affects no request`(step: ScriptedHub.Step) async throws {
         let hub = try await ScriptedHub.start { _ in step }
         let sender = try await Sender(port: hub.port)
         #expect(await sender.send().reply?.status == 201)
@@ -179,7 +179,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `a refused connection sends nothing, and each request fails`() async throws {
+    @Test func `a refused connection sends nothing and fails each request`() async throws {
         let hub = try await ScriptedHub.start { _ in .silence }
         try await hub.stop()
         let sender = try await Sender(port: hub.port, limits: .test.with { $0.waitingMax = 8 })
@@ -197,7 +197,7 @@ import Testing
         try await sender.close()
     }
 
-    @Test func `a bad request is refused and costs no connection, an excess one is refused at once`() async throws {
+    @Test func `an invalid request costs no connection, and an excess one is refused at once`() async throws {
         let hub = try await ScriptedHub.start { number in number == 0 ? .silence : .reply(Self.created) }
         let sender = try await Sender(
             port: hub.port,

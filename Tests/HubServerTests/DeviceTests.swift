@@ -5,7 +5,7 @@ import NotificationHub
 import TestSupport
 import Testing
 
-/// Devices, their deliveries and what survives a restart, over HTTP.
+/// Tests over HTTP of devices, their deliveries and the data that survives a restart.
 struct DeviceTests {
     private func register(_ hub: RunningHub, _ device: String, tag: String) async throws {
         let body =
@@ -117,7 +117,7 @@ struct DeviceTests {
                 let reply = try await RawClient.call(hub.port, "GET", path)
                 #expect(reply.status == 200 && reply.headers["content-type"]?.hasPrefix(type) == true)
                 #expect(reply.headers["content-security-policy"]?.hasPrefix("default-src 'self'") == true)
-                // Nothing comes from elsewhere; the one address is the connection string's.
+                // Nothing is loaded from elsewhere. The only address is the connection string's.
                 #expect(!reply.text.replacing("Endpoint=http://", with: "").contains("http://"))
             }
         }
@@ -136,7 +136,7 @@ struct DeviceTests {
     }
 
     @Test
-    func `the overview tells what the page's phones hear, what was sent and what became of it`() async throws {
+    func `the overview lists the phones' categories, the sends and their outcomes`() async throws {
         try await withVectorHub({ $0.subscribesPhones = true }) { hub in
             let watched = try #require(hub.deliveries(to: ["page-android"]))
             try await send(hub, tag: "Technology", "one")
@@ -155,7 +155,7 @@ struct DeviceTests {
                 overview = try await self.overview(hub)
             }
             #expect(sends(overview).map { $0["headline"]?.string } == ["three", "two", "one"])
-            // It names no template and so comes by both of the phone's.
+            // The send names no template, so it is delivered by both of the phone's.
             #expect(sends(overview).map { $0["phones"]?.integer } == [nil, 0, 1])
             #expect(sends(overview).first?["refused"]?.string == "503")
             guard case .array(let tags)? = overview["phones"]?["apple"] else {
@@ -168,7 +168,7 @@ struct DeviceTests {
     }
 
     @Test
-    func `what a fault does to a send, it does to the page's story`() async throws {
+    func `a fault that affects a send also affects the page's story`() async throws {
         try await withVectorHub { hub in
             let send = {
                 try await RawClient.call(
@@ -189,7 +189,7 @@ struct DeviceTests {
     }
 
     @Test
-    func `the overview adds equal outcomes up and names what ended a phone's registration`() async throws {
+    func `the overview adds up equal outcomes and names the delivery that ended a phone's registration`() async throws {
         try await withVectorHub({ $0.subscribesPhones = true }) { hub in
             for (handle, outcome) in [
                 (String(repeating: "C0DE", count: 16), "ExpiredChannel"), ("page-android", "Throttled"),
@@ -255,7 +255,7 @@ struct DeviceTests {
         let watched = try #require(first.deliveries(to: ["AA"]))
         try await send(first, tag: "World", "kept")
         for await _ in watched { break }
-        // A killed process leaves the files as they are while it runs.
+        // A killed process leaves its files in the state of running.
         let left = directory.appending(path: "left")
         try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
         for suffix in ["", "-wal"] {
@@ -280,10 +280,10 @@ struct DeviceTests {
     }
 }
 
-/// Intended delays, short enough to wait for.
+/// Tests of intended delays, which are short enough to wait for.
 struct LateTests {
     @Test
-    func `an installation with a lag takes effect by itself`() async throws {
+    func `an installation with a lag takes effect without another call`() async throws {
         try await withVectorHub({ $0.configure = { $0.installationLagMilliseconds = 30 } }) { hub in
             let watched = try #require(hub.deliveries(to: ["AA"]))
             let put = try await RawClient.call(
@@ -302,7 +302,7 @@ struct LateTests {
     }
 
     @Test
-    func `latency and a slow body delay an answer and leave it complete`() async throws {
+    func `latency and a slow body delay an answer but leave it complete`() async throws {
         try await withVectorHub { hub in
             var fault = HubFault()
             fault.latencyMilliseconds = 40

@@ -6,7 +6,7 @@ import java.security.cert.CertificateFactory;
 import java.util.Base64;
 import javax.net.ssl.*;
 
-/** As http2_calls.py, with the client of Java's own library. */
+/** Makes the calls of http2_calls.py with the client of Java's own library. */
 class HTTP2Calls {
     public static void main(String[] arguments) throws Exception {
         HttpClient client = HttpClient.newBuilder()

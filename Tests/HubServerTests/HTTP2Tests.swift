@@ -19,19 +19,19 @@ struct HTTP2Tests {
         if: python != nil, "needs httpx[http2] of deploy/test-requirements.txt (in NEWSWIRE_TEST_PYTHON)")
 
     @Test(needsPython)
-    func `a client in Python makes every call, answered as over the older version`() async throws {
+    func `a Python client makes every call over HTTP2 with the same answers as over HTTP 1_1`() async throws {
         #expect(try await answers(inPython: "2") == older())
     }
 
     @Test(needsPython, .enabled(if: Java.isHere, "needs a Java development kit, 17 or newer"))
-    func `so does a client in Java`() async throws {
+    func `a Java client makes every call over HTTP2 with the same answers as over HTTP 1_1`() async throws {
         let answers = try await answers {
             try await Java.run("HTTP2Calls.java", arguments: [$0], input: $1)
         }
         #expect(try await answers == older())
     }
 
-    /// What is to be answered: each hub is a new one.
+    /// The expected answers. Each run uses a new hub.
     private func older() async throws -> [String] {
         let answers = try await answers(inPython: "1")
         #expect(answers.allSatisfy { $0.hasPrefix("HTTP/1.1 2") || $0.hasPrefix("HTTP/1.1 40") })
@@ -88,7 +88,7 @@ struct HTTP2Tests {
     ]
 
     @Test(needsPython, arguments: rude)
-    private func `a client that takes too long, or too much, loses its request or its connection`(
+    private func `a client that takes too long or too much loses its request or its connection`(
         what: String, limits: Limits, answers: [String]
     ) async throws {
         try await withHub {
@@ -103,7 +103,7 @@ struct HTTP2Tests {
     }
 
     @Test(needsPython)
-    func `answers that a client does not read have a bound, and what it may read arrives`() async throws {
+    func `unread answers are bounded, and the part that a client may read arrives`() async throws {
         try await withHub {
             $0.heldByConnectionMax = 200_000
         } _: { hub, certificate in
@@ -111,13 +111,13 @@ struct HTTP2Tests {
                 script: "http2_rude.py", arguments: ["\(hub.port)", certificate, "flood"])
             let counts = output.split(separator: "\n").compactMap { Int($0) }
             #expect(status == 0 && counts.count == 2, "\(output)")
-            // Of fifty.
+            // At most 12 of the fifty answers are sent.
             #expect(counts.allSatisfy { 1...12 ~= $0 }, "\(counts)")
         }
     }
 
     @Test(needsPython)
-    func `when all connections hold too much, the one that holds most is closed`() async throws {
+    func `the connection that uses most memory is closed beyond the common limit`() async throws {
         try await withHub {
             $0.heldMax = 200_000
         } _: { hub, certificate in
@@ -131,7 +131,7 @@ struct HTTP2Tests {
     }
 
     @Test(arguments: 0..<10)
-    func `a hub stops while callers are choosing their version`(round: Int) async throws {
+    func `a hub stops while callers negotiate their HTTP version`(round: Int) async throws {
         var settings = HubServerSettings(port: 0, hubName: try HubName("hub"))
         settings.security = .selfSigned
         let server = try HubServer(settings)
@@ -154,7 +154,7 @@ struct HTTP2Tests {
         for caller in callers { _ = await caller.value }
     }
 
-    /// - Returns: as soon as the connection stands, in the middle of its handshake.
+    /// - Returns: the connection, in the middle of its TLS handshake.
     private static func connect(
         _ port: Int, _ certificate: String, _ protocols: ArraySlice<String>
     ) async throws -> any Channel {

@@ -6,7 +6,7 @@ import NotificationHub
 import TestSupport
 import Testing
 
-/// Several hubs in one process, and in one file.
+/// Several hubs in one process and one file.
 struct NamespaceTests {
     private static let description = """
         <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription \
@@ -47,7 +47,7 @@ struct NamespaceTests {
     }
 
     @Test
-    func `the store keeps all hubs, their keys and what belongs to them`() async throws {
+    func `the store keeps all hubs with their keys and contents`() async throws {
         try await Self.withDirectory { directory in
             var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
             settings.storePath = directory.appending(path: "hub.sqlite").path
@@ -71,7 +71,7 @@ struct NamespaceTests {
             let second = try await HubServer(settings).start()
             #expect(second.namespaceConnectionString?.key == first.namespaceConnectionString?.key)
             let after = try await RawClient.call(second.port, "GET", "/sports", headers: [token])
-            // The calls of the day are counted anew.
+            // The count of the day's calls restarts.
             let kept = before.text.replacing(":\(first.port)/", with: ":\(second.port)/")
                 .replacing("<DailyApiCalls>1<", with: "<DailyApiCalls>0<")
             #expect(after.text == kept)
@@ -80,7 +80,7 @@ struct NamespaceTests {
                     second.port, "GET", "/\(name)/registrations/1-2-3", headers: [token])
                 #expect(read.status == status, "\(name)")
             }
-            // A deleted hub that is made again has nothing of the old one.
+            // A deleted hub that is created again is empty.
             _ = try await RawClient.call(second.port, "PUT", "/gone", headers: [token], body: Self.description)
             await second.stop()
             let third = try await HubServer(settings).start()
@@ -90,7 +90,7 @@ struct NamespaceTests {
         }
     }
 
-    /// Starts a hub with a store, changes the store with this SQL, and returns why a hub of that name does not start.
+    /// Starts a hub with a store, runs this SQL on the store, and returns the problem of a restart under the name.
     private static func problem(
         _ sql: String, name: String = "BreakingNews", in directory: URL
     ) async throws -> HubServerProblem? {
@@ -110,7 +110,7 @@ struct NamespaceTests {
     }
 
     @Test(arguments: ["", "BreakingNews", "sports"])
-    func `a hub whose description cannot be read is named at start, not left out`(name: String) async throws {
+    func `a hub with an unreadable description is reported at start, not skipped`(name: String) async throws {
         try await Self.withDirectory { directory in
             let problem = try await Self.problem(
                 "INSERT OR REPLACE INTO hubs (name, description) VALUES ('\(name)', '<hub/>')", in: directory)
@@ -124,14 +124,14 @@ struct NamespaceTests {
         }
     }
 
-    /// As many more hubs as there may be.
+    /// Adds hubs up to the limit.
     private static let full = """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
         INSERT INTO hubs (name, description) SELECT 'h' || i, description FROM n, hubs WHERE name = 'BreakingNews'
         """
 
     @Test
-    func `a full file does not start with a hub more`() async throws {
+    func `a file at the limit of hubs does not start with another hub`() async throws {
         try await Self.withDirectory { directory in
             for name in ["BreakingNews", "H7"] {
                 let problem = try await Self.problem(Self.full, name: name, in: directory)
@@ -148,7 +148,7 @@ struct NamespaceTests {
     }
 
     @Test
-    func `a hub with a name of the emulator's own is not taken from the file`() async throws {
+    func `a hub with a reserved name is not read from the file`() async throws {
         try await Self.withDirectory { directory in
             let problem = try await Self.problem(
                 "INSERT INTO hubs (name, description) SELECT '_x', description FROM hubs LIMIT 1", in: directory)
@@ -161,7 +161,7 @@ struct NamespaceTests {
     }
 
     @Test(arguments: ["_", "_storage", "_emulator", "_x"])
-    func `a hub is not named as the emulator's own`(name: String) throws {
+    func `a hub cannot have a reserved name`(name: String) throws {
         let settings = HubServerSettings(port: 0, hubName: try HubName(name))
         #expect(
             throws: HubServerProblem.settings([
@@ -171,9 +171,9 @@ struct NamespaceTests {
         ) { try HubServer(settings) }
     }
 
-    /// Each hub numbers its own deliveries, and a reader that reconnects names the last number it saw.
+    /// Each hub numbers its own deliveries. A reader that reconnects sends the last number it saw.
     @Test
-    func `a stream has the deliveries of one hub, and goes on after the last one seen there`() async throws {
+    func `a stream has the deliveries of one hub and continues after the last one seen`() async throws {
         try await withVectorHub { hub in
             let token = try Self.rootToken(hub)
             let made = try await RawClient.call(
@@ -207,7 +207,7 @@ struct NamespaceTests {
         }
     }
 
-    /// The form of the store when there was one hub only.
+    /// Creates a store in the former format for a single hub.
     private static func oldStore(_ path: String) throws {
         let queue = try DatabaseQueue(path: path)
         var migrator = DatabaseMigrator()
@@ -233,7 +233,7 @@ struct NamespaceTests {
     }
 
     @Test
-    func `a store from before there were several hubs is taken over`() async throws {
+    func `a store in the format for a single hub is migrated`() async throws {
         try await Self.withDirectory { directory in
             var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
             settings.storePath = directory.appending(path: "hub.sqlite").path
@@ -245,7 +245,7 @@ struct NamespaceTests {
                 hub.port, "GET", "/BreakingNews/registrations/1-2-3", headers: [try token(hub)])
             #expect(read.text.contains("<ETag>4</ETag>"))
             await hub.stop()
-            // Another name is another hub; the old one is still there.
+            // Another name is another hub. The old one still exists.
             settings.hubName = try HubName("other")
             let other = try await HubServer(settings).start()
             #expect(other.registrationCount == 0)

@@ -3,7 +3,7 @@ import HubServer
 import TestSupport
 import Testing
 
-/// What the page does, without a browser: its phones register by what the hub gives them.
+/// Makes the page's calls without a browser: its phones register with the hub's values.
 struct PageLanguageTests {
     private func phones(_ hub: RunningHub) async throws -> (token: String, phones: [JSONTree]) {
         let reply = try await RawClient.call(hub.port, "GET", "/_emulator/phone")
@@ -39,7 +39,7 @@ struct PageLanguageTests {
         #expect(reply.status == 202, "\(reply.text)")
     }
 
-    @Test func `three readers in three languages: one send, three texts, and the fallback for what is missing`()
+    @Test func `readers of three languages receive three texts from one send, or the fallback for a missing one`()
         async throws
     {
         try await withVectorHub { hub in

@@ -4,7 +4,7 @@ import NotificationHub
 import TestSupport
 import Testing
 
-/// The hub of the published SAS vectors.
+/// Runs a hub with the keys of the published SAS vectors.
 func withVectorHub(
     _ configure: @Sendable @escaping (inout HubServerSettings) -> Void = { _ in },
     _ body: (RunningHub) async throws -> Void
@@ -23,7 +23,7 @@ func withVectorHub(
     await hub.stop()
 }
 
-/// The `Authorization` of a client of this hub.
+/// The `Authorization` field of a client of this hub.
 func token(_ hub: RunningHub, listen: Bool = false) throws -> (String, String) {
     let connection = listen ? try #require(hub.listenConnectionString) : hub.connectionString
     let value = SharedAccessSignature.token(
@@ -125,7 +125,7 @@ struct ServedHubTests {
         }
     }
 
-    /// Its delivery loop used to end first, which cancelled the server and ended the process.
+    /// The delivery loop used to end first, which cancelled the server and ended the process.
     @Test(arguments: 0..<10)
     func `a hub stops while callers keep asking`(round: Int) async throws {
         let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
@@ -139,7 +139,7 @@ struct ServedHubTests {
     }
 
     @Test
-    func `another site's page cannot reach the emulator's own paths`() async throws {
+    func `a page of another site cannot use the emulator's own paths`() async throws {
         try await withVectorHub { hub in
             let rebound = try await RawClient.call(
                 hub.port, "GET", "/_emulator/count", headers: [("Host", "evil.example")])
@@ -160,7 +160,7 @@ struct ServedHubTests {
     }
 
     @Test
-    func `a batch may be longer than other sends, for whoever may send`() async throws {
+    func `a batch from an authorised client may be longer than other sends`() async throws {
         try await withVectorHub { hub in
             let handles = (0..<1000).map { _ in "\"" + String(repeating: "A", count: 64) + "\"" }
             let part = "Content-Type: application/json\r\nContent-Disposition: inline; name="
@@ -184,7 +184,7 @@ struct ServedHubTests {
     }
 
     @Test
-    func `a hub in a container is inspected from outside when it was told to`() async throws {
+    func `a hub in a container can be inspected from outside if the setting permits it`() async throws {
         let asked: [(String, (String, String)?, Int, Int)] = [
             ("hub:8090", nil, 403, 200), ("172.17.0.2", nil, 403, 200),
             ("localhost:8090", ("Origin", "http://localhost:8090"), 200, 200),

@@ -8,7 +8,7 @@ import Testing
 
 private let python = Python(with: "azure.storage.blob")
 
-/// Azure's own storage client against the emulator's stand-in for a storage account.
+/// Tests Azure's own storage client against the emulated storage account.
 @Suite(
     .enabled(if: python != nil, "needs azure-storage-blob of deploy/test-requirements.txt (in NEWSWIRE_TEST_PYTHON)"))
 struct StorageClientTests {
@@ -100,7 +100,7 @@ struct StorageClientTests {
     }
 
     @Test
-    func `a body for an address that may not write is cut at the size of a send`() async throws {
+    func `a body for an address without the right to write is limited to the size of a send`() async throws {
         try await withVectorHub { hub in
             let body = String(repeating: "x", count: 100_000)
             let target = String(hub.jobsContainerURL.dropFirst("http://127.0.0.1:\(hub.port)".count))
@@ -113,7 +113,7 @@ struct StorageClientTests {
     }
 }
 
-/// Uploads that take too much or too long.
+/// Uploads that are too large or too slow.
 struct UploadTests {
     private static func target(_ hub: RunningHub) -> String {
         String(hub.jobsContainerURL.dropFirst("http://127.0.0.1:\(hub.port)".count))
@@ -121,7 +121,7 @@ struct UploadTests {
     }
 
     @Test
-    func `uploads that are too much together are asked to come again, as a storage account does`() async throws {
+    func `uploads beyond the common limit are asked to retry, as by a storage account`() async throws {
         try await withVectorHub({ $0.uploads.bytesMax = 100_000 }) { hub in
             let body = String(repeating: "x", count: 90_000)
             for _ in 0..<2 {
@@ -133,7 +133,7 @@ struct UploadTests {
         }
     }
 
-    /// Its body's deadline grew with what had come, so 31 MB could be held for half a day.
+    /// Formerly the deadline grew with the received bytes, so that 31 MB could stay in memory for half a day.
     @Test(.timeLimit(.minutes(15)))
     func `an upload that stalls shortly before its end loses its connection`() async throws {
         try await withVectorHub({ $0.uploads.period = .milliseconds(200) }) { hub in

@@ -3,12 +3,12 @@ import NotificationHub
 import TestSupport
 import Testing
 
-/// The SAS vectors, accepted and refused, over HTTP.
+/// Tests the SAS vectors over HTTP, valid and invalid ones.
 struct TokenVectorTests {
     private static let host = "newsroom-ns.servicebus.windows.net"
     private static let hub = "\(host)%2fbreakingnews"
 
-    /// One client's way of signing its call.
+    /// One client's way of signing a call.
     struct Vector: Sendable, CustomStringConvertible {
         var description: String
         var sr: String

@@ -1,5 +1,4 @@
-"""One client of HTTP/2 that does not keep to the rules; prints what the server answers until it ends the request or the
-connection."""
+"""An HTTP/2 client that breaks the rules. Prints the server's answers until the server ends the request or the connection."""
 import socket
 import ssl
 import sys
@@ -25,18 +24,18 @@ def request(method, path, end=True, stream=1):
 if what == "body":
     request("POST", "/hub/messages", end=False)
 elif what == "reader":
-    # No more than this many bytes of the answer may be sent.
+    # The server may send at most this many bytes of the answer.
     http.update_settings({settings.SettingCodes.INITIAL_WINDOW_SIZE: 10})
     request("GET", "/")
 elif what == "flood":
-    # Nothing of any answer may be sent, until all have an answer.
+    # The server may not send any part of an answer until all requests have one.
     http.update_settings({settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
     for number in range(1, 100, 2):
         request("GET", "/", stream=number)
 elif what == "calm":
     request("GET", "/")
 elif what == "silence":
-    # Its answer has no body.
+    # The answer to this request has no body.
     request("HEAD", "/")
 elif what == "events":
     for number in (1, 3, 5, 7):
@@ -49,7 +48,7 @@ first, last = {}, {}
 
 
 def flood(event):
-    """Says how many requests were answered, and how many answers could be read to their end in the end."""
+    """Prints how many requests were answered, and how many answers could finally be read to their end."""
     if isinstance(event, events.ResponseReceived):
         first.setdefault(event.stream_id, dict(event.headers)[":status"])
     elif isinstance(event, events.DataReceived):
@@ -78,7 +77,7 @@ while True:
     if not data:
         print("closed")
         break
-    # The library takes no PING after GOAWAY.
+    # The library accepts no PING after GOAWAY.
     http.state_machine.state = connection.ConnectionState.CLIENT_OPEN
     for event in http.receive_data(data):
         if what == "flood":

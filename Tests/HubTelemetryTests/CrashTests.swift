@@ -4,9 +4,9 @@ import NewsModel
 import NotificationHub
 import Testing
 
-/// A process that dies and comes back asks again, and says the same again, or more.
+/// A process that restarts after a crash repeats questions, and writes the same records or more complete ones.
 struct CrashTests {
-    /// A hub whose telemetry becomes known over time, and of some sends never.
+    /// The answer of a hub whose telemetry becomes visible over time, and for some sends never.
     private static func word(_ id: String, _ age: Duration) -> HubWord {
         let number = Int(id.dropFirst(3)) ?? 0
         if number % 10 == 3 { return .nothing }
@@ -21,7 +21,7 @@ struct CrashTests {
     }
 
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
-    func `crashes lose no send, and no record gets another meaning`(seed: UInt64) throws {
+    func `crashes lose no send and change no record's meaning`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let start = TestDeskRoom.start.wall
         var room = TestDeskRoom(perSecond: 200) { id, now in
@@ -38,7 +38,7 @@ struct CrashTests {
             room.crash(of: [0: results])
             lives += 1
             room.pass(.seconds(1))
-            // What is committed is not asked about again.
+            // Committed sends are not polled again.
             for question in room.asked[asked...] {
                 #expect((Int(question.id.dropFirst(3)) ?? 0) >= committed)
             }
@@ -58,9 +58,9 @@ struct CrashTests {
                 #expect(record.counts == first.counts && record.targets == (isSilent ? 0 : 100))
             }
         }
-        // Otherwise this proves nothing.
+        // Without repeats this test would prove nothing.
         #expect(repeats > 0)
-        // One poll, told of several times, never says less the later it was made.
+        // Of several records of one poll, a later one never contains less.
         for records in Dictionary(grouping: room.records, by: \.identity).values {
             for (one, next) in zip(records, records.dropFirst()) {
                 #expect(next.targets >= one.targets && (next.isFinal || !one.isFinal))
@@ -68,7 +68,7 @@ struct CrashTests {
         }
     }
 
-    @Test func `a process that comes back asks as often as one that was never away, at most once for what it missed`() {
+    @Test func `a restarted process polls as often as one without a pause, at most once for the missed polls`() {
         let start = TestDeskRoom.start.wall
         var room = TestDeskRoom { _, _ in .nothing }
         let results = [TestDeskRoom.result(1, at: start)]
@@ -76,14 +76,14 @@ struct CrashTests {
         room.pass(.seconds(100))
         let before = room.asked.count
         #expect(before == 3)
-        // Away for ten minutes.
+        // The process is away for ten minutes.
         room.now.wall = room.now.wall + .seconds(600)
         room.now.steady = room.now.steady + .seconds(600)
         room.crash(of: [0: results])
         room.pass(.seconds(1))
         #expect(room.asked.count == before + 1)
         room.pass(.seconds(3_000))
-        // After 20 and 31 minutes.
+        // The three polls are the missed one and those after 20 and 31 minutes.
         #expect(room.asked.count == before + 3)
         #expect(room.records.map(\.attempt) == [8])
     }

@@ -5,12 +5,12 @@ import NewsModel
 import NotificationHub
 import Testing
 
-/// Ten thousand sends to an emulated hub that tells of them little by little, and of some never.
+/// Ten thousand sends to an emulated hub that reports them step by step, and some never.
 struct HubAgreementTests {
     private static let key = AccessKey("bmV3c3Jvb20taHViLXRlc3Qta2V5LTAwMDEhISEhISE=")
     private static let sends = 10_000
 
-    /// The hub and a client that signs for it.
+    /// A hub and a client with tokens for it.
     private final class Hub {
         var hub: EmulatedHub
         private var token = AccessToken(resource: "http://news.example/", keyName: "all", key: key)
@@ -86,7 +86,7 @@ struct HubAgreementTests {
         room.pass(.seconds(3_000))
         #expect(room.committed == [0: Int64(Self.sends)])
 
-        // What the hub itself knows, send by send.
+        // The hub's own state of each send.
         let finals = Dictionary(room.records.filter(\.isFinal).map { ($0.notificationID, $0) }) { $1 }
         #expect(finals.count == Self.sends)
         var (told, silent, partial) = (0, 0, 0)
@@ -109,7 +109,7 @@ struct HubAgreementTests {
         }
         partial = room.records.count { !$0.isFinal }
         #expect(told + silent == Self.sends && silent > 50 && silent < 200)
-        // It was told little by little.
+        // The hub reported partial counts.
         #expect(partial > Self.sends / 2)
         let figures = room.desk.figures
         for (outcome, count) in devices {

@@ -9,7 +9,7 @@ struct TelemetryDeskTests {
         room.asked.map { Double(($0.at.wall - TestDeskRoom.start.wall).nanoseconds) / 1e9 }
     }
 
-    @Test func `the hub is asked at growing ages, each at most a tenth later, until its time is over`() throws {
+    @Test func `a send is polled at growing ages, each at most a tenth late, until its schedule ends`() throws {
         var room = TestDeskRoom()
         room.come([TestDeskRoom.result(1, at: room.now.wall)])
         room.pass(.seconds(4_000))
@@ -22,7 +22,7 @@ struct TelemetryDeskTests {
         #expect(room.committed == [0: 1])
     }
 
-    @Test func `the chance in the times comes from the event and the poll alone`() {
+    @Test func `the random delays depend only on the event and the poll`() {
         var first = TestDeskRoom()
         first.come((1...20).map { TestDeskRoom.result($0, at: first.now.wall) })
         first.pass(.seconds(100))
@@ -33,7 +33,7 @@ struct TelemetryDeskTests {
         #expect(Set(ages(first).prefix(20)).count > 15)
     }
 
-    @Test func `each new word is recorded, the last one as final, and only then the offset is committed`() {
+    @Test func `each change is recorded, the last one as final, and the offset is committed after that`() {
         let start = TestDeskRoom.start.wall
         var room = TestDeskRoom { _, now in
             switch now.wall - start {
@@ -48,7 +48,7 @@ struct TelemetryDeskTests {
         }
         room.come([TestDeskRoom.result(1, at: start)])
         room.pass(.seconds(100))
-        // The second time it said the same.
+        // The second answer was the same.
         #expect(room.records.map(\.state) == [.processing])
         #expect(room.records.map(\.targets) == [4])
         #expect(room.committed.isEmpty)
@@ -63,7 +63,7 @@ struct TelemetryDeskTests {
         #expect(sends?.seconds.firstIndex(of: 1) == TelemetryFigures.bounds.firstIndex(of: 120))
     }
 
-    @Test func `an open send holds back the offset of its partition, not of others`() {
+    @Test func `an open send blocks the offset of its own partition only`() {
         var room = TestDeskRoom(partitions: [0, 1]) { id, _ in id == "NH-1" ? .nothing : .completed() }
         let now = room.now.wall
         room.come((0..<3).map { TestDeskRoom.result($0, at: now) }, partition: 0)
@@ -74,7 +74,7 @@ struct TelemetryDeskTests {
         #expect(room.committed == [0: 3, 1: 3])
     }
 
-    @Test func `only accepted sends of our group with an id, of sampled lanes, are asked about`() {
+    @Test func `only accepted sends of this group, with an id and of sampled lanes, are polled`() {
         var room = TestDeskRoom(sample: ["live": TelemetrySettings.whole, "backfill": 0]) { _, _ in .completed() }
         let now = room.now.wall
         room.come([
@@ -92,7 +92,7 @@ struct TelemetryDeskTests {
         #expect(room.asked.map(\.id) == ["NH-1"])
         #expect(room.desk.figures.skipped == [.withoutID: 1, .notSampled: 2, .tooOld: 1])
         #expect(room.desk.figures.unreadable == 1)
-        // Nothing of them holds the offset.
+        // The other results do not block the offset.
         #expect(room.committed == [0: 8])
     }
 
@@ -109,7 +109,7 @@ struct TelemetryDeskTests {
         #expect(chosen() == first)
     }
 
-    @Test func `no more questions leave than the pace allows, and each process has its share of it`() {
+    @Test func `questions keep to the pace, of which each process has a share`() {
         for (partitions, total, expected) in [([Int32(0)], 1, 2.0), ([Int32(0)], 4, 0.5)] {
             var room = TestDeskRoom(perSecond: 2, partitions: partitions, of: total) { _, _ in .completed() }
             room.come((0..<100).map { TestDeskRoom.result($0, at: room.now.wall - .seconds(60)) })
@@ -121,7 +121,7 @@ struct TelemetryDeskTests {
         }
     }
 
-    @Test func `live sends do not wait behind a backfill's, which gets a quarter of the pace`() {
+    @Test func `live sends do not wait for a backfill's, which get a quarter of the pace`() {
         let whole = TelemetrySettings.whole
         var room = TestDeskRoom(perSecond: 2, sample: ["live": whole, "backfill": whole])
         let start = room.now.wall
@@ -130,7 +130,7 @@ struct TelemetryDeskTests {
         room.come((200..<230).map { TestDeskRoom.result($0, at: start + .seconds(5)) })
         room.pass(.seconds(35))
         let live = room.asked.filter { (Int($0.id.dropFirst(3)) ?? 0) >= 200 }
-        // 10 s after they were accepted and 1 s more at most by chance, in 24 s at 2 a second.
+        // The polls are due 10 s after acceptance, with a random delay of at most 1 s. 24 s allow 48 questions.
         #expect(Set(live.map(\.id)).count == 30)
         let others = room.asked.count {
             $0.at.steady > TestDeskRoom.start.steady + .seconds(16) && (Int($0.id.dropFirst(3)) ?? 0) < 200
@@ -138,7 +138,7 @@ struct TelemetryDeskTests {
         #expect((10...14).contains(others), "\(others)")
     }
 
-    @Test func `a hub that gives no ids is named once, and again after one that did`() {
+    @Test func `a hub without ids is reported once, and again after it returned one`() {
         var room = TestDeskRoom()
         let at = room.now.wall
         func results(_ numbers: Range<Int>, hasID: Bool) -> [ResultRecord] {
@@ -151,7 +151,7 @@ struct TelemetryDeskTests {
         #expect(room.notes.count == 2 && room.notes.allSatisfy { $0.text.contains("Standard tier") })
     }
 
-    @Test func `a pause that the hub asks for stops questions only, and no send is lost by it`() {
+    @Test func `a requested pause stops only questions, and no send is lost`() {
         let start = TestDeskRoom.start.wall
         var room = TestDeskRoom { _, now in
             now.wall - start < .seconds(20) ? .wait(.seconds(300)) : .completed()
@@ -161,7 +161,7 @@ struct TelemetryDeskTests {
         let refused = room.asked.count
         #expect((1...4).contains(refused))
         #expect(room.desk.problem == .throttled)
-        // Reading goes on meanwhile.
+        // Reading continues during the pause.
         #expect(room.credit == 50)
         room.pass(.seconds(400))
         #expect(room.asked.count == refused + 50)
@@ -169,7 +169,7 @@ struct TelemetryDeskTests {
         #expect(room.desk.problem == nil && room.committed == [0: 50])
     }
 
-    @Test func `a hub that never tells is named once, tried now and then, and sends end without its word`() {
+    @Test func `a hub without telemetry is reported once and tested sometimes, and sends end without its report`() {
         var room = TestDeskRoom { _, _ in .notAllowed }
         room.come((0..<30).map { TestDeskRoom.result($0, at: room.now.wall) })
         room.pass(.seconds(3_600))
@@ -179,7 +179,7 @@ struct TelemetryDeskTests {
         #expect(room.records.count == 30)
         #expect(room.records.allSatisfy { $0.isFinal && $0.state == .unknown && $0.error?.code == "not-allowed" })
         #expect(room.committed == [0: 30])
-        // A higher tier is noticed without a restart.
+        // A change to a higher tier is noticed without a restart.
         room.answer = { _, _ in .completed() }
         room.come((100..<110).map { TestDeskRoom.result($0, at: room.now.wall) })
         room.pass(.seconds(2_400))
@@ -188,7 +188,7 @@ struct TelemetryDeskTests {
         #expect(room.committed == [0: 40])
     }
 
-    @Test func `a refused token is renewed once; a key that stays refused is named, and tried every minute`() {
+    @Test func `a refused token is renewed once, and a refused key is reported and retried every minute`() {
         var room = TestDeskRoom { _, _ in .tokenRefused }
         room.come([TestDeskRoom.result(1, at: room.now.wall)])
         room.pass(.seconds(11))
@@ -201,7 +201,7 @@ struct TelemetryDeskTests {
         #expect(room.records.map(\.state) == [.completed])
     }
 
-    @Test func `a hub that does not answer is asked ever more rarely, and named once`() {
+    @Test func `a hub that does not answer is polled ever more rarely, and reported once`() {
         var room = TestDeskRoom { _, _ in .failed("connectRefused") }
         room.come((0..<5).map { TestDeskRoom.result($0, at: room.now.wall) })
         room.pass(.seconds(1_000))
@@ -213,7 +213,7 @@ struct TelemetryDeskTests {
         #expect(room.records.count == 5 && room.desk.problem == nil)
     }
 
-    @Test func `a send whose question or answer is at fault ends alone`() {
+    @Test func `a send with a faulty question or answer ends without affecting others`() {
         var room = TestDeskRoom { id, _ in
             switch id {
             case "NH-0": .refused(status: 400)
@@ -228,7 +228,7 @@ struct TelemetryDeskTests {
         #expect(room.committed == [0: 3] && room.desk.problem == nil)
     }
 
-    @Test func `reading pauses while too many sends are open, and goes on`() {
+    @Test func `reading pauses while too many sends are open, and resumes later`() {
         var room = TestDeskRoom(openMax: 100) { _, _ in .completed() }
         room.come((0..<150).map { TestDeskRoom.result($0, at: room.now.wall) })
         #expect(room.credit == 0)
@@ -248,20 +248,20 @@ struct TelemetryDeskTests {
         #expect(room.records.map(\.isFinal) == [true] && room.committed == [0: 1])
     }
 
-    @Test func `what is revoked is committed as far as it is dealt with, then released`() {
+    @Test func `a revoked partition is committed as far as it is settled, then released`() {
         var room = TestDeskRoom { id, _ in id == "NH-1" ? .nothing : .completed() }
         room.come((0..<3).map { TestDeskRoom.result($0, at: room.now.wall) })
         room.pass(.seconds(12))
         room.hand(.revoked)
         #expect(room.committed == [0: 1] && room.releases == 1)
         room.pass(.seconds(600))
-        // Nothing is asked for others.
+        // No question follows for revoked partitions.
         #expect(room.asked.count == 3)
         room.hand(.lost)
         #expect(room.releases == 1)
     }
 
-    @Test func `it finishes with a commit, and asks nothing more`() {
+    @Test func `finishing commits and asks nothing more`() {
         var room = TestDeskRoom { id, _ in id == "NH-2" ? .nothing : .completed() }
         room.come((0..<3).map { TestDeskRoom.result($0, at: room.now.wall) })
         room.pass(.seconds(12))
@@ -271,7 +271,7 @@ struct TelemetryDeskTests {
         #expect(room.asked.count == 3)
     }
 
-    @Test func `it has caught up once all that stood there is recorded and committed`() {
+    @Test func `the desk is caught up once all results of the start are recorded and committed`() {
         var room = TestDeskRoom { _, _ in .completed() }
         room.come((0..<3).map { TestDeskRoom.result($0, at: room.now.wall) })
         room.hand(.restored(partition: 0))
@@ -284,7 +284,7 @@ struct TelemetryDeskTests {
         #expect(empty.isCaughtUp)
     }
 
-    @Test func `a topic that was made anew is read from its beginning, and its offsets are committed`() {
+    @Test func `a recreated topic is read from its beginning, and its offsets are committed`() {
         var room = TestDeskRoom { _, _ in .nothing }
         room.come((0..<5).map { TestDeskRoom.result($0, at: room.now.wall) })
         room.pass(.seconds(12))
@@ -297,7 +297,7 @@ struct TelemetryDeskTests {
         #expect(room.committed == [0: 1])
     }
 
-    @Test func `sends without any device count for each of their tags, and tags are bounded`() {
+    @Test func `sends without a device are counted for each tag, and the tags are bounded`() {
         var room = TestDeskRoom { _, _ in .details(NotificationDetails(state: .noTargetFound)) }
         room.come(
             (0..<300).map { number in

@@ -35,7 +35,7 @@ struct TelemetryRecordTests {
         #expect(try await JSONSchema.misjudged("news-telemetry", good: examples, bad: bad) == "")
     }
 
-    @Test func `targets leave out second registrations and those that were not found`() throws {
+    @Test func `targets exclude repeated registrations and unmatched sends`() throws {
         var record = try Self.record()
         record.counts = [
             .init(
@@ -49,7 +49,7 @@ struct TelemetryRecordTests {
         #expect(record.targets == 9 && record.successes == 8)
     }
 
-    @Test func `what the hub said last outranks that it said nothing, in any order`() throws {
+    @Test func `a state from the hub outranks a missing one, in any order`() throws {
         var said = try Self.record()
         (said.attempt, said.state, said.isFinal) = (2, .completed, true)
         var silent = said

@@ -13,7 +13,7 @@ struct TelemetryTableTests {
         return record
     }
 
-    @Test func `the last word on a send stays, in whatever order records come`() throws {
+    @Test func `the last record of a send is kept, in any order of records`() throws {
         var table = TelemetryTable(countMax: 10)
         table.add(try record(1, attempt: 2, .completed))
         table.add(try record(1, attempt: 1))
@@ -21,7 +21,7 @@ struct TelemetryTableTests {
         #expect(table.count == 1 && table.dropped == 0)
     }
 
-    @Test func `it keeps as many sends as it may, the latest`() throws {
+    @Test func `the table keeps the latest sends up to its limit`() throws {
         var table = TelemetryTable(countMax: 100)
         for number in 0..<1_000 { table.add(try record(number)) }
         #expect(table.count == 100 && table.dropped == 900)

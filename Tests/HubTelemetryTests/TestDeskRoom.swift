@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// A desk with a clock, a results topic of one partition and a hub that answers by a rule, all at once and in order.
+/// A desk with a clock, a results topic of one partition and a hub that answers at once by a rule.
 struct TestDeskRoom {
     static let group = "newsroom"
     static let start = Moment(
@@ -11,14 +11,14 @@ struct TestDeskRoom {
 
     var desk: TelemetryDesk
     var now = TestDeskRoom.start
-    /// What the hub answers to a question.
+    /// Returns the hub's answer to a question.
     var answer: (_ notificationID: String, _ at: Moment) -> HubWord
-    /// Whether the broker stores what is written.
+    /// True if the broker stores records.
     var stores = true
     private(set) var asked: [(id: String, at: Moment)] = []
     private(set) var records: [TelemetryRecord] = []
     private(set) var keys: [String] = []
-    /// Offsets committed last.
+    /// The most recently committed offsets.
     private(set) var committed: [Int32: Int64] = [:]
     private(set) var notes: [TelemetryNote] = []
     private(set) var credit = 0
@@ -42,7 +42,7 @@ struct TestDeskRoom {
         hand(.assigned(partitions, total: total ?? partitions.count))
     }
 
-    /// A result of an accepted send, unless changed.
+    /// The result of an accepted send, unless changed by a parameter.
     static func result(
         _ number: Int, at time: Instant, lane: String = "live", _ change: (inout ResultRecord) -> Void = { _ in }
     ) -> ResultRecord {
@@ -63,7 +63,7 @@ struct TestDeskRoom {
             offset: offset, key: Array(result.key.utf8), value: bytes, headers: [RecordHeader(HeaderName.group, group)])
     }
 
-    /// Results come, in order.
+    /// Delivers results in order.
     mutating func come(_ results: [ResultRecord], partition: Int32 = 0, group: String = TestDeskRoom.group) {
         let first = offsets[partition, default: 0]
         let records = results.enumerated().map { Self.record($1, offset: first + Int64($0), group: group) }
@@ -103,7 +103,7 @@ struct TestDeskRoom {
         }
     }
 
-    /// Lets time pass, with a tick at each time that the desk has asked for.
+    /// Advances the time, with a tick at each time that the desk has requested.
     mutating func pass(_ duration: Duration) {
         let end = now.steady + duration
         while let next = wakeAt, next <= end {
@@ -119,7 +119,7 @@ struct TestDeskRoom {
         now.steady = steady
     }
 
-    /// The desk's life ends without a word; another one begins where the last commit says.
+    /// Replaces the desk by a new one, which starts at the last commit.
     mutating func crash(partitions: [Int32] = [0], of results: [Int32: [ResultRecord]]) {
         desk = TelemetryDesk(desk.settings)
         wakeAt = nil

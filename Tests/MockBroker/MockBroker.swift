@@ -1,8 +1,8 @@
 import Foundation
 import KafkaIO
 
-/// `mockbroker TOPIC:PARTITIONS…`: a broker in a process of its own. Prints its address; ends with its standard input,
-/// so that it never outlives the test that started it.
+/// `mockbroker TOPIC:PARTITIONS…`: a broker in a separate process. Prints its address, and ends when its standard input
+/// is closed, so that it never outlives the test that started it.
 @main
 struct MockBroker {
     static func main() throws {

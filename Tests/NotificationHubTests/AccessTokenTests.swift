@@ -11,7 +11,7 @@ private func expiry(_ header: String) throws -> Int64 {
     try SharedAccessSignature(parsing: header).expiry
 }
 
-@Test func `a token used every second is renewed before less than a third of its life is left`() throws {
+@Test func `a token used every second is renewed once less than a third of its life is left`() throws {
     var token = newToken()
     var minted: Set<String> = []
     for now in Int64(1_000_000)..<1_020_000 {
@@ -25,7 +25,7 @@ private func expiry(_ header: String) throws -> Int64 {
 @Test(arguments: [
     (2_000_000, true), (999_999, true), (0, true), (Int64.max, true), (1_000_000, false), (1_002_400, false),
 ])
-func `after a clock jumps either way, the token is renewed`(now: Int64, renews: Bool) throws {
+func `the token is renewed after a clock jumps either way`(now: Int64, renews: Bool) throws {
     var token = newToken()
     let first = token.headerValue(at: 1_000_000)
     let header = token.headerValue(at: now)
@@ -43,7 +43,7 @@ func `after a clock jumps either way, the token is renewed`(now: Int64, renews: 
     #expect(try expiry(token.headerValue(at: 1010)) == 1010 + AccessToken.lifetime)
 }
 
-@Test func `a token made from a connection string opens the hub at that address`() throws {
+@Test func `a token made from a connection string is valid at its address`() throws {
     let connection = try ConnectionString(
         parsing: "Endpoint=http://LOCALHOST:8090/base;SharedAccessKeyName=Send;SharedAccessKey=secret-key")
     var token = AccessToken(connection)
@@ -52,7 +52,7 @@ func `after a clock jumps either way, the token is renewed`(now: Int64, renews: 
     #expect(result == .success(rule))
 }
 
-@Test func `a token does not print itself`() {
+@Test func `a token's description hides its value`() {
     var token = newToken()
     let header = token.headerValue(at: 1000)
     var dumped = ""

@@ -31,7 +31,7 @@ func `a connection string is read in all common forms`(text: String, endpoint: S
     #expect(try ConnectionString(parsing: connection.revealed) == connection)
 }
 
-@Test func `sb and https mean port 443, http means 80`() throws {
+@Test func `sb and https mean port 443, and http means 80`() throws {
     #expect(try HubEndpoint(parsing: "sb://h").port == 443)
     #expect(try HubEndpoint(parsing: "sb://h:5671/").port == 5671)
     #expect(try HubEndpoint(parsing: "sb://h").scheme == .https)
@@ -128,7 +128,7 @@ func `a hub's name is checked`(text: String, problem: HubNameProblem?) throws {
     }
 }
 
-@Test func `a send goes below the endpoint's own path`() throws {
+@Test func `a send's target is below the endpoint's own path`() throws {
     let hub = try HubName("Breaking-News")
     #expect(
         SendPath(endpoint: try HubEndpoint(parsing: "sb://h"), hub: hub).target

@@ -5,7 +5,7 @@ import Testing
 import struct NotificationHub.Tag
 
 extension SeededRandom {
-    /// A valid text with pieces removed, doubled or replaced by strange ones.
+    /// Corrupts a valid text: pieces are removed, doubled or replaced by unusual ones.
     fileprivate mutating func spoil(_ seeds: [String], with pieces: [String]) -> String {
         var scalars = Array((seeds.randomElement(using: &self) ?? "").unicodeScalars)
         for _ in 0..<Int.random(in: 0...6, using: &self) {
@@ -28,7 +28,7 @@ private let seeds = Array(UInt64(1)...8)
 private let turns = 1500
 
 @Test(arguments: seeds)
-func `a corrupted connection string is refused or printed back, without its key`(seed: UInt64) throws {
+func `a corrupted connection string is refused, or printed back without its key`(seed: UInt64) throws {
     var chance = SeededRandom(seed: seed)
     for _ in 0..<turns {
         let text = chance.spoil(
@@ -68,7 +68,7 @@ func `a corrupted expression is refused at a position in its text, or printed ba
 }
 
 @Test(arguments: seeds)
-func `a corrupted token opens nothing more than the original`(seed: UInt64) {
+func `a corrupted token is never valid for more than the original`(seed: UInt64) {
     var chance = SeededRandom(seed: seed)
     let rule = AccessRule(name: "R", primaryKey: AccessKey("k"), rights: .send)
     let good = SharedAccessSignature.token(

@@ -3,7 +3,7 @@ import NotificationHub
 import Testing
 
 struct NotificationDetailsTests {
-    /// As hub-protocol documents it, with what must not be kept.
+    /// The documented form, with members that must not be kept.
     private static let whole = """
         <NotificationDetails xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect" \
         xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><NotificationId>NH-1</NotificationId>\
@@ -30,7 +30,7 @@ struct NotificationDetailsTests {
         }
     }
 
-    @Test func `state, times and counts are read, and nothing that opens anything is kept`() throws {
+    @Test func `state, times and counts are read, and members that grant access are skipped`() throws {
         let details = try read(Self.whole)
         #expect(details.state == .completed && details.state.isFinal)
         #expect(details.enqueuedAt == 1_767_261_600_000)
@@ -45,7 +45,7 @@ struct NotificationDetailsTests {
         #expect(!"\(details)".contains("SECRET") && !"\(details)".contains("NH-1"))
     }
 
-    @Test func `what no document settles is read liberally`() throws {
+    @Test func `undocumented details are read tolerantly`() throws {
         let spaced = """
             \u{FEFF}<?xml version="1.0" encoding="utf-8"?>
             <n:NotificationDetails xmlns:n="x"> <!-- a note -->
@@ -70,7 +70,7 @@ struct NotificationDetailsTests {
         ("<NotificationDetails></NotificationDetails><NotificationDetails></NotificationDetails>", .malformed),
         ("<NotificationDetails></NotificationDetails>more", .malformed),
     ])
-    func `anything else is refused`(text: String, expected: NotificationDetailsProblem) {
+    func `any other document is refused`(text: String, expected: NotificationDetailsProblem) {
         #expect(problem(text) == expected)
     }
 
@@ -92,7 +92,7 @@ struct NotificationDetailsTests {
         #expect(twice.counts.first?.outcomes == [.init(name: "A", count: 3)])
     }
 
-    @Test func `size, depth and number of counts are bounded`() {
+    @Test func `the size, the depth and the number of counts are bounded`() {
         let body = String(repeating: "&lt;", count: 100_000)
         #expect(
             problem("<NotificationDetails><NotificationBody>\(body)</NotificationBody></NotificationDetails>") == nil)
@@ -105,7 +105,7 @@ struct NotificationDetailsTests {
         #expect(problem("<NotificationDetails>\(platforms)</NotificationDetails>") == .tooMany)
     }
 
-    @Test func `no bytes bring it down`() {
+    @Test func `no bytes trap the reader`() {
         let bytes = Array(Self.whole.utf8)
         for end in bytes.indices { #expect((try? NotificationDetails(parsing: Array(bytes[..<end]))) == nil) }
         var random = SeededRandom(seed: 11)
@@ -118,7 +118,7 @@ struct NotificationDetailsTests {
         }
     }
 
-    @Test func `the question has the id as one part of its path`() throws {
+    @Test func `the target has the id as one segment of its path`() throws {
         let endpoint = try HubEndpoint(parsing: "sb://ns.servicebus.windows.net/")
         let path = DetailsPath(endpoint: endpoint, hub: try HubName("news"), id: "a/b?c")
         #expect(path.target == "/news/messages/a%2Fb%3Fc?api-version=2016-07")

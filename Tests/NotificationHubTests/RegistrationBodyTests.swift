@@ -2,13 +2,13 @@ import Foundation
 import NotificationHub
 import Testing
 
-/// The bodies that a device sends to register, and those it reads.
+/// The bodies that a device sends to register, and those that it reads.
 struct RegistrationBodyTests {
     private let endpoint = HubEndpoint(scheme: .https, host: "ns.servicebus.windows.net")
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func `a native entry names the device and its tags`() throws {
+    @Test func `a native entry has the device and its tags`() throws {
         let entry = RegistrationEntry(
             channel: .apple(deviceToken: "AB12"), tags: [try Tag("World"), try Tag("Sports")])
         #expect(
@@ -83,7 +83,7 @@ struct RegistrationBodyTests {
                 == #"{"installationId":"i","platform":"apns","pushChannel":"0FA0","tags":[],"templates":{}}"#)
     }
 
-    @Test func `paths have the hub's forms`() throws {
+    @Test func `paths have the form that hubs expect`() throws {
         let hub = try HubName("BreakingNews")
         #expect(
             RegistrationPath.newID(endpoint: endpoint, hub: hub) == "/BreakingNews/registrationids?api-version=2020-06")
@@ -125,7 +125,7 @@ struct RegistrationBodyTests {
         #expect(items.map(\.installation) == ["ef4f-64", nil])
     }
 
-    @Test func `a feed cut anywhere, or with any byte changed, gives ids that are safe to use`() {
+    @Test func `a feed that is truncated or has a changed byte gives ids that are safe to use`() {
         let whole = Array(
             """
             <feed><entry><content><AppleRegistrationDescription><RegistrationId>1-2-3</RegistrationId><!--x--><![CDATA[y]]>\

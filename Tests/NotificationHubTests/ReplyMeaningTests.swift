@@ -18,7 +18,7 @@ import Testing
         (0, nil, .unknownAcceptance), (-1, nil, .unknownAcceptance), (999, nil, .unknownAcceptance),
         (Int.max, nil, .unknownAcceptance),
     ] as [(Int, Int?, ReplyMeaning)])
-func `a status means one thing`(status: Int, retryAfter: Int?, meaning: ReplyMeaning) {
+func `every status has one meaning`(status: Int, retryAfter: Int?, meaning: ReplyMeaning) {
     #expect(HubReply(status: status, retryAfter: retryAfter.map { .seconds($0) }).meaning == meaning)
 }
 

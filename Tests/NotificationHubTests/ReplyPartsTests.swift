@@ -1,7 +1,7 @@
 import NotificationHub
 import Testing
 
-/// Sun, 06 Nov 1994 08:49:37 GMT.
+/// The time Sun, 06 Nov 1994 08:49:37 GMT, in Unix seconds.
 private let now: Int64 = 784_111_777
 
 @Test(
@@ -24,7 +24,7 @@ func `Retry-After is read as seconds or as a date, and bounded by a day`(value: 
 }
 
 @Test(arguments: [Int64.min, -1, 0, Int64.max])
-func `no time makes reading a date trap`(now: Int64) {
+func `a date is read without a trap at any time`(now: Int64) {
     for value in [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-99 08:49:37 GMT",
         "Sun Nov  6 08:49:37 1994",
@@ -54,7 +54,7 @@ func `the notification id is the last segment of the location`(location: String,
     #expect(NotificationID.inLocation(location) == id)
 }
 
-@Test func `a printed location reads back`() throws {
+@Test func `a printed location is read back`() throws {
     let location = NotificationID.location(
         of: "a/b?c", endpoint: try HubEndpoint(parsing: "http://[::1]:8090/x"), hub: try HubName("news"))
     #expect(location == "http://[::1]:8090/x/news/messages/a%2Fb%3Fc?api-version=2020-06")
@@ -95,7 +95,7 @@ func `an error body is read, whatever it contains`(body: String, code: Int?, det
 }
 
 @Test func `an error body is written as in recordings of the service`() {
-    // 11/7/2018 12:18:37 AM
+    // The time is 11/7/2018 12:18:37 AM.
     let written = ErrorBody(
         status: 404, message: "Installation not found", trackingID: "cc8c4f9b-fd82-4cfa-8f99-7a089eb4cd69_G3",
         at: 1_541_549_917)
@@ -126,14 +126,14 @@ func `an error body is read, whatever it contains`(body: String, code: Int?, det
         ),
         ("No id.", "No id", "No id"), (".TrackingId:t,TimeStamp:x", nil, nil), ("", nil, nil),
     ] as [(String, String?, String?)])
-func `a reply's message is a part of a sentence`(detail: String, message: String?, explanation: String?) {
+func `a reply's message fits into a sentence`(detail: String, message: String?, explanation: String?) {
     let body = Array("<Error><Code>401</Code><Detail>\(detail)</Detail></Error>".utf8)
     let reply = HubReply(status: 401, fields: [], body: body, now: 0)
     #expect(reply.message == message)
     #expect(reply.explanation == explanation)
 }
 
-@Test func `the error body is XML whatever the message`() {
+@Test func `the error body is valid XML with any message`() {
     var bytes: [UInt8] = []
     ErrorBody(code: 400, detail: "<a> & \u{0} \u{7}b").write(into: &bytes)
     #expect(

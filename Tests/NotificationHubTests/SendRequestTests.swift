@@ -11,7 +11,7 @@ func `an unknown format is refused`(text: String) {
     #expect(NotificationFormat(headerValue: text) == nil)
 }
 
-@Test func `every format names its content type`() {
+@Test func `every format has its content type`() {
     for format in NotificationFormat.allCases { #expect(format.contentType.hasPrefix("application/")) }
     #expect(NotificationFormat.template.contentType == "application/json;charset=utf-8")
     #expect(NotificationFormat.windows.contentType == "application/xml")

@@ -1,7 +1,7 @@
 import NotificationHub
 import Testing
 
-/// Vectors computed with Python's `hmac`, `hashlib` and `base64`; one for each way that clients in the wild sign.
+/// Vectors computed with Python's `hmac`, `hashlib` and `base64`, one for each way in which known clients sign.
 private enum Vector {
     static let key = AccessKey("bmV3c3Jvb20taHViLXRlc3Qta2V5LTAwMDEhISEhISE=")
     static let keyName = "DefaultFullSharedAccessSignature"
@@ -62,7 +62,7 @@ private enum Vector {
     ),
     (Vector.v8, "2dAAFz64/e31EpgwCTtMGbxvl9Ei09VmpimRRat6gKk=", "/BreakingNews/messages/?api-version=2015-01"),
 ])
-func `tokens of all client libraries open the paths they were made for`(sr: String, sig: String, path: String) {
+func `tokens of all client libraries are valid for their paths`(sr: String, sig: String, path: String) {
     #expect(Vector.verdict(Vector.header(sr, sig), path: path) == nil)
 }
 
@@ -103,7 +103,7 @@ func `a header is read in any order and escaping`(header: String) {
         Vector.expiry, .invalidAudience
     ),
 ])
-func `a token that is slightly wrong is refused`(sr: String, sig: String, se: Int64, refusal: TokenRefusal) {
+func `a slightly wrong token is refused`(sr: String, sig: String, se: Int64, refusal: TokenRefusal) {
     #expect(Vector.verdict(Vector.header(sr, sig, se: se)) == refusal)
 }
 
@@ -163,7 +163,7 @@ func `tokens are created as in the JavaScript and Go clients`(resource: String, 
     ("https://h2/hub1", "/hub1", false),
     ("/hub1", "/hub1", false),
 ])
-func `an audience opens paths by whole segments, on its own host only`(resource: String, path: String, opens: Bool) {
+func `an audience is valid for whole path segments of its own host`(resource: String, path: String, opens: Bool) {
     let refusal = Vector.verdict(token(resource), host: "h:8090", path: path)
     #expect(refusal == (opens ? nil : .invalidAudience))
 }
@@ -173,7 +173,7 @@ func `an audience opens paths by whole segments, on its own host only`(resource:
     #expect(Vector.verdict(token("http://[::1]:8090/"), host: "[::1]:8090") == nil)
 }
 
-@Test func `expiry counts to the second, plus the allowed skew`() {
+@Test func `the expiry counts to the second, plus the allowed skew`() {
     let header = token("https://\(Vector.host)/")
     #expect(Vector.verdict(header, now: Vector.expiry - 1) == nil)
     #expect(Vector.verdict(header, now: Vector.expiry) == .expiredToken)
@@ -194,7 +194,7 @@ func `an audience opens paths by whole segments, on its own host only`(resource:
     #expect(Vector.verdict(header, rules: []) == .invalidSignature)
 }
 
-@Test func `every changed character of a signature is noticed`() {
+@Test func `every changed character of a signature is detected`() {
     let header = token("https://\(Vector.host)/")
     guard let range = header.firstRange(of: "&sig=") else {
         Issue.record("no signature")
@@ -208,7 +208,7 @@ func `an audience opens paths by whole segments, on its own host only`(resource:
     }
 }
 
-@Test func `nothing prints a signature`() throws {
+@Test func `no description prints a signature`() throws {
     let parsed = try SharedAccessSignature(parsing: token("https://h/"))
     var dumped = ""
     dump(parsed, to: &dumped)

@@ -20,7 +20,7 @@ private func tags(_ words: String) throws -> Set<Tag> {
     ("$InstallationId:{ab=c}&&sportsTemplate", "$InstallationId:{ab=c} && sportsTemplate"),
     ("follows_a@b#c.d:e-f", "follows_a@b#c.d:e-f"),
 ])
-func `an expression is printed with its precedence written out`(text: String, printed: String) throws {
+func `an expression is printed with explicit precedence`(text: String, printed: String) throws {
     let expression = try TagExpression(parsing: text)
     #expect(expression.description == printed)
     #expect(try TagExpression(parsing: printed).description == printed)
@@ -81,7 +81,7 @@ func `a wrong expression is refused with the reason and the position`(
     #expect(problem?.description.hasPrefix("tag expression, character \(position): ") == true)
 }
 
-@Test func `as many tags as the service allows are accepted, counting repeats`() throws {
+@Test func `expressions are accepted up to the service's limit of tags, counting repeats`() throws {
     #expect(try TagExpression(parsing: joined(20, by: "||")).tags.count == 20)
     #expect(try TagExpression(parsing: joined(6, by: "&&")).tags.count == 6)
     #expect(try TagExpression(parsing: "a||a||a").tags.count == 3)

@@ -28,7 +28,7 @@ func `a wrong tag is refused with the reason and the position`(text: String, kin
     #expect(problem?.position == position)
 }
 
-@Test func `tags differ by more than letter case`() throws {
+@Test func `tags that differ in more than letter case are different`() throws {
     #expect(try Tag("World") == Tag("WORLD"))
     #expect(Set([try Tag("World"), try Tag("world"), try Tag("Word")]).count == 2)
     #expect(try Tag(installation: "A") == Tag("$installationid:{a}"))

@@ -9,8 +9,8 @@ import NotifyUsers
 import TestSupport
 import Testing
 
-/// The tutorial "notify users", call by call as its apps make them, against the example back end and a hub that refuses what apps
-/// may not do.
+/// The calls of the tutorial "notify users", made by its apps against the example back end and a hub that protects
+/// tags.
 struct NotifyUsersTests {
     private static let handles = ["anna": ["A1", "A2"], "ben": ["B1", "B2"]]
 
@@ -18,7 +18,7 @@ struct NotifyUsersTests {
         ("Authorization", "Basic " + Data("\(name):\(password ?? name)".utf8).base64EncodedString())
     }
 
-    /// The back end's own key.
+    /// The `Authorization` field of the back end.
     private func token(_ hub: RunningHub) -> (String, String) {
         let connection = hub.connectionString
         let value = SharedAccessSignature.token(
@@ -57,7 +57,7 @@ struct NotifyUsersTests {
         await hub.stop()
     }
 
-    /// What an app does at its start: it asks for an id, and registers with it.
+    /// Starts an app: it requests an id and registers with it.
     ///
     /// - Returns: the id, and the status of the registration.
     private func register(
@@ -66,7 +66,7 @@ struct NotifyUsersTests {
         let reserved = try await RawClient.call(
             port, "POST", "/api/register?handle=\(handle)", headers: [basic(name)])
         #expect(reserved.status == 200)
-        // As the tutorial's apps do it.
+        // The tutorial's apps read the reply in this way.
         let id = reserved.text.trimmingCharacters(in: ["\""])
         let put = try await RawClient.call(
             port, "PUT", "/api/register/\(id)", headers: [basic(name), ("Content-Type", "application/json")],
@@ -83,7 +83,7 @@ struct NotifyUsersTests {
         ).status
     }
 
-    /// The texts that arrived, by handle, once so many have.
+    /// Waits for the given number of notifications and returns their texts, by handle.
     private func arrived(_ hub: RunningHub, _ count: Int) async throws -> [String: [String]] {
         let handles = Set(Self.handles.values.flatMap { $0 })
         var texts: [String: [String]] = [:]
@@ -102,7 +102,7 @@ struct NotifyUsersTests {
         return texts
     }
 
-    @Test func `each user gets messages on both devices, and nobody else's`() async throws {
+    @Test func `each user gets messages on both devices, and no other user's`() async throws {
         try await withBackEnd { port, hub in
             for (name, handles) in Self.handles {
                 for handle in handles { #expect(try await register(port, name, handle).status == 200) }
@@ -117,7 +117,7 @@ struct NotifyUsersTests {
         }
     }
 
-    @Test func `a device keeps one registration, and goes over to whoever signs in on it`() async throws {
+    @Test func `a device keeps one registration, which moves to the user who signs in on it`() async throws {
         try await withBackEnd { port, hub in
             let first = try await register(port, "anna", "A1")
             let again = try await register(port, "anna", "A1")
@@ -152,7 +152,7 @@ struct NotifyUsersTests {
         }
     }
 
-    @Test func `an id that the hub has given up is answered with 410, and the app begins again`() async throws {
+    @Test func `an id that the hub has dropped is answered with 410, and the app starts again`() async throws {
         try await withBackEnd { port, hub in
             let old = try await register(port, "anna", "A1")
             let set = try await RawClient.call(
@@ -173,7 +173,7 @@ struct NotifyUsersTests {
     @Test(arguments: [
         nil, ("Authorization", "Basic YW5uYTpiZW4="), ("Authorization", "Bearer x"), ("Authorization", "Basic ***"),
     ])
-    func `strangers are turned away`(credentials: (String, String)?) async throws {
+    func `unknown callers are refused`(credentials: (String, String)?) async throws {
         try await withBackEnd { port, hub in
             let headers = credentials.map { [$0] } ?? []
             let calls = [
@@ -193,7 +193,7 @@ struct NotifyUsersTests {
         #"{"Platform":"apns","Tags":[]}"#, #"{"Platform":"apns","Handle":"A1","Tags":["a b"]}"#, "[]", "",
         #"{"Platform":"apns","Handle":"no token","Tags":[]}"#,
     ])
-    func `a device that says nonsense is refused`(body: String) async throws {
+    func `an invalid device is refused`(body: String) async throws {
         try await withBackEnd { port, hub in
             let put = try await RawClient.call(
                 port, "PUT", "/api/register/1-2-3", headers: [basic("anna")], body: body)
@@ -202,7 +202,7 @@ struct NotifyUsersTests {
         }
     }
 
-    @Test func `an app cannot take what its back end gives`() async throws {
+    @Test func `an app cannot take tags that only its back end assigns`() async throws {
         try await withBackEnd(secret: AccessKey("0123456789abcdef")) { port, hub in
             let users = UserTags.signed(with: AccessKey("0123456789abcdef"))
             let (annas, bens) = (try users.tag(of: "anna").text, try users.tag(of: "ben").text)
@@ -224,7 +224,7 @@ struct NotifyUsersTests {
         }
     }
 
-    @Test(arguments: ["wns", "fcm"]) func `the other platforms get what they understand`(pns: String) async throws {
+    @Test(arguments: ["wns", "fcm"]) func `other platforms receive the form they support`(pns: String) async throws {
         try await withBackEnd { port, hub in
             #expect(try await notify(port, from: "ben", to: "anna", #""a < b""#, pns: pns) == 200)
             let message = try #require(hub.received.last)
@@ -234,7 +234,7 @@ struct NotifyUsersTests {
     }
 
     @Test(arguments: ["pns=mpns&to_tag=anna", "pns=apns", "to_tag=anna", "pns=apns&to_tag=a%20b"])
-    func `a message for nobody that can be named is refused`(query: String) async throws {
+    func `a message without a valid recipient is refused`(query: String) async throws {
         try await withBackEnd { port, hub in
             let reply = try await RawClient.call(
                 port, "POST", "/api/notifications?\(query)", headers: [basic("ben")], body: #""text""#)

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A collector in this process that keeps what it is sent and answers as told.
+/// A collector in this process that records requests and answers as the test specifies.
 final class Collector: Sendable {
     struct Export: Sendable {
         var path: String
@@ -17,7 +17,7 @@ final class Collector: Sendable {
     private let arrivals: AsyncStream<Export>.Continuation
     private let channel: any Channel
 
-    /// - Parameter answer: to the n-th request, from 1; `nil` leaves it without one.
+    /// - Parameter answer: makes the answer to the n-th request, from 1. `nil` leaves the request unanswered.
     init(answer: @escaping @Sendable (Int) -> (status: Int, headers: [(String, String)], body: String)?) async throws {
         let (exports, arrivals) = AsyncStream<Export>.makeStream()
         self.exports = exports
@@ -48,7 +48,7 @@ final class Collector: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// Ends `exports` too.
+    /// Closes the server and finishes `exports`.
     func close() async {
         try? await channel.close()
         arrivals.finish()

@@ -19,7 +19,7 @@ private struct Headers: Extractor, Injector {
 }
 
 extension OTLPTracer {
-    /// A span that began and ended, below what the headers say.
+    /// Starts and ends a span whose parent is in the headers.
     @discardableResult
     fileprivate func span(_ name: String, below headers: [String: String] = [:]) -> OTLPSpan {
         var context = InstrumentationContext.topLevel
@@ -67,7 +67,7 @@ struct SpanExporterTests {
         await collector.close()
     }
 
-    @Test func `a trace that came in is recorded when its sender records it, a new one by the ratio`() async throws {
+    @Test func `a continued trace is recorded if its sender records it, a new one by the ratio`() async throws {
         let collector = try await Collector()
         let exporter = try exporter(collector.url)
         let never = OTLPTracer(exporter, sampledPercent: 0)
@@ -84,7 +84,7 @@ struct SpanExporterTests {
         await collector.close()
     }
 
-    @Test func `spans that do not fit are dropped and counted without waiting`() async throws {
+    @Test func `spans without room are dropped and counted without blocking`() async throws {
         let exporter = try exporter("http://127.0.0.1:1")
         let tracer = OTLPTracer(exporter, sampledPercent: 100)
         let count = SpanExporter.waitingMax + SpanExporter.batchMax + 1000
@@ -93,7 +93,7 @@ struct SpanExporterTests {
         #expect(exporter.counts == .init(exported: 0, dropped: UInt64(count)))
     }
 
-    @Test func `a busy collector is asked again, a refusing one is not`() async throws {
+    @Test func `a busy collector is retried, and a refusing one is not`() async throws {
         let collector = try await Collector { number in
             switch number {
             case 1: (503, [("Retry-After", "0")], "")
@@ -130,7 +130,7 @@ struct SpanExporterTests {
         ("http://host:4318", "http://host:4318/v1/traces"), ("https://host/", "https://host/v1/traces"),
         ("http://[::1]:4318/base", "http://[::1]:4318/base/v1/traces"),
     ])
-    func `the path of the traces is added`(base: String, url: String) throws {
+    func `the path for traces is added`(base: String, url: String) throws {
         #expect(try CollectorAddress(base).url.absoluteString == url)
     }
 }

@@ -36,12 +36,12 @@ private struct Export: Decodable {
     struct Status: Decodable { var code: Int }
 }
 
-@Test func `an event's trace goes on through every request for it to its result`() async throws {
+@Test func `an event's trace continues through each of its requests to its result`() async throws {
     let newsroom = try await Newsroom(partitions: 1)
     let collector = try await Collector()
     let exporter = SpanExporter(try CollectorAddress(collector.url), resource: [])
     let settings = try newsroom.settings {
-        // One request at a time, so that the refusal below meets the first event, whose span is recorded.
+        // One connection, so that the refusal below meets the first event, whose span is recorded.
         $0.engine.connections = 1
         $0.limits.connections = 1
     }
@@ -61,7 +61,7 @@ private struct Export: Decodable {
             let json = #"{"id":"\#(id)","headline":"H","category":"\#(category)"}"#
             return (Array(id.utf8), Array(json.utf8), headers)
         })
-    // The first request is refused for now: its delivery takes two.
+    // The first request is refused temporarily, so its delivery takes two.
     var refusal = HubFault()
     refusal.status = 503
     refusal.callsLeft = 1
@@ -93,7 +93,7 @@ private struct Export: Decodable {
     let fresh = try #require(spans.last { $0.value("newswire.event.id") == "fresh" })
     #expect(spans.first { $0.traceId == fresh.traceId }?.parentSpanId == nil)
     #expect(carried["fresh"] == [RecordHeader("traceparent", "00-\(fresh.traceId)-\(fresh.spanId)-01")])
-    // Nobody sent these, or nobody watches them: what came goes on as it is.
+    // These were not sent or not recorded, so the headers are propagated unchanged.
     #expect(carried["unwatched"] == headers["unwatched"] && carried["nowhere"] == headers["nowhere"])
     let refused = try #require(spans.first { $0.value("http.response.status_code") == "503" })
     #expect(refused.status?.code == 2)

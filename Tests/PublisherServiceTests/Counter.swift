@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts from several threads.
+/// A counter for several threads.
 final class Counter: Sendable {
     private let count = Mutex(0)
 

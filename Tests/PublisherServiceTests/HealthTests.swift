@@ -7,7 +7,7 @@ import Testing
 
 private let start = Instant(nanoseconds: 1_795_222_923_000_000_000)
 
-/// A shard that has held one record for two minutes in which nothing moved.
+/// The report of a shard that has held one record for two minutes without progress.
 private func report(
     held: Int = 1, waits: [Wait.Reason: Duration] = [:], progress: Duration = .seconds(120), silence: Duration = .zero
 ) -> ShardReport {
@@ -39,7 +39,7 @@ struct HealthTests {
     }
 
     @Test
-    func `a known reason, a normal wait and an idle pipeline do not`() {
+    func `a pipeline with a known reason, a normal wait or no records is not stuck`() {
         #expect(!isStuck(report(progress: .seconds(59))))
         #expect(!isStuck(report(held: 0)))
         for reason in [Wait.Reason.halt, .flood, .hubPause, .rate, .paused, .retry, .embargo, .ledger, .commit] {
@@ -49,13 +49,13 @@ struct HealthTests {
     }
 
     @Test
-    func `an error of Kafka is a reason until something moves again`() {
+    func `a Kafka error explains a wait until the next progress`() {
         #expect(!isStuck(report(), error: .seconds(100)))
         #expect(isStuck(report(), error: .seconds(130)))
     }
 
     @Test
-    func `unread records on the topics mean the same, unless another shard reads`() {
+    func `unread records on the topics mean a stuck pipeline, unless another shard reads`() {
         #expect(isStuck(report(held: 0), waiting: .seconds(90)))
         #expect(!isStuck(report(held: 0), waiting: .seconds(30)))
         let busy = report(held: 0, progress: .zero)
@@ -65,7 +65,7 @@ struct HealthTests {
     }
 
     @Test
-    func `a loop that does not report is blocked`() {
+    func `a loop without reports is blocked`() {
         #expect(isStuck(report(held: 0, silence: .seconds(31))))
         #expect(!isStuck(report(held: 0, silence: .seconds(29))))
     }

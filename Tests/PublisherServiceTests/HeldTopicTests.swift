@@ -5,7 +5,7 @@ import Testing
 
 @testable import PublisherService
 
-/// What of the held topic makes a service not ready.
+/// The problems of the held topic that make a service not ready.
 @Suite struct HeldTopicTests {
     private static let missing = KafkaFailure.missing(topic: "news.held")
     private static let denied = KafkaFailure(
@@ -19,14 +19,14 @@ import Testing
         state.notReady(status, topic: "news.held", patience: .seconds(5), at: time(seconds))
     }
 
-    @Test func `a topic that never was is a choice, not a reason`() {
+    @Test func `a topic that never existed is not a reason`() {
         var state = HeldTopicState()
         let isNews = state.went(Self.missing, at: time(0))
         #expect(!isNews)
         #expect(reasons(state, at: 100).isEmpty)
     }
 
-    @Test func `a topic that went is a reason until it is back, and is logged once`() {
+    @Test func `a missing topic that existed is a reason until it is back, and is logged once`() {
         var state = HeldTopicState()
         let news = [
             state.appeared(), state.appeared(), state.went(Self.missing, at: time(10)),
@@ -40,7 +40,7 @@ import Testing
         #expect(reasons(state, at: 16).isEmpty)
     }
 
-    @Test func `a topic that may not be read is a reason from the start, and says what to do`() throws {
+    @Test func `an unreadable topic is a reason from the start, with a remedy`() throws {
         var state = HeldTopicState()
         _ = state.went(Self.denied, at: time(0))
         let reason = try #require(reasons(state, at: 6).first)
@@ -48,7 +48,7 @@ import Testing
         #expect(reason.remedy == "it is looked for every ten seconds; grant READ")
     }
 
-    @Test func `partitions that are not read to their end are named`() throws {
+    @Test func `partitions that are not read to their end are listed`() throws {
         var state = HeldTopicState()
         _ = state.appeared()
         var status = HeldLink.Status()
@@ -59,7 +59,7 @@ import Testing
         #expect(reason.detail.contains("partitions 0, 1, 2, 3, 4, 5, 6, 7 and 3 more of news.held"))
     }
 
-    @Test func `lanes that cannot be written to are a reason`() {
+    @Test func `lanes that cannot be written are a reason`() {
         var status = HeldLink.Status()
         status.failingSince = time(0)
         #expect(reasons(HeldTopicState(), status, at: 6).map(\.code) == ["held-not-returned"])

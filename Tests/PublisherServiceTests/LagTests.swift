@@ -10,7 +10,7 @@ struct LagTests {
 
     private func at(_ seconds: Int64) -> Instant { Instant(nanoseconds: 0) + .seconds(seconds) }
 
-    @Test func `a record that waits has waited since the measurement that found it`() {
+    @Test func `a waiting record counts from the measurement that found it`() {
         var lag = Lag()
         lag.measure([.init(partition: first, committed: 5, end: 7)], at: at(10))
         lag.measure([.init(partition: first, committed: 5, end: 9)], at: at(15))
@@ -30,7 +30,7 @@ struct LagTests {
         #expect(lag.since == at(99))
     }
 
-    @Test func `a partition that stands still is not hidden by one that moves`() {
+    @Test func `a partition without progress is not hidden by another one's`() {
         var lag = Lag()
         for second: Int64 in 0..<100 {
             lag.measure(
@@ -42,7 +42,7 @@ struct LagTests {
         #expect(lag.since == at(0))
     }
 
-    @Test func `records behind an open transaction count as lag, and as hidden while it stays open`() {
+    @Test func `records behind an open transaction count as lag, and as hidden while it is open`() {
         var lag = Lag()
         lag.measure([.init(partition: first, committed: 5, stable: 5, end: 9)], at: at(10))
         #expect(lag.hidden(for: .seconds(10), at: at(10)).isEmpty)
@@ -55,7 +55,7 @@ struct LagTests {
         #expect(lag.hidden.isEmpty && lag.readableSince == at(10))
     }
 
-    @Test func `transactions that end in time are no obstacle`() {
+    @Test func `transactions that end in time hide no records`() {
         var lag = Lag()
         for second: Int64 in 0..<100 {
             let stable = second * 300
@@ -65,13 +65,13 @@ struct LagTests {
         #expect(lag.hidden.count == 1)
     }
 
-    @Test func `records before an open transaction are expected to be read`() {
+    @Test func `records before an open transaction count as readable`() {
         var lag = Lag()
         lag.measure([.init(partition: first, committed: 3, stable: 5, end: 9)], at: at(10))
         #expect(lag.readableSince == at(10))
     }
 
-    @Test func `a partition that was given up leaves nothing behind`() {
+    @Test func `a revoked partition leaves no lag`() {
         var lag = Lag()
         lag.measure([.init(partition: first, committed: 5, end: 7)], at: at(10))
         lag.measure([], at: at(15))

@@ -12,7 +12,7 @@ struct LatencyHistogramTests {
     }
 
     @Test
-    func `a duration falls into the first bucket whose bound is not below it`() {
+    func `a duration is counted in the first bucket whose bound is not below it`() {
         for (index, bound) in LatencyHistogram.bounds.enumerated() {
             #expect(LatencyHistogram.bucket(of: UInt64(bound)) == index)
             #expect(LatencyHistogram.bucket(of: UInt64(bound) + 1) == index + 1)
@@ -35,7 +35,7 @@ struct LatencyHistogramTests {
     }
 
     @Test
-    func `durations out of all bounds count`() {
+    func `durations beyond all bounds are counted`() {
         var histogram = LatencyHistogram()
         histogram.add(.seconds(-5))
         histogram.add(.seconds(Int64.max))

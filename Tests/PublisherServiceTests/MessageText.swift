@@ -3,7 +3,7 @@ import FoundationXML
 import HubEmulator
 import NotificationHub
 
-/// What a phone of the message's platform would show.
+/// The text that a phone of the message's platform would show.
 enum MessageText {
     static func of(_ message: ReceivedMessage) throws -> String? {
         let data = Data(message.body)

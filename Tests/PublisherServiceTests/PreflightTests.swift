@@ -35,13 +35,13 @@ import Testing
             ])
     }
 
-    @Test func `a missing source topic holds back its lane only`() throws {
+    @Test func `a missing source topic affects only its lane`() throws {
         let preflight = try preflight([("a", 4), ("b", 4), ("results", 4), ("dead", 1)])
         #expect(preflight.lanePartitions == [8, 0])
         #expect(preflight.warnings.first?.hasPrefix("topic c (lane backfill)") == true)
     }
 
-    @Test func `topics of orders that are missing are told together with what does not hold without them`() throws {
+    @Test func `missing control topics are reported with the consequences`() throws {
         let preflight = try preflight([("a", 4), ("b", 4), ("c", 4), ("results", 4), ("dead", 1)])
         #expect(
             preflight.warnings.map { String($0.prefix { $0 != ";" }) } == [
@@ -54,12 +54,12 @@ import Testing
             ])
     }
 
-    @Test func `without a results topic nothing starts, nor a job without all of its sources`() throws {
+    @Test func `a missing results topic prevents every start, a missing source that of a job`() throws {
         #expect(try missing([("a", 4), ("c", 6), ("dead", 1)], measuringEnds: false) == ["results"])
         #expect(try missing([("a", 4), ("c", 6), ("dead", 1)], measuringEnds: true) == ["b", "results"])
     }
 
-    /// The topics whose absence keeps a publisher from starting.
+    /// The topics whose absence prevents a start.
     private func missing(_ topics: [(String, Int)], measuringEnds: Bool) throws -> [String] {
         let failure = #expect(throws: PublisherFailure.self) { try preflight(topics, measuringEnds: measuringEnds) }
         guard case .topics(let problems)? = failure else { return [] }
@@ -67,7 +67,7 @@ import Testing
         return problems.map(\.topic)
     }
 
-    @Test func `a broker that does not answer may come back, wrong properties do not`() {
+    @Test func `an unresponsive broker may recover, wrong properties do not`() {
         #expect(PublisherFailure.kafka(KafkaFailure(code: "_TRANSPORT", detail: "")).mayPass)
         #expect(!PublisherFailure.kafka(.configuration("", remedy: "")).mayPass)
         #expect(!PublisherFailure.settings("").mayPass)
@@ -78,7 +78,7 @@ import Testing
         #expect(!PublisherFailure.topics(findings.filter { $0.severity == .refuse }).mayPass)
     }
 
-    @Test func `what is waited for is said once, again when it changes, and every minute`() {
+    @Test func `an obstacle is reported once, when it changes, and every minute`() {
         var wait = StartWait()
         let start = Instant(nanoseconds: 0)
         #expect(!wait.hasWaited)

@@ -10,7 +10,7 @@ import Testing
 @testable import PublishEngine
 @testable import PublisherService
 
-/// When a wait of an engine becomes a reason of `/readyz`.
+/// The time at which an engine's wait becomes a reason on `/readyz`.
 struct ReadinessTests {
     private func codes(_ reason: Wait.Reason, since age: Duration) throws -> [String] {
         let settings = PublisherSettings(
@@ -35,7 +35,7 @@ struct ReadinessTests {
         return telemetry.status.notReady.map(\.code)
     }
 
-    @Test func `what an editor has stopped is a reason at once`() throws {
+    @Test func `an editor's stop order is a reason at once`() throws {
         #expect(try codes(.stopped, since: .zero) == ["stopped"])
     }
 
@@ -46,16 +46,16 @@ struct ReadinessTests {
         ).notReady(ControlTopics())
     }
 
-    @Test func `without a topic to know orders from, it is said that nothing is sent, and what to do`() throws {
+    @Test func `a missing control topic is reported with the consequence and the remedy`() throws {
         let reason = try #require(reasons([.neverThere], isKnown: false).first)
         #expect(reason.code == "orders-unknown" && reason.detail.contains("nothing is sent"))
         #expect(reason.remedy.contains("newswire topics --create"))
         #expect(reasons([.neverThere], isKnown: false).count == 1)
-        // What does not explain it does not hide it.
+        // An unrelated reason does not hide this one.
         #expect(reasons([.auditGone], isKnown: false).map(\.code) == ["audit-missing", "orders-unknown"])
     }
 
-    @Test func `an open transaction on the control topic says what it holds up`() throws {
+    @Test func `an open transaction on the control topic is reported with its effect`() throws {
         let stopped = reasons([.heldUp(.seconds(7), stops: true)], isKnown: false)
         #expect(stopped.map(\.code) == ["control-transaction"])
         #expect(stopped.first?.detail.contains("open for 7 s") == true)
@@ -71,7 +71,7 @@ struct ReadinessTests {
             "create the topic (newswire topics --create) or correct its name"
         ), ("_MSG_TIMED_OUT", "", "look at the brokers"),
     ])
-    func `a topic that takes no record of ours has the remedy of what is wrong with it`(
+    func `a topic that refuses our records is reported with the remedy`(
         code: String, known: String, remedy: String
     ) {
         let failure = KafkaFailure(code: code, detail: "d", remedy: known)
@@ -80,8 +80,8 @@ struct ReadinessTests {
         #expect(found.map(\.remedy) == [remedy, remedy])
     }
 
-    @Test func `what may be over in a moment is none before it has lasted`() throws {
-        // However long this test takes.
+    @Test func `a short wait becomes a reason only after it has lasted`() throws {
+        // A start in the future keeps the test independent of its own duration.
         #expect(try codes(.results, since: .seconds(-3_600)) == [])
         #expect(try codes(.results, since: .seconds(6)) == ["results"])
     }

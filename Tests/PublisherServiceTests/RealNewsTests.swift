@@ -13,7 +13,7 @@ struct RealNewsTests {
     @Test(arguments: [
         PayloadSettings(mode: .template), PayloadSettings(mode: .native([.apple, .fcmv1, .windows])),
     ])
-    func `all the news gets one result per delivery and arrives as written`(payload: PayloadSettings) async throws {
+    func `all real news gets one result per delivery and arrives as written`(payload: PayloadSettings) async throws {
         let newsroom = try await Newsroom()
         let rows = try RealNews.agNews()
         #expect(rows.count == 4000)
@@ -21,7 +21,7 @@ struct RealNewsTests {
         try newsroom.topics.publish(rows)
         try newsroom.topics.publish(documents.map { (nil, $0.bytes, []) })
         let settings = try newsroom.settings(payload: payload) { settings in
-            // What carries no subject we know is news of the world here; agencies differ.
+            // News without a known subject is sent to World here, because agencies differ.
             settings.unroutable = .category("World")
         }
 
@@ -33,7 +33,7 @@ struct RealNewsTests {
             #expect(seen.insert(result.coordinates.description).inserted, "two results for \(result.coordinates)")
         }
         #expect(results.count == (rows.count + documents.count) * payload.platforms.count)
-        // Two of the documents are one story in two versions of the standard: the second is the same id and version.
+        // Two of the documents are one story in two versions of the standard, with the same id and version.
         let accepted = results.filter { $0.outcome == .accepted }
         let others = results.filter { $0.outcome != .accepted }
         #expect(
@@ -61,7 +61,7 @@ struct RealNewsTests {
         await newsroom.close()
     }
 
-    @Test func `a drain in the middle and a new start lose nothing and send nothing twice`() async throws {
+    @Test func `a drain during the work and a new start lose nothing and send nothing twice`() async throws {
         let newsroom = try await Newsroom()
         let rows = try RealNews.agNews()
         try newsroom.topics.publish(rows)
@@ -84,7 +84,7 @@ struct RealNewsTests {
         await newsroom.close()
     }
 
-    @Test func `another group on the same results topic has a ledger of its own`() async throws {
+    @Test func `another group on the same results topic has its own ledger`() async throws {
         let newsroom = try await Newsroom()
         let rows = try RealNews.agNews().prefix(200)
         try newsroom.topics.publish(Array(rows))
@@ -99,7 +99,7 @@ struct RealNewsTests {
         await newsroom.close()
     }
 
-    @Test func `a second member joins, nothing is lost, and both end when everything is done`() async throws {
+    @Test func `nothing is lost when a second member joins, and both end when everything is done`() async throws {
         let newsroom = try await Newsroom()
         let rows = try RealNews.agNews()
         try newsroom.topics.publish(rows)
@@ -111,7 +111,7 @@ struct RealNewsTests {
         let (underWay, begun) = AsyncStream<Void>.makeStream()
         first.telemetry.onResult { _ in if settled.next() == 500 { begun.finish() } }
         async let one: Void = first.run(untilCaughtUp: true)
-        // The second joins while the first is at work.
+        // The second member joins while the first one is working.
         for await _ in underWay {}
         async let two: Void = second.run(untilCaughtUp: true)
         try await one

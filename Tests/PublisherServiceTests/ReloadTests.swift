@@ -8,19 +8,19 @@ import TestSupport
 import Testing
 
 struct ReloadTests {
-    /// Two readings of the settings that differ in everything a reload may change.
+    /// Two sets of settings that differ in everything that a reload may change.
     private func settings(_ newsroom: Newsroom, _ edition: String) throws -> PublisherSettings {
         let table = try CategoryTable([.init(name: "World \(edition)", tag: "Tag\(edition)", names: ["world"])])
         return try newsroom.settings(payload: PayloadSettings(message: "\(edition) {{headline}} for {{category}}")) {
             $0.table = table
             $0.engine.rate = .init(perSecond: edition == "A" ? 20_000 : 30_000, burst: 100)
             $0.shards = 2
-            // So that events are read all along, not all at once.
+            // A small window, so that events are read throughout the test.
             $0.engine.lanes[0].window.records = 64
         }
     }
 
-    @Test func `every event uses the old settings or the new ones, never a mix, however often they change`()
+    @Test func `every event uses the old settings or the new ones, never a mix, in any number of reloads`()
         async throws
     {
         let newsroom = try await Newsroom { $0.messagesKept = 100_000 }
@@ -34,7 +34,7 @@ struct ReloadTests {
         let editions = try ["A", "B"].map { try settings(newsroom, $0) }
         let settled = Counter()
         publisher.telemetry.onResult { _ in
-            // In the middle of the work, from the very thread that does it.
+            // The reload is called during the work, on the thread that does it.
             let count = settled.next()
             if count % 50 == 0 { try? publisher.reload(editions[(count / 50) % 2]) }
         }
@@ -49,14 +49,14 @@ struct ReloadTests {
             #expect(body.contains("\(edition) Headline") && body.contains("for World \(edition)"), "\(body)")
         }
         #expect(Set(messages.compactMap(\.tags)) == ["TagA", "TagB"])
-        // Both readings' categories go on being counted.
+        // The categories of both sets are still counted.
         let status = publisher.telemetry.status
         #expect(Set(status.categories) == ["World A", "World B"])
         #expect(status.tally.categories.reduce(0) { $0 + $1.total } == UInt64(events.count))
         await newsroom.close()
     }
 
-    @Test func `new settings that cannot be built change nothing`() async throws {
+    @Test func `invalid new settings change nothing`() async throws {
         let newsroom = try await Newsroom()
         let publisher = try newsroom.publisher(try settings(newsroom, "A"))
         var bad = try settings(newsroom, "B")

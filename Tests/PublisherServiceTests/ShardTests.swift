@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 struct ShardTests {
-    @Test func `a topic of one partition has all connections, however many shards there are`() async throws {
+    @Test func `the shard of a topic's only partition has all connections`() async throws {
         let newsroom = try await Newsroom(partitions: 1)
-        // Two connections each, until it is known who has the partition.
+        // Each shard has two connections until the assignment is known.
         let publisher = try newsroom.publisher(
             try newsroom.settings {
                 $0.shards = 4

@@ -20,7 +20,7 @@ private func request(
 }
 
 @Suite struct StoredRecordTests {
-    @Test func `a result says in a header which record it is about`() throws {
+    @Test func `a result's header names its record`() throws {
         var draft = RecordDraft()
         let identity = RecordIdentity(of: SourceRecord(offset: 41, key: nil, value: [1]))
         request(nil, .undecodable, identity: identity)
@@ -38,7 +38,7 @@ private func request(
 
     @Test(
         arguments: [(Outcome.accepted, "s"), (.unknown, "s"), (.rejected, nil), (.held, nil)] as [(Outcome, String?)])
-    func `a result tells the ledger of which story a version has left`(outcome: Outcome, story: String?) {
+    func `a result names the story of a version that has left`(outcome: Outcome, story: String?) {
         let request = StoreRequest(
             delivery: DeliveryID(rawValue: 1),
             result: ResultRecord(
@@ -56,7 +56,7 @@ private func request(
         #expect(entry?.version == "2")
     }
 
-    @Test func `a dead letter is written now and says when the original was`() {
+    @Test func `a dead letter has the time of writing, and the original time in a header`() {
         let original = SourceRecord(
             offset: 41, timestamp: Instant(milliseconds: 1_234), key: [1], value: [2],
             headers: [RecordHeader("x", "y"), RecordHeader("nw-written-at", "7"), RecordHeader("nw-truncated", "true")])
@@ -72,7 +72,7 @@ private func request(
         #expect(!timeless.headers.contains { $0.name == "nw-written-at" })
     }
 
-    @Test func `recent results are bounded in number and in bytes, good and bad apart`() {
+    @Test func `recent results are bounded in number and in bytes, good and bad separately`() {
         var recent = RecentResults()
         for number in 0..<1_000 { recent.add(request("\(number)")) }
         recent.add(request("bad", .rejected))

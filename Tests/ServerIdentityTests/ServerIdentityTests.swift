@@ -13,7 +13,7 @@ struct ServerIdentityTests {
             ("news.example.evil", "news.example", false), ("news.example", "news.example\0.evil", false),
             ("localhost", "localhost", true), ("localhost", "*.", false),
         ])
-    func `a star stands for one whole first label`(host: String, pattern: String, isMatch: Bool) {
+    func `a star matches exactly one label, the first`(host: String, pattern: String, isMatch: Bool) {
         #expect(ServerIdentity.matches(host, pattern) == isMatch)
     }
 }

@@ -4,7 +4,7 @@ import PublishEngine
 import TestSupport
 import Testing
 
-/// The shipped alert rules over what a publisher really serves, from its first scrape on.
+/// Tests the shipped alert rules with the metrics that a publisher serves, from its first scrape on.
 struct AlertTests {
     @Test
     func `every counter by lane exists at 0 in the first scrape`() async throws {
@@ -36,7 +36,7 @@ struct AlertTests {
     }
 
     @Test(.enabled(if: Promtool.isHere, "needs promtool (Debian: prometheus)"), .timeLimit(.minutes(15)))
-    func `the first burst of dead letters alerts, by each of its reasons`() async throws {
+    func `the first burst of dead letters triggers an alert for each reason`() async throws {
         let room = try await StatusRoom()
         _ = try await room.status { $0.ready }
         let first = Samples(try await room.get("/metrics").text)
@@ -44,12 +44,12 @@ struct AlertTests {
             "{", "[]", #"{"id":"u","headline":"x","category":"Nowhere"}"#, #"{"id":"n","headline":"x"}"#,
         ])
         let settled = try await room.status { $0.settled == 4 }
-        // The page of the publisher shows what there is, and no row of zeros.
+        // The status lists only reasons that have occurred.
         #expect(settled.lanes.first?.deadLetters.count == 4)
         let second = Samples(try await room.get("/metrics").text)
         try await room.close()
 
-        // One scrape every ten seconds: five minutes of the first page, then the second.
+        // The series have a scrape every ten seconds: five minutes of the first page, then the second page.
         let letters = second.series { $0.hasPrefix("newswire_dead_letters_total{") }
         let input = letters.map { series in
             let before = first[series].map { "\(Int($0))" } ?? "_"
@@ -77,7 +77,7 @@ struct AlertTests {
     }
 }
 
-/// Prometheus's own test of rules.
+/// Runs promtool, Prometheus's own test of rules.
 private enum Promtool {
     static var isHere: Bool { (try? run(["--version"]))?.status == 0 }
 

@@ -5,11 +5,11 @@ import Testing
 
 @testable import StatusServer
 
-/// One server for the whole table: nothing in it may harm the next row.
+/// All rows use one server, so that a row's damage would show in the next.
 @Suite(.timeLimit(.minutes(15)), .serialized)
 struct BadRequestTests {
     @Test
-    func `every path answers a bad request with a proper status and nothing else`() async throws {
+    func `every path answers a bad request with a proper status and no more`() async throws {
         let room = try await StatusRoom(runs: false)
         let pages = [
             "/", "/dashboard.css", "/dashboard.js", "/map.js", "/healthz", "/readyz", "/metrics", "/api/status",
@@ -66,7 +66,7 @@ struct BadRequestTests {
     ]
 
     @Test(arguments: malformed.keys.sorted())
-    func `malformed bytes are refused and the server lives on`(what: String) async throws {
+    func `malformed bytes are refused without harm to the server`(what: String) async throws {
         let bytes = try #require(Self.malformed[what])
         let room = try await StatusRoom(runs: false)
         let reply = try RawClient.Reply(try await RawClient.exchange(room.server.port, Array(bytes.utf8)))
@@ -80,7 +80,7 @@ struct BadRequestTests {
         "G", "GET /healthz HTTP/1.1\r\nHost: a",
         "POST /api/lanes/live/pause HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx",
     ])
-    func `a request that never ends is told so and cut off`(beginning: String) async throws {
+    func `a request that never ends is answered and cut off`(beginning: String) async throws {
         let room = try await StatusRoom(runs: false) { settings in
             settings.limits.head = .milliseconds(50)
             settings.limits.body = .milliseconds(50)
@@ -95,7 +95,7 @@ struct BadRequestTests {
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /he",
     ])
-    func `callers that stay connected do not hold up the end`(request: String) async throws {
+    func `the server stops although callers stay connected`(request: String) async throws {
         let room = try await StatusRoom(runs: false)
         let began = ContinuousClock.now
         try await RawClient.hold(room.server.port, Array(request.utf8)) { try await room.close() }
@@ -103,7 +103,7 @@ struct BadRequestTests {
     }
 
     @Test
-    func `from elsewhere an action needs the token`() async throws {
+    func `an action from another machine needs the token`() async throws {
         let room = try await StatusRoom(token: "canary-5b1e", runs: false)
         let port = room.server.port
         func post(_ headers: [(String, String)]) async throws -> RawClient.Reply {
@@ -136,7 +136,7 @@ struct BadRequestTests {
         "Via: 1.1 proxy", "via: 1.1 proxy", "Forwarded: for=203.0.113.7", "X-Forwarded-For: 203.0.113.7",
         "X-Forwarded-Proto: https", "X-Real-IP: 203.0.113.7", "CF-Connecting-IP: 203.0.113.7",
     ])
-    func `a request through a proxy is not local, and is told so`(field: String) async throws {
+    func `a request through a proxy is refused as not local, with the reason`(field: String) async throws {
         let room = try await StatusRoom(runs: false)
         let parts = field.split(separator: ":", maxSplits: 1)
         let reply = try await room.call(
@@ -148,7 +148,7 @@ struct BadRequestTests {
     }
 
     @Test
-    func `a request under another host name is told which name to use`() async throws {
+    func `a request under another host name is answered with the right name`() async throws {
         let room = try await StatusRoom(runs: false)
         let reply = try await room.call("POST", "/api/lanes/live/pause", headers: [("Host", "newsroom.example")])
         #expect(reply.status == 403)
@@ -176,7 +176,7 @@ struct BadRequestTests {
     }
 
     @Test
-    func `a minute of refused actions makes one line of each kind`() async throws {
+    func `a minute of refused actions produces one line of each kind`() async throws {
         let room = try await StatusRoom(token: "canary-5b1e", runs: false)
         for _ in 0..<50 {
             let foreign = [("Origin", "https://evil.example")]
@@ -203,16 +203,16 @@ struct BadRequestTests {
         (Caller(address: "203.0.113.7", authority: "a", origin: "https://a"), "Bearer secret", false, true),
         (Caller(address: "203.0.113.7", authority: "a", origin: "https://b"), "Bearer secret", false, false),
     ])
-    func `who may act`(caller: Caller, authorization: String?, withoutToken: Bool, withToken: Bool) {
+    func `only entitled callers may act`(caller: Caller, authorization: String?, withoutToken: Bool, withToken: Bool) {
         for (token, isAllowed) in [(nil, withoutToken), ("secret", withToken)] as [(String?, Bool)] {
             let verdict = AccessGate(token: token, isOnLoopback: true).mayAct(caller, authorization: authorization)
             #expect({ if case .allowed = verdict { true } else { false } }() == isAllowed, "\(verdict)")
         }
     }
 
-    /// A page on `127.evil.example`, which resolves to 127.0.0.1, sends its own name as the host.
+    /// A page on `127.evil.example`, which resolves to 127.0.0.1, sends that name as the host.
     @Test
-    func `a name that was made to point here opens nothing on a loopback port`() async throws {
+    func `a foreign name that resolves to this machine is refused on a loopback port`() async throws {
         let room = try await StatusRoom(token: "canary-5b1e", runs: false)
         let rebound = ("Host", "127.evil.example:\(room.server.port)")
         for path in ["/", "/metrics", "/api/status", "/api/results", "/readyz"] {

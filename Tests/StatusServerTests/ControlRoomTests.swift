@@ -10,7 +10,7 @@ import StatusServer
 import TestSupport
 import Testing
 
-/// Orders given and shown over HTTP, in a process that does not run itself.
+/// Orders given and shown over HTTP, in a process whose publisher is not running.
 struct ControlRoomTests {
     private struct Known: Decodable {
         var known: Bool
@@ -40,7 +40,7 @@ struct ControlRoomTests {
         }
     }
 
-    @Test func `an order is given by a POST of this machine, and shown with its author`() async throws {
+    @Test func `an order is given by a local POST, and shown with its author`() async throws {
         let room = try await StatusRoom(runs: false, controls: true)
         let stopped = try await room.call(
             "POST", "/api/control/stop?what=hub&reason=wrong%20alert&by=M.%20Mustermann")
@@ -65,7 +65,7 @@ struct ControlRoomTests {
         try await room.close()
     }
 
-    /// As `URLSearchParams` writes a space, and as most programs do.
+    /// `URLSearchParams` writes a space as `+`, and most programs as `%20`.
     @Test(arguments: ["+", "%20"])
     func `every field of an order arrives as it was typed`(space: String) async throws {
         func encoded(_ text: String) -> String { text.percentEncoded.replacing("%20", with: space) }
@@ -88,14 +88,14 @@ struct ControlRoomTests {
         try await room.close()
     }
 
-    @Test func `a category is stopped as the configuration writes it, and a former one can be resumed`() async throws {
+    @Test func `a category is stopped by any spelling of its name, and a removed one can be resumed`() async throws {
         let room = try await StatusRoom(runs: false, controls: true)
         let stopped = try await room.call("POST", "/api/control/stop?what=category:wOrLd")
         #expect(stopped.text.contains(#""scope":"stop/category/World""#), "\(stopped.text)")
         let unknown = try await room.call("POST", "/api/control/stop?what=category:Nope")
         #expect(unknown.status == 400)
         #expect(unknown.text.contains("'Nope' is not a category of the configuration. Known: World"), "\(unknown.text)")
-        // Nothing of it is stopped; the name alone is no reason to refuse.
+        // No stop order for it is in force. The unknown name alone is not refused.
         #expect(try await room.call("POST", "/api/control/resume?what=category:Nope").status == 409)
         #expect(try await room.call("POST", "/api/control/resume?what=category:WORLD").status == 200)
         try await room.close()
@@ -121,7 +121,7 @@ struct ControlRoomTests {
         ("POST", "/api/control/stop?what=hub&reason=r", [("X-Forwarded-For", "10.0.0.7")], 403),
         ("POST", "/api/control/stop?what=hub&reason=r", [("Authorization", "Bearer guess")], 401),
     ])
-    func `an order that is wrong, or of somebody else, changes nothing`(
+    func `an invalid or unauthorised order changes nothing`(
         method: String, target: String, headers: [(String, String)], status: Int
     ) async throws {
         let room = try await StatusRoom(runs: false, controls: true)
@@ -130,7 +130,7 @@ struct ControlRoomTests {
         try await room.close()
     }
 
-    @Test func `records that nobody understands raise the metric, and the reason says what to do`() async throws {
+    @Test func `unreadable records raise the metric, and the reason has a remedy`() async throws {
         let room = try await StatusRoom(controls: true)
         try room.newsroom.topics.publish(
             [(Array("recall/story/S".utf8), Array("no order".utf8), [])], to: "news.control")
@@ -146,7 +146,7 @@ struct ControlRoomTests {
         try await room.close()
     }
 
-    @Test func `missing topics are said where the orders would be`() async throws {
+    @Test func `missing topics are reported in the place of orders`() async throws {
         let room = try await StatusRoom(runs: false, controls: true, topics: false)
         #expect(try await known(room) { $0.problem != nil }.problem?.contains("newswire topics --create") == true)
         let refused = try await room.call("POST", "/api/control/stop?what=lane:live")

@@ -8,13 +8,13 @@ import Testing
 
 private let python = Python(with: "selenium")
 
-/// `NEWSWIRE_SCREENSHOTS` may name a folder to look at the pages in.
+/// Screenshots of the pages are written to the folder in `NEWSWIRE_SCREENSHOTS`, if set.
 @Suite(
     .enabled(if: python != nil, "needs Python's selenium (in NEWSWIRE_TEST_PYTHON or python3)"),
     .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(15)), .serialized)
 struct DashboardTests {
     @Test
-    func `a reader without a pointer sees the service at work, finds events and pauses a lane, in eight tabs`()
+    func `a reader without a pointer sees the service at work, finds events and pauses a lane in eight tabs`()
         async throws
     {
         let room = try await StatusRoom()
@@ -40,7 +40,7 @@ struct DashboardTests {
     }
 
     @Test
-    func `a lane that a flood has stopped is released by keyboard, after a question`() async throws {
+    func `a flooded lane is released by keyboard after a confirmation`() async throws {
         let room = try await StatusRoom(floodGuard: .init(sharePercent: 50, events: 20))
         try room.newsroom.topics.publish((0..<60).map { #"{"id":"\#($0)","headline":"A ferry","category":"No"}"# })
         _ = try await room.status { $0.lanes.first?.flooded == true }
@@ -50,14 +50,14 @@ struct DashboardTests {
     }
 
     @Test
-    func `a story with every kind of character is recalled on the page, and the recall is lifted there`() async throws {
+    func `a story with unusual characters is recalled on the page, and the recall is lifted there`() async throws {
         let room = try await StatusRoom(controls: true)
         #expect(try await look(at: room, "orders") == 0)
         try await room.close()
     }
 
     @Test
-    func `the page says in every state where the news stands still, and nothing on it jumps`() async throws {
+    func `the page shows in every state where the news is blocked, and its layout does not jump`() async throws {
         let room = try await StatusRoom(runs: false)
         #expect(try await look(at: room, "scripted") == 0)
         try await room.close()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Feeds
 
-/// Health, metrics and page of a process that follows feeds.
+/// Tests health, metrics and page of a process that follows feeds.
 @Suite(.timeLimit(.minutes(15)))
 struct FeedStatusServerTests {
     private static let now = Instant(milliseconds: 1_780_000_000_000)
@@ -61,7 +61,7 @@ struct FeedStatusServerTests {
         await running.stop()
     }
 
-    @Test func `the status has each feed, the newest problem first`() async throws {
+    @Test func `the status lists each feed, the newest problem first`() async throws {
         try await Self.serve { port in
             let status = try await RawClient.call(port, "GET", "/api/status").text
             let order = ["afp", "dpa", "old", "quote", "sport", "world"]
@@ -72,7 +72,7 @@ struct FeedStatusServerTests {
         }
     }
 
-    @Test func `a page asks for as many feeds as it can draw, and is told how many there are`() async throws {
+    @Test func `a page requests as many feeds as it can show, and receives their number`() async throws {
         try await Self.serve { port in
             let status = try await RawClient.call(port, "GET", "/api/status?limit=2").text
             #expect(status.contains(#""feedCount":6,"problemCount":3,"feeds":[{"name":"afp""#))
@@ -107,14 +107,14 @@ struct FeedStatusServerTests {
         }
     }
 
-    @Test func `keys in an address do not reach whoever reads the status`() {
+    @Test func `readers of the status do not see keys in addresses`() {
         let url = "https://user:SECRET@agency.example:8443/g2?api_key=SECRET#SECRET"
         let status = FeedStatus(FeedRules(name: "agency", url: url), nil, at: Self.now)
         #expect(status.url == "https://agency.example:8443/g2?…")
         #expect(!String(decoding: status.json, as: UTF8.self).contains("SECRET"))
     }
 
-    @Test func `a process that cannot follow feeds is not ready and says why, but is healthy`() async throws {
+    @Test func `a process that cannot follow feeds is healthy but not ready, and gives the reason`() async throws {
         let reason = ReadinessReason(code: "kafka", detail: "no broker answers", remedy: "start one")
         try await Self.serve([], notReady: [reason]) { port in
             let ready = try await RawClient.call(port, "GET", "/readyz")
@@ -131,7 +131,7 @@ struct FeedStatusServerTests {
         }
     }
 
-    @Test func `nothing but the page and the numbers is there, to be read only`() async throws {
+    @Test func `only the page and the figures are served, read-only`() async throws {
         try await Self.serve { port in
             for path in ["/", "/feeds.js", "/feedrows.js", "/format.js", "/report.js", "/dashboard.css"] {
                 let reply = try await RawClient.call(port, "GET", path)

@@ -2,7 +2,7 @@ import PublishEngine
 import TestSupport
 import Testing
 
-/// A lane that the flood guard has stopped, as the status port shows it.
+/// The status of a lane that the flood guard has stopped.
 struct FloodTests {
     private func flooded() async throws -> StatusRoom {
         let room = try await StatusRoom(floodGuard: .init(sharePercent: 50, events: 20))
@@ -12,7 +12,7 @@ struct FloodTests {
         return room
     }
 
-    @Test func `the reason for not being ready has the command that ends it`() async throws {
+    @Test func `the reason for not being ready has the command that ends the flood`() async throws {
         let room = try await flooded()
         let answer = try await room.get("/readyz")
         #expect(answer.status == 503)
@@ -21,7 +21,7 @@ struct FloodTests {
         try await room.close()
     }
 
-    @Test func `to resume it changes nothing, and the answer says what does`() async throws {
+    @Test func `resuming a flooded lane changes nothing, and the answer names the right command`() async throws {
         let room = try await flooded()
         let answer = try await room.call("POST", "/api/lanes/live/resume")
         #expect(answer.status == 409)
@@ -29,7 +29,7 @@ struct FloodTests {
         try await room.close()
     }
 
-    @Test func `released, it goes on, and the log says who did it`() async throws {
+    @Test func `a released lane continues, and the log names the caller`() async throws {
         let room = try await flooded()
         #expect(try await room.call("POST", "/api/lanes/live/release?waiting=maybe").status == 400)
         #expect(try await room.call("POST", "/api/lanes/other/release").status == 404)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import StatusServer
 
-/// A Python that has the package, or nothing.
+/// A Python with the package, if one is installed.
 private let python = Python(with: "prometheus_client")
 
 struct MetricsTextTests {
     @Test
-    func `the text is as the format wants it`() {
+    func `the text has the form that the format requires`() {
         var text = MetricsText()
         text.family("a_total", .counter, "How many.") { text in
             text.sample(1, ("x", "a\"b\\c\nd"), ("y", ""))

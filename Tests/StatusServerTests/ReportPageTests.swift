@@ -3,16 +3,16 @@ import Testing
 
 private let python = Python(with: "selenium")
 
-/// The pages of the processes beside the publisher, in a browser. `NEWSWIRE_SCREENSHOTS` may name a folder to look at them in.
+/// Tests the pages of other processes than the publisher, with screenshots if `NEWSWIRE_SCREENSHOTS` is set.
 @Suite(
     .enabled(if: python != nil, "needs Python's selenium (in NEWSWIRE_TEST_PYTHON or python3)"),
     .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(15)), .serialized)
 struct ReportPageTests {
-    @Test func `the page of feeds shows each, the newest problem first, and what to do`() async throws {
+    @Test func `the page of feeds lists each feed with its remedy, the newest problem first`() async throws {
         try await FeedStatusServerTests.serve { try await look(at: $0, "feeds") }
     }
 
-    @Test func `the page of telemetry says who was reached, who was not and why, and what to do in every state`()
+    @Test func `the page of telemetry shows reached and missed devices and the remedy in every state`()
         async throws
     {
         try await TelemetryStatusServerTests.serve { try await look(at: $0, "telemetry") }

@@ -9,7 +9,7 @@ import StatusServer
 import Synchronization
 import TestSupport
 
-/// A publisher at work between a broker and a hub in this process, with its status served.
+/// A working publisher between a broker and a hub in this process, with a status server.
 struct StatusRoom {
     let newsroom: Newsroom
     let publisher: Publisher
@@ -18,10 +18,10 @@ struct StatusRoom {
     private let running: Task<Void, any Error>
 
     /// - Parameters:
-    ///   - runs: `false` leaves the publisher as it is before its start.
-    ///   - controls: whether orders are shown and can be given.
-    ///   - topics: whether those of the orders exist.
-    ///   - floodGuard: off, as most tests want failures and no halt because of them.
+    ///   - runs: `false` leaves the publisher in the state before its start.
+    ///   - controls: `true` to show and accept orders.
+    ///   - topics: `true` to create the control topics.
+    ///   - floodGuard: off by default, because most tests need failures without a flood.
     init(
         token: String? = nil, runs: Bool = true, controls: Bool = false, topics: Bool = true,
         floodGuard: FloodGuard.Settings = .init(sharePercent: 0),
@@ -66,7 +66,7 @@ struct StatusRoom {
         try await RawClient.call(server.port, method, target, headers: headers, body: body)
     }
 
-    /// Follows the stream of statuses until one is as wanted.
+    /// Follows the stream of statuses until one satisfies the condition.
     func status(where isWanted: (Status) -> Bool) async throws -> Status {
         try await RawClient.events(server.port, "/api/stream") { event in
             let status = try JSONDecoder().decode(Status.self, from: Data(event.utf8))
@@ -74,14 +74,14 @@ struct StatusRoom {
         }
     }
 
-    /// The parts of a status that tests look at.
+    /// The parts of a status that tests read.
     struct Status: Decodable {
         var ready: Bool
         var healthy: Bool
         var halts: [Halt]
         var limitedBy: [String]
         var requests: Int
-        /// What waits on the held topic; `nil` without one.
+        /// The events on the held topic; `nil` without one.
         var held: Held?
         var lanes: [Lane]
 
@@ -112,7 +112,7 @@ struct StatusRoom {
 }
 
 extension StatusServerSettings {
-    /// On a port of its own. Tests may be slow; none of the limits is reached.
+    /// Settings with a free port and limits that no test reaches, even a slow one.
     static func patient(token: String? = nil) -> StatusServerSettings {
         var settings = StatusServerSettings(port: 0, token: token)
         settings.limits = ConnectionLimits(
@@ -122,7 +122,7 @@ extension StatusServerSettings {
     }
 }
 
-/// Keeps what was logged.
+/// Records the lines of a log.
 final class LogCatcher: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct StatusServerTests {
     @Test
-    func `a publisher that has no partitions yet lives but is not ready`() async throws {
+    func `a publisher without partitions is healthy but not ready`() async throws {
         let room = try await StatusRoom(runs: false)
         let health = try await room.get("/healthz")
         #expect(health.status == 200)
@@ -25,7 +25,7 @@ struct StatusServerTests {
     }
 
     @Test
-    func `the page has every file that it asks for, and may ask for nothing else`() async throws {
+    func `the page contains every file that it requests, and may request no others`() async throws {
         let room = try await StatusRoom(runs: false)
         var wanted = ["/", "/dashboard.css", "/dashboard.js"]
         for index in 0... {
@@ -44,7 +44,7 @@ struct StatusServerTests {
     }
 
     @Test
-    func `the time of the start does not move`() async throws {
+    func `the reported start time is constant`() async throws {
         let room = try await StatusRoom(runs: false)
         var starts: Set<String> = []
         for _ in 0..<20 {
@@ -56,7 +56,7 @@ struct StatusServerTests {
     }
 
     @Test
-    func `a port that is taken is named`() async throws {
+    func `a port in use is reported with its number`() async throws {
         let room = try await StatusRoom(runs: false)
         let server = StatusServer(
             StatusServerSettings(port: room.server.port), publisher: room.publisher,
@@ -67,7 +67,7 @@ struct StatusServerTests {
     }
 
     @Test
-    func `readiness follows a hub that refuses the key, and says what to do`() async throws {
+    func `readiness reports a hub that refuses the key, with a remedy`() async throws {
         let room = try await StatusRoom()
         _ = try await room.status { $0.ready }
         #expect(try await room.get("/readyz").text == #"{"ready":true,"reasons":[]}"#)
@@ -148,7 +148,7 @@ struct StatusServerTests {
     }
 
     @Test
-    func `a paused lane waits until it is resumed, and the log says who did it`() async throws {
+    func `a paused lane waits until it is resumed, and the log names the caller`() async throws {
         let room = try await StatusRoom()
         _ = try await room.status { $0.ready }
         #expect(try await room.call("POST", "/api/lanes/live/pause").text == #"{"lane":"live","paused":true}"#)

@@ -8,12 +8,12 @@ import Testing
 
 @testable import HubTelemetry
 
-/// Health, metrics and page of a process that asks the hub what became of sends.
+/// Tests health, metrics and page of a process that polls the hub about sends.
 @Suite(.timeLimit(.minutes(15)))
 struct TelemetryStatusServerTests {
     private static let now = Instant(milliseconds: 1_780_000_000_000)
 
-    /// A send that has come to its end.
+    /// The last record of a send.
     private static func record(
         _ state: TelemetryRecord.State = .completed, lane: String = "live", took seconds: Int = 1,
         polled ago: Int = 60, _ counts: [String: [String: Int64]] = [:]
@@ -97,21 +97,21 @@ struct TelemetryStatusServerTests {
             Status.self, from: Data(try await RawClient.call(port, "GET", "/api/status" + query).text.utf8))
     }
 
-    @Test func `the status says how many were reached, how fast, and by lane`() async throws {
+    @Test func `the status has the number of reached devices, the times and the lanes`() async throws {
         try await Self.serve { port in
             let sends = try await status(port).sends
             #expect(sends.map(\.lane) == ["backfill", "live"])
             let (backfill, live) = (try #require(sends.first), try #require(sends.last))
             #expect(live.states == ["Completed": 7, "NoTargetFound": 4, "Abandoned": 1])
             #expect((live.targets, live.successes) == (5 * 300 + 42, 5 * 290))
-            // Of the twelve, nine took a second, two at most five, one half a minute.
+            // Of the twelve sends, nine took a second, two at most five, and one half a minute.
             #expect((live.timed, live.secondsWithin) == (12, ["p50": 1, "p90": 5]))
-            // Longer than any bound.
+            // The time exceeds the last bound.
             #expect((backfill.timed, backfill.secondsWithin) == (1, [:]))
         }
     }
 
-    @Test func `what a platform did has its devices and when that was last`() async throws {
+    @Test func `an outcome has its number of devices and its latest time`() async throws {
         try await Self.serve { port in
             let dead = try #require(try await status(port).outcomes.first { $0.outcome == "InvalidCredentials" })
             #expect((dead.platform, dead.lane, dead.devices) == ("wns", "live", 42))
@@ -119,7 +119,7 @@ struct TelemetryStatusServerTests {
         }
     }
 
-    @Test func `tags that nobody has are named, the latest first, as many as a page asks for`() async throws {
+    @Test func `tags without devices are listed up to the page's limit, the latest first`() async throws {
         try await Self.serve { port in
             let all = try await status(port)
             #expect(all.withoutTarget.map(\.tag) == ["Wrold", "<b>Sprots</b>"])
@@ -130,7 +130,7 @@ struct TelemetryStatusServerTests {
         }
     }
 
-    @Test func `metrics say the same, and what an alert reads exists at 0`() async throws {
+    @Test func `metrics agree with the status, and those for alerts exist at 0`() async throws {
         try await Self.serve { port in
             let samples = Samples(try await RawClient.call(port, "GET", "/metrics").text)
             let live = #"{lane="live",platform="template"}"#
@@ -148,7 +148,7 @@ struct TelemetryStatusServerTests {
         }
     }
 
-    @Test func `a process that may not ask is not ready and says why, but is healthy`() async throws {
+    @Test func `a process without permission is healthy but not ready, and gives the reason`() async throws {
         try await Self.serve(problem: .notAllowed) { port in
             let ready = try await RawClient.call(port, "GET", "/readyz")
             #expect(ready.status == 503 && ready.text.contains("Standard tier"))
@@ -160,7 +160,7 @@ struct TelemetryStatusServerTests {
         }
     }
 
-    @Test func `nothing but the page and the numbers is there, to be read only`() async throws {
+    @Test func `only the page and the figures are served, read-only`() async throws {
         try await Self.serve { port in
             for path in ["/", "/telemetry.js", "/report.js", "/format.js", "/dashboard.css"] {
                 let reply = try await RawClient.call(port, "GET", path)

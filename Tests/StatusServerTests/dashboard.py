@@ -1,4 +1,4 @@
-"""Looks at the dashboard as its readers do: dashboard.py ADDRESS working|halted|flooded|orders|scripted [FOLDER FOR SCREENSHOTS]"""
+"""Tests the dashboard as its readers use it: dashboard.py ADDRESS working|halted|flooded|orders|scripted [FOLDER FOR SCREENSHOTS]"""
 
 import sys
 
@@ -12,7 +12,7 @@ address, mode = sys.argv[1:3]
 
 
 class Reader:
-    """Has a keyboard and no pointer."""
+    """A reader with a keyboard and without a pointer."""
 
     def __init__(self, page):
         self.page = page
@@ -24,7 +24,7 @@ class Reader:
         return self.page.driver.switch_to.active_element
 
     def reach(self, selector):
-        """Tabs on from the top of the page until it is there."""
+        """Presses Tab from the top of the page until the element has the focus."""
         self.page.script("document.activeElement.blur()")
         for _ in range(200):
             self.press(Keys.TAB)
@@ -40,7 +40,7 @@ with opened(address, *sys.argv[3:]) as page:
     reader = Reader(page)
 
     def rows(body):
-        # In one go: the page draws itself anew every second.
+        # Read in one step, because the page redraws itself every second.
         return script("[...document.getElementById(arguments[0]).rows].map(row => [...row.cells].map(cell => cell.innerText))", body)
 
     def badge(station):
@@ -48,7 +48,7 @@ with opened(address, *sys.argv[3:]) as page:
 
     def search(event):
         reader.reach("#event")
-        # What is there already is selected when the field is reached.
+        # The field's existing text is selected when it gets the focus.
         reader.press(Keys.DELETE, event)
 
     if mode == "halted":
@@ -74,7 +74,7 @@ with opened(address, *sys.argv[3:]) as page:
         assert reader.focused() == send
         reader.press(Keys.ENTER)
         wait("the question", lambda: page.find("#confirm").is_displayed())
-        # The harmless answer has the focus; the other one is next to it.
+        # The harmless answer has the focus, and the other one is next.
         assert reader.focused().text == "Cancel"
         reader.press(Keys.TAB, Keys.ENTER)
         wait("the release", lambda: text("#action") == "Asked lane live to release." and badge(".lane") != "Stopped")
@@ -109,7 +109,7 @@ with opened(address, *sys.argv[3:]) as page:
         assert ["World", "41"] in [row[:2] for row in rows("category-outcomes")]
         assert "truncated-json" in text("#some-dead") and "newswire redrive" in text("#some-dead")
         assert text("#accepted") == "41" and text("#failed") == text("#dead-letters") == "1"
-        # A second status makes the first stretch of each line.
+        # A second status makes the first segment of each line.
         wait("the charts", lambda: script("document.querySelector('#rate-chart .line').getAttribute('d').includes('L')"))
         wait("the sparkline", lambda: page.find(".lane .spark").accessible_name.startswith("Lane live, events a second"))
 
@@ -122,7 +122,7 @@ with opened(address, *sys.argv[3:]) as page:
         search(" ")
         wait("all again", lambda: len(rows("results")) == 20)
 
-        # A number explains itself to whoever reaches it, until they dismiss it; a screen reader has it as description.
+        # A figure shows its definition on hover and focus until it is dismissed. Screen readers get it as the description.
         behind = reader.reach("[data-term=behind]")
         wait("the definition", lambda: page.find("#tip").is_displayed())
         assert text("#tip").startswith("Events on the lane’s topics")
@@ -169,7 +169,7 @@ with opened(address, *sys.argv[3:]) as page:
         page.emulate(prefers_color_scheme="dark")
         page.picture("dark", 1280, 2600)
 
-        # As many as a browser has connections to a host, and two more: the last one works like the first.
+        # Two tabs more than a browser has connections to a host. The last one works like the first.
         page.emulate(prefers_color_scheme="light")
         first = page.driver.current_window_handle
         for _ in range(7):

@@ -1,4 +1,4 @@
-"""Looks at the pages of the processes beside the publisher: reports.py ADDRESS feeds|telemetry [FOLDER FOR SCREENSHOTS]"""
+"""Tests the pages of processes other than the publisher: reports.py ADDRESS feeds|telemetry [FOLDER FOR SCREENSHOTS]"""
 
 import copy
 import json
@@ -10,7 +10,7 @@ from looks import legible, reachable
 
 address, mode, *folder = sys.argv[1:]
 
-# Stands before the page's own questions: what the test tells is the answer, "silence" a server that is gone.
+# Intercepts the page's requests. The test sets the answer; "silence" simulates a missing server.
 SOURCE = """
   const network = window.fetch;
   window.fetch = (address, options) => {
@@ -35,7 +35,7 @@ def looks_right(page, name):
         page.fits()
         legible(page)
         reachable(page)
-    # Cells say what they are where columns have no heads.
+    # Cells show their own labels if columns have no heads.
     labels = page.script("[...document.querySelectorAll('tbody td')].every(cell => getComputedStyle(cell, '::before').content.length > 2)")
     assert labels, "a cell has no label"
     page.picture(name, 320, 640)
@@ -83,7 +83,7 @@ def telemetry(page):
     page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": SOURCE})
     page.driver.refresh()
     harmless = [row for row in real["outcomes"] if row["outcome"] == "Success"]
-    # What is long past needs nobody any more; what is recent comes first.
+    # Old problems are not shown, and recent ones come first.
     old = [row | {"last": "2020-01-01T00:00:00.000Z"} for row in real["outcomes"]]
     told(outcomes=old)
     verdict("a tag of nobody", "Look", "Nobody has the tag Wrold", "3 sends to it found no device, the last 20 s ago.", "typing error")

@@ -5,7 +5,7 @@ import json
 
 from looks import legible, reachable
 
-# Puts itself before the page's own questions. Each answer is a second later than the one before.
+# Intercepts the page's requests. Each answer is a second later than the previous one.
 SOURCE = """
   const network = window.fetch;
   let seconds = 0;
@@ -70,14 +70,14 @@ def look(page):
         return [text("#state"), text("#title")]
 
     def marked():
-        """The stations where something is wrong."""
+        """The stations with a problem."""
         return script("[...document.querySelectorAll('.station')].filter(one => ['warn', 'bad'].includes(one.dataset.tone)).map(one => "
                       "one.id || [...one.classList].at(-1) + ' ' + one.closest('li').querySelector('.lane .name').textContent)")
 
     def flows():
         return script("[...document.querySelectorAll('.pipe')].map(pipe => pipe.dataset.flow)")
 
-    # From the first second, and before any answer, the page says what it knows.
+    # The page shows its state from the first second, before any answer.
     wait("no connection", lambda: text("#age") == "No connection")
     assert text("#title") == "The publisher cannot be reached" and text("#why") == "Nothing is known yet."
     tell()
@@ -85,7 +85,7 @@ def look(page):
     assert marked() == [] and set(flows()) == {"none"}
     page.picture("idle", 1280, 800)
 
-    # A slow stream and a fast one.
+    # One slow stream and one fast stream.
     tell(perSecond=(1, 0))
     wait("one a second", lambda: state() == ["Sending", "1 event a second"])
     assert flows()[0] == "slow" and flows()[2] == "none"
@@ -114,7 +114,7 @@ def look(page):
 
     def check(name, wanted, at, **changes):
         tell(**changes)
-        # A limit stays for some seconds, so that its word does not flicker.
+        # A limiter is shown for some seconds, so that the word does not flicker.
         wait(name, lambda: state() == wanted and marked() == at)
         for size in sizes:
             page.picture(f"{name}-{size[0]}", *size)
@@ -157,7 +157,7 @@ def look(page):
     check("ending", ["Ending", "Shutting down"], [], ready=False, notReady=[reason("shutting-down", "shutting down", "")])
     check("stuck", ["Standing still", "The process is stuck"], [], healthy=False, stuck="a shard has not reported for 61 s")
 
-    # One lane is stopped, and its card has the buttons that end it: they need room of their own.
+    # One lane is stopped. The buttons on its card that end the flood need their own room.
     flood = {"reason": "flood", "lane": "live", "detail": "lane live: most recent events ended as dead letters", "remedy": "release it", "since": "2026-01-01T12:00:00Z", "probeAt": "2026-01-01T12:01:00Z"}
     tell(ready=False, halts=[flood], notReady=[reason("flood", of="live")], lanes=lanes({"flooded": True, "lag": 340}))
     wait("the flood", lambda: state() == ["Partly standing still", "Lane live is stopped: most of its events failed"])
@@ -167,7 +167,7 @@ def look(page):
     legible(page)
     reachable(page)
 
-    # Old numbers say that they are old, where the verdict was.
+    # The place of the verdict says that the figures are outdated.
     tell(perSecond=(300, 10))
     wait("the stream", lambda: text("#state") == "Sending")
     for name, title in [("refused", "The publisher cannot be reached"), ("silent", "The publisher does not answer")]:
@@ -184,7 +184,7 @@ def look(page):
         wait("the connection", lambda: text("#age").startswith("Live") and text("#state") == "Sending")
         wait("the end of it read out", lambda: script("window.said.at(-1)") == "Sending.")
 
-    # Frozen, it still says that the connection is lost, and that it is back.
+    # A frozen page still announces that the connection is lost, and that it is back.
     page.find("#freeze").click()
     page.driver.execute_script("window.told.fails = 'refused'")
     wait("the loss while frozen", lambda: text("#state") == "No connection")
@@ -192,19 +192,19 @@ def look(page):
     wait("the connection while frozen", lambda: text("#state") == "Sending")
     page.find("#freeze").click()
 
-    # A process that was started again counts from zero, and may have other lanes.
+    # A restarted process counts from zero and may have other lanes.
     tell(perSecond=(5, 0), startedAt="2026-01-01T13:00:00Z", lanes=[lane("live"), lane("archive")])
     wait("the restart", lambda: state() == ["Sending", "5 events a second"])
     assert [one.text for one in page.all(".lane .name")] == ["live", "archive"]
 
-    # A few events that are not committed yet are no reason to worry; old ones are.
+    # A few uncommitted events are normal; old ones are a problem.
     tell(startedAt="2026-01-01T14:00:00Z", lanes=lanes({"lag": 2, "lagSeconds": 4}))
     wait("the few", lambda: state() == ["Idle", "Nothing to send"])
     tell(startedAt="2026-01-01T15:00:00Z", lanes=lanes({"lag": 2, "lagSeconds": 40}))
     wait("the old ones", lambda: state() == ["Waiting", "Events wait, and nothing has an outcome yet"])
     tell(startedAt="2026-01-01T15:10:00Z", lanes=lanes({"lag": 4000, "lagSeconds": 6}))
     wait("the many", lambda: state()[0] == "Waiting" and "just come" in text("#todo"))
-    # What is not counted yet is not nothing.
+    # A value that is not counted yet must not be shown as zero.
     uncounted = [{name: value for name, value in one.items() if name not in ("lag", "lagSeconds")} for one in lanes()]
     tell(startedAt="2026-01-01T15:20:00Z", lanes=uncounted)
     wait("the uncounted", lambda: state() == ["Measuring", "The first numbers come in a moment"])
@@ -219,15 +219,15 @@ def look(page):
     tell(startedAt="2026-01-01T16:00:00Z", perSecond=(5, 0))
     wait("the end", lambda: state() == ["Sending", "5 events a second"])
 
-    # A tab that comes to the front does not wait for its slow clock.
+    # A tab that becomes visible does not wait for its slow timer.
     wait("a question at once", lambda: script("(() => { const before = asked; document.dispatchEvent(new Event('visibilitychange')); return asked - before; })()") == 1)
 
-    # Who wants no movement, and who has colours of their own.
+    # Readers with reduced motion, and readers with forced colours.
     page.emulate(prefers_reduced_motion="reduce")
     assert script("getComputedStyle(document.querySelector('.pipe'), '::before').animationName") == "none"
     page.emulate(forced_colors="active")
     page.picture("forced", 1280, 800)
     page.emulate()
 
-    # The scripted source has refused on purpose.
+    # The scripted source refuses requests on purpose.
     page.driver.get_log("browser")

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Chromium, which `browser.py` drives.
+/// Chromium, controlled by `browser.py`.
 package enum Browser {
     package static let isHere = ["chromedriver", "chromium"].allSatisfy(isInPath)
 
-    /// What a script takes as its last argument: a folder for screenshots, when `NEWSWIRE_SCREENSHOTS` names one.
+    /// The last argument of scripts: the folder for screenshots, if `NEWSWIRE_SCREENSHOTS` is set.
     package static let screenshots = ProcessInfo.processInfo.environment["NEWSWIRE_SCREENSHOTS"].map { [$0] } ?? []
 
     static func isInPath(_ program: String) -> Bool {

@@ -1,15 +1,15 @@
 import Foundation
 package import Testing
 
-/// The schemas of the repository, read by a program that is not ours.
+/// The repository's schemas, checked by an independent program.
 package enum JSONSchema {
     private static let python = Python(with: "jsonschema")
 
     package static let isReadable = python != nil
     package static let need: Comment = "needs Python's jsonschema (in NEWSWIRE_TEST_PYTHON or python3)"
 
-    /// The documents that the schema judges wrongly, one a line: those of `good` that it refuses, and those of `bad` that it
-    /// accepts.
+    /// The documents that the schema misjudges, one per line: those of `good` that it refuses, and those of `bad` that
+    /// it accepts.
     package static func misjudged(_ schema: String, good: [String], bad: [String]) async throws -> String {
         let documents = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: documents) }
@@ -28,7 +28,7 @@ package enum JSONSchema {
         return ended.output
     }
 
-    /// The examples beside the schemas whose names begin so, by name.
+    /// The examples next to the schemas whose names have this prefix, ordered by name.
     package static func examples(_ prefix: String) throws -> [(name: String, bytes: [UInt8])] {
         let folder = repository.appending(path: "schemas/examples")
         return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(prefix) }.sorted()

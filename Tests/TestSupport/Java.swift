@@ -2,10 +2,10 @@ import Foundation
 
 /// The Java of this machine.
 package enum Java {
-    /// Whether it can run a program from its source.
+    /// True if it can run a program from source.
     package static let isHere = Browser.isInPath("javac")
 
-    /// Runs the program that stands beside a test to its end.
+    /// Runs a program in the test's folder to its end.
     package static func run(
         _ program: String, arguments: [String] = [], input: String = "", beside test: String = #filePath
     ) async throws -> (status: Int32, output: String) {

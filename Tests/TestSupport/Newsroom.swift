@@ -8,7 +8,7 @@ package import PublishEngine
 package import PublisherService
 package import Tracing
 
-/// A broker and a hub in this process, and publishers between them.
+/// A broker and a hub in this process, and the settings for publishers between them.
 package struct Newsroom: Sendable {
     package static let hubName = "breaking-news"
 
@@ -26,7 +26,7 @@ package struct Newsroom: Sendable {
         hub = try await Self.hub(configureHub)
     }
 
-    /// A hub on a port of its own.
+    /// Starts a hub on a free port.
     package static func hub(
         _ configure: @escaping @Sendable (inout HubSettings) -> Void = { _ in }
     ) async throws -> RunningHub {
@@ -51,7 +51,7 @@ package struct Newsroom: Sendable {
         return settings
     }
 
-    /// A publisher that logs nothing.
+    /// A publisher without a log.
     package func publisher(_ settings: PublisherSettings, tracer: (any Tracer)? = nil) throws -> Publisher {
         try Publisher(settings: settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tracer: tracer)
     }

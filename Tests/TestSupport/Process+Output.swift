@@ -1,8 +1,8 @@
 import Foundation
 
 extension Process {
-    /// Runs to its end, on a thread that may wait: the few of the tests also serve what it asks for. What it has to say
-    /// about mistakes goes to standard error.
+    /// Runs the process to its end on a separate thread, because the tests' few threads also serve its requests. Its
+    /// errors go to standard error.
     func output(of input: String) async throws -> (status: Int32, output: String) {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { [self] in

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A Python that has what a test needs: `NEWSWIRE_TEST_PYTHON`, which `deploy/test` sets, or `python3`.
+/// A Python with the modules of a test: the one in `NEWSWIRE_TEST_PYTHON`, which `deploy/test` sets, or `python3`.
 package struct Python: Sendable {
     private let interpreter = ProcessInfo.processInfo.environment["NEWSWIRE_TEST_PYTHON"] ?? "python3"
 
-    /// `nil` when it is not there or cannot import the modules.
+    /// Returns `nil` if there is no such Python or it cannot import the modules.
     package init?(with modules: String...) {
         let process = process(["-c", "import " + modules.joined(separator: ",")], [:])
         process.standardError = FileHandle.nullDevice
@@ -17,7 +17,7 @@ package struct Python: Sendable {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [interpreter] + arguments
-        // Scripts of the tests may import what stands beside this file.
+        // Scripts of the tests may import modules next to this file.
         let support = URL(filePath: #filePath).deletingLastPathComponent().path
         process.environment = ProcessInfo.processInfo.environment
             .merging(["PYTHONPATH": support, "PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
@@ -32,7 +32,7 @@ package struct Python: Sendable {
         try await run(["-c", program] + arguments, environment, input)
     }
 
-    /// Runs the script that stands beside a test.
+    /// Runs a script in the test's folder.
     package func run(
         script: String, arguments: [String] = [], input: String = "", beside test: String = #filePath
     ) async throws -> (status: Int32, output: String) {

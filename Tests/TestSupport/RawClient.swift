@@ -1,11 +1,11 @@
 import NIOCore
 import NIOPosix
 
-/// One request on a connection of its own, its bytes written by hand.
+/// One request on its own connection, with handwritten bytes.
 package enum RawClient {
     package struct Reply: Sendable {
         package var status: Int
-        /// Names in lower case.
+        /// The header fields, with names in lower case.
         package var headers: [String: String]
         package var body: [UInt8]
 
@@ -46,7 +46,7 @@ package enum RawClient {
         return try Reply(try await exchange(port, Array((head + "\r\n").utf8) + body))
     }
 
-    /// Everything the server sends until it closes. A reset ends it with what came before.
+    /// Reads everything that the server sends until it closes. A reset returns the bytes before it.
     package static func exchange(_ port: Int, _ bytes: [UInt8]) async throws -> [UInt8] {
         try await connect(port, ByteBuffer(bytes: bytes)).executeThenClose { inbound, _ in
             var received: [UInt8] = []
@@ -58,7 +58,7 @@ package enum RawClient {
         }
     }
 
-    /// Reads server-sent events until `body` makes something of one.
+    /// Reads server-sent events until `body` returns a value for one.
     package static func events<Found>(
         _ port: Int, _ target: String, after last: Int? = nil, _ body: (String) throws -> Found?
     ) async throws -> Found {
@@ -92,7 +92,7 @@ package enum RawClient {
         }
     }
 
-    /// Sends and keeps the connection open while `body` runs, whatever comes back.
+    /// Sends bytes and keeps the connection open while `body` runs. Replies are ignored.
     package static func hold(_ port: Int, _ bytes: [UInt8], while body: () async throws -> Void) async throws {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
@@ -124,8 +124,8 @@ package enum RawClient {
     }
 }
 
-/// Writes as soon as there is a connection. A test that wrote itself could be kept from it, by others that block its threads, for
-/// longer than the server waits.
+/// Writes as soon as the connection is active. A test that wrote itself could be delayed beyond the server's time limit
+/// by tests that block its threads.
 private final class RequestAtOnce: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -1,9 +1,9 @@
 package import Foundation
 package import NewsModel
 
-/// Real news that is not part of the repository: the folder that `NEWSWIRE_TEST_DATA` names.
+/// Real news outside the repository, in the folder that `NEWSWIRE_TEST_DATA` names.
 package enum RealNews {
-    /// `nil` where there is none.
+    /// The folder; `nil` if it is not set.
     package static let folder = ProcessInfo.processInfo.environment["NEWSWIRE_TEST_DATA"].map { URL(filePath: $0) }
     package static let isMissing = "set NEWSWIRE_TEST_DATA to a folder with ag_news.csv and ninjs/ to run this"
 
@@ -11,7 +11,7 @@ package enum RealNews {
     package static func agNewsRows() throws -> [[String]] {
         guard let folder else { return [] }
         let text = try String(contentsOf: folder.appending(path: "ag_news.csv"), encoding: .utf8)
-        // Every field is quoted; a quote inside is doubled.
+        // Every field is quoted, and a quote inside is doubled.
         return text.split(separator: "\n").map { line in
             line.dropFirst().dropLast().components(separatedBy: "\",\"").map {
                 $0.replacingOccurrences(of: "\"\"", with: "\"")

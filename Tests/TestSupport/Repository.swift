@@ -1,5 +1,5 @@
 package import Foundation
 
-/// The checkout that the tests were built from.
+/// The checkout from which the tests were built.
 package let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

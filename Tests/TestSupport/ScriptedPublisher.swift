@@ -11,25 +11,25 @@ import Musl
 import Darwin
 #endif
 
-/// A publisher over real sockets that answers each request as its script says; a connection has one request.
+/// A publisher on real sockets that answers each request as its script specifies. Each connection carries one request.
 package final class ScriptedPublisher: Sendable {
     package struct Request: Sendable {
-        /// Path and query.
+        /// The path and query.
         package var path: String
         package var method: String
-        /// Names in lower case.
+        /// The header fields, with names in lower case.
         package var headers: [String: String]
         package var body: String
-        /// Requests for the same path before this one.
+        /// The number of earlier requests for the same path.
         package var earlier: Int
     }
 
     package enum Answer: Sendable {
-        /// These bytes, then the end of the connection.
+        /// Sends these bytes, then ends the connection.
         case bytes([UInt8])
-        /// Pieces one by one, with a pause after each, then the end of the connection.
+        /// Sends the pieces with a pause after each, then ends the connection.
         case pieces([[UInt8]], every: TimeAmount)
-        /// The head, then the piece again and again while anybody reads.
+        /// Sends the head, then repeats the piece until the reader disconnects.
         case endless(head: String, piece: [UInt8])
         case close
         case reset
@@ -55,9 +55,9 @@ package final class ScriptedPublisher: Sendable {
     private let box: Box
 
     package var requests: [Request] { box.state.withLock { $0.requests } }
-    /// Connections, with a request or without.
+    /// The number of connections, with or without a request.
     package var accepted: Int { box.state.withLock { $0.accepted } }
-    /// Bytes handed to sockets, before TLS.
+    /// The number of bytes passed to sockets, before TLS.
     package var sent: Int { box.state.withLock { $0.sent } }
 
     private struct State {
@@ -84,9 +84,9 @@ package final class ScriptedPublisher: Sendable {
     }
 
     /// - Parameters:
-    ///   - certificate: PEM, of `TestCertificates`; with one, the publisher speaks TLS.
-    ///   - host: where it listens; `0.0.0.0` is every address, so that feeds may have hosts of their own in 127/8.
-    ///   - greeting: what happens to a connection before any request.
+    ///   - certificate: PEM of `TestCertificates`; with one, the publisher speaks TLS.
+    ///   - host: the address to listen on. `0.0.0.0` listens on all, so that each feed can have its own host in 127/8.
+    ///   - greeting: the step for a connection before any request.
     package static func start(
         certificate: String? = nil, host: String = "127.0.0.1", greeting: Answer? = nil,
         script: @escaping @Sendable (Request) -> Answer

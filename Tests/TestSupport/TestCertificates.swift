@@ -1,5 +1,5 @@
-/// Certificates for servers of tests, valid from 2020 to 2125, all of one authority that nobody else trusts. The keys open
-/// nothing.
+/// Certificates for test servers, valid from 2020 to 2125, all from one authority that only tests trust. The keys
+/// protect nothing.
 package enum TestCertificates {
     package static let authority = """
         -----BEGIN CERTIFICATE-----
@@ -15,7 +15,7 @@ package enum TestCertificates {
         -----END CERTIFICATE-----
         """
 
-    /// For `localhost` and 127.0.0.1.
+    /// A certificate for `localhost` and 127.0.0.1.
     package static let localhost = """
         -----BEGIN CERTIFICATE-----
         MIIBujCCAV+gAwIBAgICDDUwCgYIKoZIzj0EAwIwJjEkMCIGA1UEAwwbU2NyaXB0
@@ -31,7 +31,7 @@ package enum TestCertificates {
         -----END CERTIFICATE-----
         """
 
-    /// For `hub.elsewhere.example`.
+    /// A certificate for `hub.elsewhere.example`.
     package static let elsewhere = """
         -----BEGIN CERTIFICATE-----
         MIIBwDCCAWWgAwIBAgICV60wCgYIKoZIzj0EAwIwJjEkMCIGA1UEAwwbU2NyaXB0
@@ -47,7 +47,7 @@ package enum TestCertificates {
         -----END CERTIFICATE-----
         """
 
-    /// For `localhost` and 127.0.0.1, until the end of 2020.
+    /// A certificate for `localhost` and 127.0.0.1 that expired at the end of 2020.
     package static let expired = """
         -----BEGIN CERTIFICATE-----
         MIIBtjCCAVugAwIBAgICZCQwCgYIKoZIzj0EAwIwJjEkMCIGA1UEAwwbU2NyaXB0
@@ -63,7 +63,7 @@ package enum TestCertificates {
         -----END CERTIFICATE-----
         """
 
-    /// For 127.0.0.1 and no name; its own authority.
+    /// A certificate for 127.0.0.1 without a name, from its own authority.
     package static let addressOnly = """
         -----BEGIN CERTIFICATE-----
         MIIBUTCB+KADAgECAgI4BTAKBggqhkjOPQQDAjAeMRwwGgYDVQQDDBNPbmx5IGZv
@@ -77,7 +77,7 @@ package enum TestCertificates {
         -----END CERTIFICATE-----
         """
 
-    /// The key of the servers.
+    /// The private key of the servers.
     package static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgV8seap33iOshsfHj

@@ -2,14 +2,14 @@ package import KafkaIO
 import KafkaModel
 package import NewsModel
 
-/// A newsroom's topics: puts news on the source topic, and reads what came of it.
+/// A newsroom's topics. Publishes news to the source topic and reads the results.
 package struct Topics: Sendable {
     package static let events = "news.events"
     package static let results = "news.results"
     package static let deadLetters = "news.dead-letters"
 
     package let kafka: KafkaSettings
-    /// Of every topic.
+    /// The number of partitions of every topic.
     package let partitions: Int
 
     package init(kafka: KafkaSettings, partitions: Int) {
@@ -17,12 +17,12 @@ package struct Topics: Sendable {
         self.partitions = partitions
     }
 
-    /// What `EmbeddedBroker` is asked for.
+    /// The topics for `EmbeddedBroker`, with their partitions.
     package static func all(partitions: Int) -> [(String, Int)] {
         [events, results, deadLetters].map { ($0, partitions) }
     }
 
-    /// Puts records on a topic, partition after partition.
+    /// Publishes records to a topic, one partition after another.
     package func publish(
         _ records: [(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader])], to topic: String = events
     ) throws {
@@ -55,7 +55,7 @@ package struct Topics: Sendable {
 
     package func deadLetters() throws -> [SourceRecord] { try read(Self.deadLetters).map(\.record) }
 
-    /// Every record that a topic has now.
+    /// Reads every record that is on a topic now.
     package func read(_ topic: String) throws -> [TopicReader.ReadRecord] {
         let reader = try TopicReader(settings: kafka, topic: topic)
         var records: [TopicReader.ReadRecord] = []

@@ -1,11 +1,11 @@
 package import HubEmulator
 
-/// The emulator's table of calls, in its order.
+/// The calls of the emulator's table, in its order.
 package enum WireTable {
-    /// One call of the table, with the answer of a hub that knows nothing yet.
+    /// One call of the table, with the answer of a hub without any contents.
     package struct Call: Sendable {
         package let method: String
-        /// `{hub}` stands for the hub's name.
+        /// The path; `{hub}` stands for the hub's name.
         package let target: String
         package let headers: HubHeaders
         package let body: String

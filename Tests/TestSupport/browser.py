@@ -1,4 +1,4 @@
-"""A headless browser, used as a person does."""
+"""A headless browser, used like a person would."""
 
 import contextlib
 import shutil
@@ -30,7 +30,7 @@ class Browser:
         return self.find(selector).text
 
     def wait(self, what, condition):
-        """Until the condition holds; tells what the page says when it does not."""
+        """Waits until the condition is true. Reports the text of the page if it never is."""
         try:
             WebDriverWait(self.driver, 20, 0.1).until(lambda _: condition())
         except TimeoutException:
@@ -41,14 +41,14 @@ class Browser:
 
     def picture(self, name, width=None, height=None):
         if width:
-            # A window cannot be as narrow as a phone.
+            # A browser window cannot be as narrow as a phone.
             self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
                 "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
         if self.folder:
             self.driver.save_screenshot(f"{self.folder}/{name}.png")
 
     def emulate(self, **features):
-        """E.g. prefers_color_scheme="dark"."""
+        """Emulates media features, e.g. prefers_color_scheme="dark"."""
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
             "features": [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]})
 
@@ -56,11 +56,11 @@ class Browser:
         assert self.script("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), "the page is too wide"
 
     def unnamed(self, selector):
-        """What no screen reader has a name for."""
+        """The elements without an accessible name."""
         return [element.tag_name for element in self.all(selector) if element.is_displayed() and not element.accessible_name]
 
     def is_sound(self):
-        """Nothing came from elsewhere, and the console has no complaints."""
+        """Checks that nothing was loaded from elsewhere and the console has no errors."""
         loaded = self.script("performance.getEntriesByType('resource').map(entry => entry.name)")
         assert all(name.startswith((self.address, "data:")) for name in loaded), loaded
         complaints = [entry["message"] for entry in self.driver.get_log("browser")]

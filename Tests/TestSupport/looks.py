@@ -1,4 +1,4 @@
-"""What a page looks like, computed from its elements rather than guessed: contrast and the size of targets, by WCAG 2.2."""
+"""Checks a page's contrast and target sizes by WCAG 2.2, computed from its elements."""
 
 CONTRAST = r"""(() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -40,7 +40,7 @@ CONTRAST = r"""(() => {
     const drawing = element.closest("svg");
     judge("text", element, drawing ? style.fill : style.color, ground(drawing ?? element), isLarge ? 3 : 4.5);
   }
-  // What says that something can be used: its edge, unless its ground does.
+  // A control is recognised by its border, unless its background suffices.
   for (const element of document.querySelectorAll("input, textarea, select, button, .chip span, .slider")) {
     const style = getComputedStyle(element);
     if (!isSeen(element)) continue;
@@ -51,7 +51,7 @@ CONTRAST = r"""(() => {
   return [count, [...weak]];
 })()"""
 
-# What a label surrounds is pressed by pressing the label.
+# A control inside a label is activated through the label.
 TARGETS = r"""(() => {
   const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
     .filter((element) => element.checkVisibility() && getComputedStyle(element).display !== "inline");
@@ -63,7 +63,7 @@ TARGETS = r"""(() => {
 
 
 def legible(page):
-    """Text has a contrast of 4.5 at least (large text 3), edges of controls 3, in light and dark."""
+    """Checks a contrast of at least 4.5 for text (3 for large text) and 3 for borders of controls, in light and dark."""
     for scheme in ["light", "dark"]:
         page.emulate(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
         count, weak = page.script(CONTRAST)
@@ -72,6 +72,6 @@ def legible(page):
 
 
 def reachable(page):
-    """Everything to press is 44 pixels wide and high, except links within a sentence."""
+    """Checks that all controls are 44 pixels wide and high, except links within a sentence."""
     count, small = page.script(TARGETS)
     assert count > 0 and not small, small

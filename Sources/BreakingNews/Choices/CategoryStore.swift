@@ -25,7 +25,7 @@ public struct NewsCategory: Sendable, Hashable, Identifiable {
     ].compactMap { try? NewsCategory($0) }
 }
 
-/// The reader's choices, kept on the device, so that they can be shown at the next start without a network.
+/// The reader's choices, kept on the device, so that the app can show them at the next start without a network.
 public struct CategoryStore: Sendable {
     /// The categories on offer, in display order.
     public let offer: [NewsCategory]
@@ -45,8 +45,8 @@ public struct CategoryStore: Sendable {
     }
     #endif
 
-    /// The chosen categories, in the order of the offer. A choice that is no longer on offer is left out here but kept,
-    /// in case it returns.
+    /// The chosen categories, in the order of the offer. A choice that is no longer on offer is stored but not
+    /// returned, in case the offer includes it again.
     public var chosen: [NewsCategory] {
         let kept = kept
         return offer.filter { kept.contains($0.tag) }
@@ -55,7 +55,7 @@ public struct CategoryStore: Sendable {
     /// True once the reader has chosen; choosing nothing counts.
     public var hasChosen: Bool { store.value([String].self, named: Self.name) != nil }
 
-    /// Replaces the choice among what is on offer.
+    /// Replaces the choices among the categories on offer.
     public func choose(_ categories: [NewsCategory]) throws {
         let offered = Set(offer.map(\.tag))
         let others = kept.subtracting(offered)
@@ -63,7 +63,7 @@ public struct CategoryStore: Sendable {
         try store.save(value: tags, named: Self.name)
     }
 
-    /// Read one by one, so that only invalid tags are lost.
+    /// The stored tags. Each is read separately, so that an invalid tag does not affect the others.
     private var kept: Set<Tag> {
         Set((store.value([String].self, named: Self.name) ?? []).compactMap { try? Tag($0) })
     }

@@ -26,7 +26,7 @@ public final class FileStore: LocalStore {
             var members = members()
             members[name] = try JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
             let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            // Atomic: a crash leaves the old file or the new one.
+            // An atomic write, so that a crash leaves either the old file or the new one.
             try JSONSerialization.data(withJSONObject: members, options: options).write(to: url, options: .atomic)
         }
     }

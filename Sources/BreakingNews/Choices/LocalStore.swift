@@ -3,7 +3,7 @@ import Synchronization
 
 /// Persistent storage for small named values.
 public protocol LocalStore: Sendable {
-    /// The value, or `nil` when there is none that can be read.
+    /// The value, or `nil` if it is missing or unreadable.
     func data(named name: String) -> Data?
     /// Stores JSON under a name and replaces the old value. Concurrent readers see either the old or the new value.
     func save(_ json: Data, named name: String) throws
@@ -35,13 +35,13 @@ public final class MemoryStore: LocalStore {
 #if canImport(Darwin)
 public import Foundation
 
-/// The app's user defaults.
+/// Values in the app's user defaults.
 public struct DefaultsStore: LocalStore {
     /// The prefix of all names in the user defaults.
     private static let prefix = "BreakingNews."
     private let suite: String?
 
-    /// - Parameter suite: an app group, to share with extensions; `nil` for the app's own.
+    /// - Parameter suite: an app group, to share values with extensions; `nil` for the app's own defaults.
     public init(suite: String? = nil) {
         self.suite = suite
     }

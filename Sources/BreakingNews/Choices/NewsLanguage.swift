@@ -1,11 +1,11 @@
 import ByteText
 import Foundation
 
-/// A language in which a newsroom tells its news.
+/// A language in which a newsroom publishes its news.
 public struct NewsLanguage: Sendable, Hashable, Codable, Identifiable {
-    /// BCP 47, e.g. `fr`.
+    /// The BCP 47 tag, e.g. `fr`.
     public let code: String
-    /// The name that senders give it, e.g. `French`.
+    /// The name that senders use for the language, e.g. `French`.
     public let name: String
     /// The property of a send that holds the text in this language, e.g. `News_French`.
     public let property: String
@@ -13,10 +13,10 @@ public struct NewsLanguage: Sendable, Hashable, Codable, Identifiable {
     public var id: String { code }
 
     /// - Parameters:
-    ///   - code: BCP 47.
+    ///   - code: a BCP 47 tag.
     ///   - pattern: the newsroom's `localization.property`; `{language}` stands for the name.
-    /// - Throws: without a code or a name, and where templates could not name the property: it has 1 to 120 letters, digits and
-    ///   underscores.
+    /// - Throws: if the code or the name is empty, or if templates could not refer to the property. Its name must be 1
+    ///   to 120 letters, digits and underscores.
     public init(code: String, name: String, pattern: String = "News_{language}") throws(NewsLanguageProblem) {
         guard !code.isEmpty else { throw .noCode }
         guard !name.isEmpty else { throw .noName(code: code) }
@@ -33,10 +33,10 @@ public struct NewsLanguage: Sendable, Hashable, Codable, Identifiable {
         try? NewsLanguage(code: $0.0, name: $0.1)
     }
 
-    /// The one on offer that serves a reader best: exactly, or as a more general one (`fr` for `fr-CA`), the reader's first
-    /// language first.
+    /// The offered language that serves a reader best. The reader's languages are tried in order, each exactly and then
+    /// as a more general one (`fr` for `fr-CA`).
     ///
-    /// - Parameter preferred: BCP 47 tags, as a system gives them.
+    /// - Parameter preferred: BCP 47 tags in the form that operating systems report.
     public static func best(of offer: [NewsLanguage], for preferred: [String]) -> NewsLanguage? {
         for tag in preferred {
             var subtags = tag.asciiLowercased.split { $0 == "-" || $0 == "_" }
@@ -50,11 +50,11 @@ public struct NewsLanguage: Sendable, Hashable, Codable, Identifiable {
     }
 }
 
-/// Why something is no language to be read in.
+/// The reason why a language was refused.
 public enum NewsLanguageProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case noCode
     case noName(code: String)
-    /// No template can name it.
+    /// The property's name cannot be used in a template.
     case unfit(property: String)
 
     public var description: String {
@@ -76,7 +76,7 @@ public struct LanguageStore: Sendable {
 
     private static let name = "locale"
 
-    /// - Parameter preferred: BCP 47 tags, the reader's first one first; `nil` for the system's.
+    /// - Parameter preferred: BCP 47 tags, the reader's first choice first; `nil` for the system's languages.
     public init(
         _ store: any LocalStore, offer: [NewsLanguage] = NewsLanguage.standard, preferred: [String]? = nil
     ) {
@@ -92,18 +92,18 @@ public struct LanguageStore: Sendable {
     }
     #endif
 
-    /// The reader's choice, else the system's language, else the first on offer; `nil` only if nothing is.
+    /// The reader's choice, or the system's language, or the first on offer; `nil` only if the offer is empty.
     public var language: NewsLanguage? {
         choice ?? NewsLanguage.best(of: offer, for: preferred) ?? offer.first
     }
 
-    /// What the reader chose; `nil` while the system's language decides. A choice that is no longer on offer is kept, in case
-    /// it returns.
+    /// The language that the reader chose; `nil` while the system's language decides. A choice that is no longer on
+    /// offer is kept, in case it returns.
     public var choice: NewsLanguage? {
         store.value(String.self, named: Self.name).flatMap { code in offer.first { $0.code == code } }
     }
 
-    /// - Parameter language: `nil` leaves it to the system again.
+    /// - Parameter language: `nil` lets the system's language decide again.
     public func choose(_ language: NewsLanguage?) throws {
         try store.save(value: language?.code, named: Self.name)
     }

@@ -49,7 +49,7 @@ public actor HubRegistrar {
         pause?.cancel()
     }
 
-    /// Registers again although nothing changed, for use when the hub may have lost the registration.
+    /// Registers again although nothing changed. Use it when the hub may have lost the registration.
     public func refresh() {
         plan.refresh()
         pause?.cancel()
@@ -59,7 +59,7 @@ public actor HubRegistrar {
     public func run() async {
         while !Task.isCancelled {
             await settle()
-            // The wanted subscription may have changed meanwhile: ask again, without a suspension in between.
+            // The wanted subscription may have changed, so the plan is asked again, without a suspension in between.
             let now = clock.now
             guard !Task.isCancelled, case .wait(let instant) = plan.next(at: now) else { continue }
             let seconds = max(1, min(instant.map { $0 - now } ?? Self.pauseMax, Self.pauseMax))
@@ -74,11 +74,10 @@ public actor HubRegistrar {
         }
     }
 
-    /// The longest sleep in seconds, because the wall clock may be changed meanwhile.
+    /// The longest sleep in seconds. It is limited because the wall clock may be changed during the sleep.
     private static let pauseMax: Int64 = 3600
 
-    /// Makes the calls that are due now. Returns when the registration is up to date, or when the next call has to
-    /// wait.
+    /// Makes the calls that are due now. Returns when the registration is up to date or the next call has to wait.
     @discardableResult
     public func settle() async -> RegistrationState {
         let work: Task<Void, Never>
@@ -117,7 +116,7 @@ public actor HubRegistrar {
 
     private func keep() {
         if saved != plan.record {
-            // If saving fails, this process continues with its state in memory, and the next start registers again.
+            // If saving fails, this process continues with its state in memory. The next start registers again.
             do {
                 try store.save(value: plan.record, named: Self.name)
                 saved = plan.record

@@ -29,7 +29,7 @@ struct RegistrationCall: Sendable, Hashable {
         switch kind {
         case .look:
             method = "GET"
-            // Only rounds with a subscription have this call.
+            // Only rounds with a subscription make this call.
             target =
                 subscription.map { RegistrationPath.registrations(of: $0.channel, endpoint: endpoint, hub: hub) } ?? "/"
         case .reserve:
@@ -39,7 +39,7 @@ struct RegistrationCall: Sendable, Hashable {
             fields = [HeaderField("Content-Type", RegistrationEntry.contentType)]
             if let subscription {
                 let template = template.flatMap { name in subscription.templates.first { $0.name == name } }
-                // A send names a template by a tag. Only the templates of an installation have it by themselves.
+                // A send addresses a template by a tag. The hub adds that tag by itself only in installations.
                 let name = template.flatMap { try? Tag($0.name) }
                 body =
                     RegistrationEntry(

@@ -29,7 +29,7 @@ extension RegistrationPlan {
                 hasRenewedToken = true
                 return .renew
             case (400, _), (405...407, _), (410...428, _):
-                // A registration that cannot be removed must not block the rest for ever.
+                // A registration that cannot be removed must not block the others for ever.
                 if case .drop(let id) = call.kind {
                     remove(id)
                     proceed()
@@ -38,7 +38,7 @@ extension RegistrationPlan {
                 fail(.refused(status: reply.status, detail: reply.explanation), at: now, using: &random)
             case (401, _), (404, _):
                 fail(.forbidden(status: reply.status, detail: reply.explanation), at: now, using: &random)
-            // With a Retry-After it means "too fast" on older versions.
+            // A 403 with Retry-After is how older versions report throttling.
             case (403, _) where reply.retryAfter == nil:
                 fail(.forbidden(status: reply.status, detail: reply.explanation), at: now, using: &random)
             default: fail(.busy(status: reply.status), retryAfter: reply.retryAfter, at: now, using: &random)
@@ -74,8 +74,8 @@ extension RegistrationPlan {
         hasRenewedToken = false
     }
 
-    /// After the device has lost its record, it takes over the registrations that it would make now. All its others are
-    /// leftovers, which would repeat every notification.
+    /// Restores a lost record. The device takes over the registrations that it would make now. All other ones of the
+    /// channel are leftovers, which would repeat every notification.
     private mutating func takeOver(_ feed: RegistrationFeed) {
         for item in feed.items where !record.registrations.contains(where: { $0.id == item.id }) {
             if let installation = item.installation {
@@ -94,7 +94,7 @@ extension RegistrationPlan {
         }
     }
 
-    /// A hub drops ids that were not used for long: ask for a new one, once.
+    /// Requests a new id, once, because a hub drops ids that were not used for a long time.
     private mutating func giveUpID(
         _ template: String?, at now: Int64, using random: inout some RandomNumberGenerator
     ) {
@@ -104,7 +104,7 @@ extension RegistrationPlan {
             return fail(.busy(status: 410), at: now, using: &random)
         }
         round?.replaced.append(template)
-        // The registration was known until now, so there is nothing to look for.
+        // The registration was known until now, so the hub need not be asked for it.
         round?.hasLooked = true
     }
 

@@ -26,7 +26,7 @@ struct RegistrationPlan: Sendable {
     }
 
     let settings: RegistrationSettings
-    /// Must be stored before each call is made and after each reply is handled.
+    /// The record, which must be stored before each call is made and after each reply is handled.
     var record: RegistrationRecord
     var round: Round?
     var failure: RegistrationFailure?
@@ -37,7 +37,7 @@ struct RegistrationPlan: Sendable {
 
     /// - Parameters:
     ///   - record: the stored record; ignored when it belongs to another hub.
-    ///   - newInstallation: the installation id to use if there is none yet.
+    ///   - newInstallation: the installation id for a record without one.
     init(_ settings: RegistrationSettings, record: RegistrationRecord?, newInstallation: String) {
         self.settings = settings
         self.newInstallation = newInstallation
@@ -45,19 +45,19 @@ struct RegistrationPlan: Sendable {
         self.record = record.flatMap { $0.hub == hub ? $0 : nil } ?? RegistrationRecord(hub: hub)
     }
 
-    /// - Parameter subscription: `nil`, or one that nothing would reach, to remove the registration.
+    /// - Parameter subscription: `nil`, or one that no send would reach, to remove the registration.
     mutating func want(_ subscription: Subscription?) {
         let wanted: Intent = subscription.flatMap { isReachable($0) ? .subscription($0) : nil } ?? .nothing
         guard intent != wanted else { return }
         intent = wanted
-        // Calls in flight may still take effect; their replies say nothing about the new subscription.
+        // Calls in flight may still take effect, but their replies do not apply to the new subscription.
         generation += 1
         round = nil
         hasRenewedToken = false
         if failure?.isRetryTimeFromHub == false { failure = nil }
     }
 
-    /// By a tag or, in an installation, by its user.
+    /// True if sends can address the subscription by a tag or, in an installation, by its user.
     private func isReachable(_ subscription: Subscription) -> Bool {
         !subscription.tags.isEmpty || (subscription.userID != nil && settings.form == .installation)
     }
@@ -97,7 +97,7 @@ struct RegistrationPlan: Sendable {
         }
     }
 
-    /// After a clock that was far ahead has been corrected, old deadlines must not block retries.
+    /// The longest wait in seconds, so that old deadlines do not block retries after a fast clock is corrected.
     private static let waitMax: Int64 = 2 * 24 * 3600
 
     /// The time at which to register again; `nil` when the hub does not have the wanted subscription.
@@ -120,7 +120,7 @@ struct RegistrationPlan: Sendable {
                 let id = record.installation ?? newInstallation
                 return change(.install(id: id), subscription)
             }
-            // Registrations left in the other form would deliver everything twice.
+            // Registrations in the other form would deliver every notification twice.
             if let known = record.registrations.first { return change(.drop(id: known.id), subscription) }
         case .registrations:
             for template in round.remaining {
@@ -157,7 +157,7 @@ struct RegistrationPlan: Sendable {
         return subscription.templates.map(\.name) + (native ? [nil] : [])
     }
 
-    /// A call that changes the hub: its state is uncertain until the round is complete.
+    /// A call that changes the hub. The hub's state is uncertain until the round is complete.
     private mutating func change(_ kind: RegistrationCall.Kind, _ subscription: Subscription?) -> Step {
         record.registered = nil
         if case .install(let id) = kind { record.installation = id }

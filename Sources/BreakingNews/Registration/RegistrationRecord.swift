@@ -1,7 +1,7 @@
 /// The stored knowledge about a device's registration.
 struct RegistrationRecord: Sendable, Hashable, Codable {
     struct Known: Sendable, Hashable, Codable {
-        /// `nil` for the native registration.
+        /// The template's name; `nil` for the native registration.
         var template: String?
         var id: String
     }
@@ -10,7 +10,7 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
     struct Registered: Sendable, Hashable, Codable {
         var subscription: Subscription
         var form: RegistrationForm
-        /// Unix seconds.
+        /// The time of the registration, in Unix seconds.
         var at: Int64
     }
 
@@ -20,7 +20,7 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
     var registrations: [Known] = []
     /// Ids of leftover registrations, each of which would repeat every notification.
     var surplus: [String] = []
-    /// `nil` from before the first call that changes something until the last one has succeeded, so that the next start
+    /// `nil` from the first call that changes the hub until the last one has succeeded, so that the next start
     /// registers again after any interruption.
     var registered: Registered?
 

@@ -13,7 +13,7 @@ public enum RegistrationState: Sendable, Hashable {
 /// The reason why a registration failed, and the time of the next attempt.
 public struct RegistrationFailure: Sendable, Hashable, CustomStringConvertible {
     public enum Reason: Sendable, Hashable {
-        /// No reply.
+        /// The hub did not reply.
         case unreachable(String)
         /// The hub is busy, or a system in front of it failed.
         case busy(status: Int)
@@ -26,9 +26,9 @@ public struct RegistrationFailure: Sendable, Hashable, CustomStringConvertible {
     public var reason: Reason
     /// The number of failures in a row, at least 1.
     public var attempts: Int
-    /// Unix seconds.
+    /// The time of the next attempt, in Unix seconds.
     public var retryAt: Int64
-    /// True when the hub named the time: even a new choice must not be sent earlier.
+    /// True if the hub named the time. Even a new choice must not be sent earlier.
     var isRetryTimeFromHub: Bool
 
     public var description: String {

@@ -3,16 +3,16 @@ public import NotificationHub
 /// The registration that a device wants at the hub.
 public struct Subscription: Sendable, Hashable, Codable {
     public let channel: PushChannel
-    /// Sorted and unique; empty means no notifications at all.
+    /// The tags, sorted and unique; empty means no notifications at all.
     public let tags: [Tag]
-    /// The templates for template sends; each whose tags match gives one notification.
+    /// The templates for template sends. Each template whose tags match produces one notification.
     public let templates: [PushTemplate]
-    /// For sends to a user instead of a category; only with installations.
+    /// The user's id, for sends to a user instead of a category. Only installations have it.
     public let userID: String?
 
     /// - Parameters:
-    ///   - templates: `nil` for both of the platform's; see `PushTemplate.standard(for:language:)`.
-    ///   - language: of these two; `nil` for the text that a newsroom sends to readers of all languages.
+    ///   - templates: `nil` for both templates of the platform; see `PushTemplate.standard(for:language:)`.
+    ///   - language: the language of these two; `nil` for the text that a newsroom sends to readers of all languages.
     public init(
         channel: PushChannel, tags: some Sequence<Tag>, templates: [PushTemplate]? = nil, userID: String? = nil,
         language: NewsLanguage? = nil
@@ -32,23 +32,23 @@ public struct Subscription: Sendable, Hashable, Codable {
 }
 
 extension PushTemplate {
-    /// Both templates of news. A newsroom that knows them names one in each send: `breakingNewsQuiet` in readers' quiet hours,
-    /// else `breakingNews`. To a newsroom that does not, register `breakingNews` alone (`templates:` of `Subscription`):
-    /// its sends would reach a device twice, and only platforms that replace by a name show such a pair once.
+    /// Both news templates. A newsroom that knows them names one in each send: `breakingNewsQuiet` in readers' quiet
+    /// hours, else `breakingNews`. For other newsrooms, register only `breakingNews` (`templates:` of `Subscription`).
+    /// Their sends would reach a device twice, and only platforms that replace by a name show such a pair once.
     ///
-    /// Their names are the same in every language, so that a reader who changes it has one registration of each.
+    /// The names are the same in every language, so that a change of language leaves one registration of each.
     public static func standard(for channel: PushChannel, language: NewsLanguage? = nil) -> [PushTemplate] {
         [breakingNews(for: channel, language: language), breakingNewsQuiet(for: channel, language: language)]
     }
 
-    /// Shows `messageParam`, the text that newsrooms send, or with a language that language's text, and gives the app the data to open the story. A newer
-    /// version of a story replaces the older one on the screen; for Apple devices the sender's headers do that.
+    /// Shows `messageParam`, the text that newsrooms send, or the given language's text, and passes the app the story's
+    /// data. A newer version replaces the older one on the screen; on Apple devices the sender's headers do that.
     public static func breakingNews(for channel: PushChannel, language: NewsLanguage? = nil) -> PushTemplate {
         news(for: channel, language, isQuiet: false)
     }
 
-    /// The same without a sound: it waits in the list of notifications. On Android, silence is a matter of the channel: the
-    /// app creates one of low importance with the name of this template.
+    /// The news template without a sound. The notification waits in the list. On Android the channel decides about
+    /// sound: the app creates a channel of low importance with this template's name.
     public static func breakingNewsQuiet(for channel: PushChannel, language: NewsLanguage? = nil) -> PushTemplate {
         news(for: channel, language, isQuiet: true)
     }

@@ -2,7 +2,7 @@ public import NotificationHub
 
 /// Sends requests to a hub. Apps use `SessionTransport`; tests may bring their own.
 public protocol HubTransport: Sendable {
-    /// - Throws: when there is no reply; `HubTransportProblem` gives the reason.
+    /// - Throws: if there is no reply; `HubTransportProblem` gives the reason.
     func send(_ request: HubRequest) async throws -> HubResponse
 }
 

@@ -2,9 +2,9 @@ import Foundation
 
 /// A source of the time, of delays and of unique ids.
 public protocol RegistrationClock: Sendable {
-    /// Unix seconds.
+    /// The current time in Unix seconds.
     var now: Int64 { get }
-    /// Returns early when the task is cancelled.
+    /// Suspends for a time, but returns early if the task is cancelled.
     func sleep(seconds: Int64) async
     /// A unique id of at most 64 letters, digits and hyphens.
     func newID() -> String

@@ -6,7 +6,7 @@ import Synchronization
 public import FoundationNetworking
 #endif
 
-/// Requests through a `URLSession`.
+/// A transport that uses a `URLSession`.
 public struct SessionTransport: HubTransport {
     /// The timeout of one request, in seconds.
     public static let timeout: TimeInterval = 30
@@ -43,7 +43,7 @@ public struct SessionTransport: HubTransport {
         return HubResponse(status: reply.statusCode, fields: fields.sorted { $0.name < $1.name }, body: Array(body))
     }
 
-    /// Like `URLSession.data(for:)`, but safe to cancel: on Linux, cancelling that one waits for a queue that may
+    /// Like `URLSession.data(for:)`, but safe to cancel. On Linux, cancelling that method waits for a queue that may
     /// itself be waiting for the cancelled task.
     private func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let running = Running()
@@ -80,7 +80,7 @@ public struct SessionTransport: HubTransport {
                 return false
             }
             task.resume()
-            // Cancelled after it has started, so that its completion handler is called.
+            // The task is cancelled after it has started, so that its completion handler is called.
             if isCancelled { task.cancel() }
         }
 

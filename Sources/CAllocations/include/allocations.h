@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/// How often memory was asked for in this process so far. Only programs that link this count; glibc only, elsewhere 0.
+/// The number of allocations in this process. Counted only in programs that link this, and only with glibc; otherwise 0.
 uint64_t allocations_so_far(void);
 
 #endif

@@ -1,4 +1,4 @@
 #pragma once
 
-/// jemalloc's settings; nobody else reads them.
+/// jemalloc's settings, which only jemalloc reads.
 extern const char *malloc_conf;

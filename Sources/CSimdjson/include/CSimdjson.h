@@ -1,7 +1,7 @@
 // The part of simdjson's DOM that Newswire reads events with, callable from C.
 //
-// A parser is used by one thread at a time. Everything it hands out (texts, nodes, cursors) belongs to the parser
-// and is valid until its next parse or its end.
+// Only one thread may use a parser at a time. Its texts, nodes and cursors belong to the parser and are valid until
+// its next parse or its destruction.
 
 #ifndef CSIMDJSON_H
 #define CSIMDJSON_H
@@ -21,10 +21,10 @@ typedef enum csj_status : uint8_t {
     csj_status_too_large,
     csj_status_too_deep,
     csj_status_invalid_utf8,
-    // A number is beyond 64 bits.
+    // A number exceeds 64 bits.
     csj_status_number_out_of_range,
     csj_status_out_of_memory,
-    // Anything else: the bytes are no JSON document.
+    // Any other error: the bytes are not a JSON document.
     csj_status_invalid,
 } csj_status;
 
@@ -40,13 +40,13 @@ typedef enum csj_type : uint8_t {
     csj_type_object,
 } csj_type;
 
-// UTF-8, unescaped; not terminated and may hold NUL.
+// UTF-8, unescaped, not terminated. It may contain NUL.
 typedef struct csj_text {
     const uint8_t *_Nullable bytes;
     size_t count;
 } csj_text;
 
-// An array or an object, not yet walked.
+// An array or an object before iteration.
 typedef struct csj_node {
     uint64_t words[2];
 } csj_node;
@@ -63,22 +63,22 @@ typedef struct csj_value {
     };
 } csj_value;
 
-// A place between the members of an object or the elements of an array, in document order.
+// A position between the members of an object or the elements of an array, in document order.
 typedef struct csj_cursor {
     uint64_t words[4];
 } csj_cursor;
 
-// NULL when memory is short. Documents of more than `size_max` bytes or `depth_max` levels are refused.
+// Returns NULL if memory is short. Documents of more than `size_max` bytes or `depth_max` levels are refused.
 csj_parser *_Nullable csj_parser_create(size_t size_max, size_t depth_max);
 void csj_parser_destroy(csj_parser *_Nullable parser);
 
-// Copies `bytes`, so they may go once this returns. `root` is set only with `csj_status_ok`.
+// Copies `bytes`, so the caller may release them after the call. Sets `root` only with `csj_status_ok`.
 csj_status csj_parse(csj_parser *_Nonnull parser, const uint8_t *_Nullable bytes, size_t count,
                      csj_value *_Nonnull root);
 
 // `node` must come from a value of type object (or array, for the array functions) of the latest parse.
 csj_cursor csj_object_begin(csj_node node);
-// False at the end.
+// Returns false at the end.
 bool csj_object_next(csj_cursor *_Nonnull cursor, csj_text *_Nonnull key, csj_value *_Nonnull value);
 
 csj_cursor csj_array_begin(csj_node node);

@@ -1,10 +1,10 @@
 import ByteText
 import NotificationHub
 
-/// What a device asks the hub to know it by.
+/// The identity that a device claims at the hub.
 struct DeviceClaim: Sendable {
     var handle: String
-    /// Names of templates included, which become tags.
+    /// The tags, including the names of templates, which become tags.
     var tags: [String]
     var userID: String?
 
@@ -19,12 +19,12 @@ struct DeviceClaim: Sendable {
         userID = installation.userID
     }
 
-    /// Those of the tags that only a back end gives, and that these tags do not have.
+    /// The protected tags among `known` that are missing in `tags`.
     static func protected(_ known: [String], missingIn tags: [String]) -> [String] {
         known.filter { tag in isProtected(tag) && !tags.contains { $0.equalsIgnoringASCIICase(tag) } }
     }
 
-    /// Tags by which back ends reach one user, or testers.
+    /// True for tags by which back ends reach one user, or testers.
     static func isProtected(_ tag: String) -> Bool {
         let tag = tag.asciiLowercased
         return tag.hasPrefix("username:") || tag.hasPrefix(UserTags.prefix) || tag == "staff"
@@ -32,7 +32,7 @@ struct DeviceClaim: Sendable {
 }
 
 extension Installation {
-    /// Adds what a back end has said of the same device. An app that registers again does not know of it.
+    /// Adds the values that a back end has set for the same device. An app that registers again does not know them.
     func keepingGrants(of known: Installation) -> Installation {
         guard handle == known.handle, format == known.format else { return self }
         var kept = self
@@ -56,7 +56,7 @@ extension EmulatedHub {
         settings.protectsTags && context.rights.isDisjoint(with: [.send, .manage])
     }
 
-    /// Refuses what only a back end may say of a device. What one has said stays, as long as the device is the same.
+    /// Refuses values that only a back end may set. Values set by a back end remain while the device stays the same.
     func check(_ claim: DeviceClaim, after known: DeviceClaim?, _ context: CallContext) throws(Refusal) {
         guard isRestricted(context) else { return }
         let granted = known.flatMap { $0.handle == claim.handle ? $0 : nil }

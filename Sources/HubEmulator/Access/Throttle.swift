@@ -1,5 +1,5 @@
-/// Limits calls per minute. A full minute's worth may come at once, then one more per interval. Virtual scheduling in
-/// integer microseconds.
+/// Limits calls per minute. A full minute's calls may come at once, then one more per interval. Uses virtual scheduling
+/// in integer microseconds.
 struct Throttle: Sendable {
     private let interval: Int64
     private let burst: Int64
@@ -12,7 +12,7 @@ struct Throttle: Sendable {
         burst = 60_000_000
     }
 
-    /// - Returns: `nil` when the call is admitted; otherwise the whole seconds until one will be, at least 1.
+    /// - Returns: `nil` if the call is admitted; otherwise the seconds until the next call will be, at least 1.
     mutating func secondsToWait(at now: HubTime) -> Int64? {
         let (micros, overflow) = now.milliseconds.multipliedReportingOverflow(by: 1000)
         guard !overflow else { return nil }

@@ -1,8 +1,8 @@
 import NotificationHub
 
-/// Checks a request's token, in the service's order. Each call checks the rights it needs itself.
+/// Checks a request's token, in the service's order. The calls themselves check the rights that they need.
 struct TokenVerifier: Sendable {
-    /// Tokens remembered at most. Clients sign a token once and use it until it expires.
+    /// The most tokens remembered. Clients sign a token once and use it until it expires.
     private static let rememberedMax = 256
     private static let rememberedLengthMax = 2048
 
@@ -18,7 +18,7 @@ struct TokenVerifier: Sendable {
     private let clockSkew: Int64
     private var verified: [String: VerifiedToken] = [:]
 
-    /// The hub's rules come first, so that one with the name of a namespace's rule hides that.
+    /// The hub's rules come first, so that they take precedence over the namespace's rules of the same name.
     init(_ settings: HubSettings) {
         rules = settings.rules + settings.namespaceRules
         clockSkew = max(0, settings.clockSkewSeconds)

@@ -1,8 +1,8 @@
 import ByteText
 import NotificationHub
 
-/// The resource that a path below the hub names. Segments compare without regard to case: clients send `/Messages`,
-/// `/Registrations` and `/registrationIDs`.
+/// The resource that a path below the hub names. Segments compare without regard to case, because clients send
+/// `/Messages`, `/Registrations` and `/registrationIDs`.
 enum HubCall: Sendable, Hashable {
     case messages
     case batch
@@ -33,11 +33,11 @@ enum HubCall: Sendable, Hashable {
             self = .message(id: id)
         case ("schedulednotifications", 0): self = .scheduledNotifications
         case ("registrationids", 0): self = .registrationIDs
-        // Lists and entries of today's service have addresses below `resources`.
+        // The current service puts the addresses of lists and entries below `resources`.
         case ("registrations", 0), ("resources", 0): self = .registrations
         case ("feedbackcontainer", 0): self = .feedbackContainer
         case ("jobs", 0): self = .jobs
-        // The address that the service gives a job.
+        // The service repeats the id in a job's address.
         case ("jobs", 2):
             guard let id = rest.first, rest.last == id else { return nil }
             self = .job(id: id)
@@ -80,7 +80,7 @@ enum HubCall: Sendable, Hashable {
         case (.registrationIDs, "POST"), (.registrations, "POST"), (.registration, "GET"), (.registration, "PUT"),
             (.registration, "DELETE"):
             [.listen, .manage]
-        // A list by channel needs only Listen; the list itself checks for that.
+        // A list by channel needs only Listen. All other lists need Manage, which the list itself checks.
         case (.registrations, "GET"): [.listen, .manage]
         case (.installation, "GET"), (.installation, "PUT"), (.installation, "PATCH"), (.installation, "DELETE"):
             [.listen, .manage]

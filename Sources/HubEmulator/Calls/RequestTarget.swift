@@ -51,7 +51,7 @@ struct APIVersion: Sendable, Hashable, Comparable {
 
     private init(known name: String) { self.name = name }
 
-    /// The version that the request names; the oldest when it names none.
+    /// The version that the request names; the oldest one by default.
     init(of target: RequestTarget) throws(Refusal) {
         guard let asked = target["api-version"], !asked.isEmpty else {
             name = "2013-04"

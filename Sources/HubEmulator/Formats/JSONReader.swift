@@ -2,7 +2,7 @@ import ByteText
 
 /// Reads one JSON text strictly: RFC 8259, valid UTF-8, nothing after the value.
 struct JSONReader {
-    /// Deeper texts are refused, so that reading cannot exhaust the stack.
+    /// The deepest nesting. Deeper texts are refused, so that reading cannot exhaust the stack.
     static let depthMax = 64
 
     /// The reason why a text is not JSON. The raw value is the hub's message.

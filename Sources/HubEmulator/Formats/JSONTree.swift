@@ -20,7 +20,7 @@ public enum JSONTree: Sendable, Hashable {
         }
     }
 
-    /// The value of the last member of that name, as most readers take it.
+    /// The value of the last member of that name; most JSON readers also choose the last one.
     public subscript(name: String) -> JSONTree? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -39,14 +39,14 @@ public enum JSONTree: Sendable, Hashable {
         }
     }
 
-    /// The number, when it is a whole one that fits.
+    /// The number, if it is whole and fits into `Int`.
     public var integer: Int? {
         if case .number(let text) = self { Int(text) } else { nil }
     }
 
     public static func integer(_ value: some BinaryInteger) -> JSONTree { .number(String(value)) }
 
-    /// `null` for `nil`.
+    /// The text as a string, or `null` for `nil`.
     public static func text(_ value: String?) -> JSONTree { value.map { .string($0) } ?? .null }
 
     // MARK: Writing

@@ -34,7 +34,7 @@ struct XMLElement: Sendable, Hashable {
         children.compactMap { if case .element(let element) = $0 { element } else { nil } }
     }
 
-    /// All text directly inside, joined.
+    /// All text directly inside this element, joined.
     var text: String {
         children.reduce(into: "") { if case .text(let text) = $1 { $0 += text } }
     }

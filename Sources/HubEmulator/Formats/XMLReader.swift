@@ -1,12 +1,12 @@
 import ByteText
 
-/// Reads a well-formed XML 1.0 text into a tree: no document type, no entities but the five and character
-/// references, bounded depth. The text is UTF-8 whatever its declaration claims, because .NET clients declare utf-16
-/// and send UTF-8.
+/// Reads a well-formed XML 1.0 text into a tree. The only entities are the five predefined ones and character
+/// references; depth is bounded and there is no document type. The text is always read as UTF-8, because .NET clients
+/// declare utf-16 and send UTF-8.
 struct XMLReader {
-    /// Deeper texts are refused, so that reading cannot exhaust the stack.
+    /// The deepest nesting. Deeper texts are refused, so that reading cannot exhaust the stack.
     static let depthMax = 64
-    /// Attributes of one element at most, as each is compared with all others.
+    /// The most attributes of one element, because each is compared with all others.
     static let attributesMax = 64
 
     /// The reason why a text is refused. The raw value is the hub's message.
@@ -53,7 +53,7 @@ struct XMLReader {
         while let byte, byte == 32 || byte == 9 || byte == 10 || byte == 13 { position += 1 }
     }
 
-    /// Blanks, comments and processing instructions, the XML declaration among them.
+    /// Skips blanks, comments and processing instructions, including the XML declaration.
     private mutating func skipProlog() throws(Problem) {
         while true {
             skipBlanks()
@@ -83,12 +83,12 @@ struct XMLReader {
         throw .syntax
     }
 
-    /// A name with at most one prefix, so that what is left without it is a name too.
+    /// Reads a name with at most one prefix, so that the local part is a valid name too.
     private mutating func name() throws(Problem) -> String {
         let start = position
         while let byte, Self.isNameByte(byte) { position += 1 }
         let parts = bytes[start..<position].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        // None begins with '-', '.' or a digit.
+        // No part of a name may begin with '-', '.' or a digit.
         guard parts.count <= 2, parts.allSatisfy({ $0.first.map { !(45...57 ~= $0) } ?? false }) else { throw .syntax }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
@@ -177,7 +177,7 @@ struct XMLReader {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// True for what no text may hold, not even by its number.
+    /// True for control characters that are invalid in a text, even as a character reference.
     private static func isControl(_ byte: UInt8) -> Bool { byte < 32 && byte != 9 && byte != 10 && byte != 13 }
 
     private mutating func reference() throws(Problem) -> String {

@@ -1,5 +1,5 @@
-/// The newest entries of an endless log, numbered from 1. The oldest are dropped when the limit on count or weight is
-/// reached.
+/// The newest entries of an endless log, numbered from 1. Beyond the limit on count or weight, the oldest ones are
+/// dropped.
 public struct BoundedLog<Entry: Sendable>: Sendable {
     private var slots: [(entry: Entry, weight: Int)?] = []
     private var head = 0
@@ -12,17 +12,17 @@ public struct BoundedLog<Entry: Sendable>: Sendable {
     public private(set) var total = 0
 
     /// - Parameters:
-    ///   - countMax: entries kept at most, at least 1.
-    ///   - weightMax: sum of the weights kept at most; the newest entry is kept whatever it weighs.
+    ///   - countMax: the most entries kept, at least 1.
+    ///   - weightMax: the largest sum of weights; the newest entry is kept whatever its weight.
     public init(countMax: Int, weightMax: Int = .max) {
         self.countMax = max(1, countMax)
         self.weightMax = weightMax
     }
 
-    /// The number of entries still held.
+    /// The number of entries that are kept.
     public var count: Int { held }
 
-    /// The number of the oldest entry still held.
+    /// The number of the oldest entry that is kept.
     public var first: Int { total - held + 1 }
 
     public mutating func append(_ entry: Entry, weight added: Int = 1) {
@@ -34,7 +34,7 @@ public struct BoundedLog<Entry: Sendable>: Sendable {
         total += 1
     }
 
-    /// The entry with this number; `nil` when it was dropped or is still to come.
+    /// The entry with this number; `nil` if it was dropped or not appended yet.
     public subscript(number: Int) -> Entry? {
         get {
             guard number >= first, number <= total else { return nil }
@@ -47,7 +47,7 @@ public struct BoundedLog<Entry: Sendable>: Sendable {
         }
     }
 
-    /// Up to `limit` entries with numbers above `number`, oldest first.
+    /// The entries with numbers above `number`, oldest first, at most `limit`.
     public func entries(after number: Int, limit: Int) -> [(number: Int, entry: Entry)] {
         let start = max(number >= total ? total + 1 : number + 1, first)
         guard start <= total, limit > 0 else { return [] }
@@ -55,7 +55,7 @@ public struct BoundedLog<Entry: Sendable>: Sendable {
         return (start...end).compactMap { number in self[number].map { (number, $0) } }
     }
 
-    /// Gives the next entry this number; those in between count as dropped. Does nothing when the number is not ahead.
+    /// Makes this the next entry's number; those in between count as dropped. Does nothing if the number is not ahead.
     mutating func skip(to number: Int) {
         guard number > total + 1 else { return }
         while held > 0 { dropOldest() }

@@ -1,6 +1,6 @@
 import ByteText
 
-/// What the description of a hub tells of the current day, in UTC.
+/// The current day's figures in a hub's description. Days are in UTC.
 struct DailyFigures: Sendable {
     private(set) var devicesMax = 0
     private(set) var registrationsMax = 0
@@ -9,13 +9,13 @@ struct DailyFigures: Sendable {
 
     init(day: Int64? = nil) { self.day = day }
 
-    /// Counts one call.
+    /// Counts one call of the day.
     mutating func countCall(_ registrations: RegistrationTable, at now: HubTime) {
         note(registrations, at: now)
         calls += 1
     }
 
-    /// Takes a larger number of devices or registrations than before as the largest of the day.
+    /// Raises the day's maxima to the current numbers of devices and registrations.
     mutating func note(_ registrations: RegistrationTable, at now: HubTime) {
         let today = now.seconds.flooredQuotientAndRemainder(dividingBy: 86_400).quotient
         if day != today { self = DailyFigures(day: today) }
@@ -23,7 +23,7 @@ struct DailyFigures: Sendable {
         registrationsMax = max(registrationsMax, registrations.count)
     }
 
-    /// The members of the description, in the order in which .NET reads them, with what was recorded of the service.
+    /// The members of the description as recorded from the service, in the order in which .NET reads them.
     var members: [(name: String, value: Int)] {
         [
             ("DailyMaxActiveDevices", devicesMax), ("DailyMaxActiveRegistrations", registrationsMax),

@@ -1,12 +1,12 @@
 import ByteText
 import NotificationHub
 
-/// The reason why the hub refuses a request.
+/// The status and the message with which the hub refuses a request.
 struct Refusal: Error, Sendable, Hashable {
     var status: Int
     /// The sentence that starts `<Detail>`; `nil` for an answer without a body.
     var message: String?
-    /// Seconds for `Retry-After`.
+    /// The value of `Retry-After`, in seconds.
     var retryAfter: Int64?
 
     static func badRequest(_ message: String) -> Refusal { Refusal(status: 400, message: message) }
@@ -16,7 +16,7 @@ struct Refusal: Error, Sendable, Hashable {
         era == .year2018 ? claimMissing(wanted) : Refusal(status: 403)
     }
 
-    /// The older answer, which is still the one for calls about a whole hub.
+    /// The older answer, which calls about a whole hub still give.
     static func claimMissing(_ wanted: AccessRule.Rights) -> Refusal {
         let claim = wanted.contains(.manage) ? "Manage" : wanted.contains(.send) ? "Send" : "Listen"
         return Refusal(status: 401, message: "\(claim) claim is required for this operation.")
@@ -28,7 +28,7 @@ struct Refusal: Error, Sendable, Hashable {
 }
 
 extension EmulatedHub {
-    /// An answer with the headers that all answers of the hub have.
+    /// An answer with the headers that all answers of the hub carry.
     /// - Parameter contentType: `nil` for an answer without one; an empty body is labelled as XML in 2018 only.
     mutating func reply(
         _ status: Int, _ fields: [HeaderField] = [], contentType: String? = ErrorBody.contentType, body: [UInt8] = []
@@ -84,8 +84,8 @@ extension EmulatedHub {
     }
 
     /// An id in the service's form: `NH-20230803155355238-23cfaa9cd29144c8a8e05c08336d5153-07`, or in 2018
-    /// `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`. It also holds the send's number in the log, as the
-    /// third part or as the difference of the two halves of 16 digits, by which telemetry finds the send.
+    /// `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`. Telemetry finds the send by its number in the
+    /// log: the third part, or the difference of the two 16-digit halves.
     mutating func notificationID(at now: HubTime, era: APIEra? = nil) -> String {
         let number = received.total + 1
         let half = random.next()
@@ -100,7 +100,7 @@ extension EmulatedHub {
         }
     }
 
-    /// The send with this id, while it is kept.
+    /// The send with this id; `nil` if it is no longer kept.
     func message(id: String) -> ReceivedMessage? {
         let parts = id.split { $0 == "-" || $0 == "_" }
         guard parts.count >= 4 else { return nil }

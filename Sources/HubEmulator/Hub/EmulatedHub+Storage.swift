@@ -7,11 +7,11 @@ public enum HubChange: Sendable {
     case registration(id: String, etag: UInt32, entry: [UInt8]?)
     /// An installation as JSON; `nil` when it was removed.
     case installation(id: String, json: [UInt8]?)
-    /// A send that was accepted, or whose deliveries are done.
+    /// A send that was accepted, or whose deliveries are complete.
     case message(ReceivedMessage)
     /// A notification that was handed to a device.
     case delivery(PushedNotification)
-    /// What the namespace says of the hub, with its keys; `nil` when it was deleted with all it held.
+    /// The namespace's description of the hub, with its keys; `nil` when the hub was deleted with its contents.
     case description([UInt8]?)
 }
 
@@ -44,16 +44,16 @@ extension EmulatedHub {
         }
     }
 
-    /// Marks the id as gone for good: a client that uses it again is answered with 410 and must get a new one.
+    /// Marks the id as permanently gone. A client that uses it again is answered with 410 and must get a new one.
     mutating func retire(_ id: RegistrationID) {
-        // Dropping these ids only means that they are accepted again.
+        // Forgetting these ids only means that the hub accepts them again.
         if retiredIDs.count >= 10_000 { retiredIDs = [] }
         retiredIDs.insert(id)
     }
 
     // MARK: Restoring
 
-    /// Restores a registration from `HubChange.registration`. A damaged entry is left out.
+    /// Restores a registration from `HubChange.registration`. Skips a damaged entry.
     /// - Returns: false when it could not be read.
     public mutating func restoreRegistration(id: String, etag: UInt32, entry: [UInt8]) -> Bool {
         guard let id = RegistrationID(id),
@@ -65,7 +65,7 @@ extension EmulatedHub {
         return true
     }
 
-    /// Restores an installation from `HubChange.installation`. A damaged one is left out.
+    /// Restores an installation from `HubChange.installation`. Skips a damaged one.
     /// - Returns: false when it could not be read.
     public mutating func restoreInstallation(id: String, json: [UInt8]) -> Bool {
         guard let json = JSONTree(parsing: json), var installation = try? Installation(json: json, id: id) else {
@@ -80,8 +80,8 @@ extension EmulatedHub {
         return true
     }
 
-    /// Restores a send; call it for the oldest first. Numbers before it count as dropped. A send that was still waiting
-    /// goes on; one that was interrupted among its deliveries is abandoned, because some devices already have it.
+    /// Restores a send. Call it for the oldest send first; earlier numbers count as dropped. A send that was waiting
+    /// continues. A send that was interrupted during its deliveries is abandoned, because some devices already have it.
     public mutating func restore(_ message: ReceivedMessage) {
         var message = message
         switch message.telemetry.state {
@@ -102,7 +102,7 @@ extension EmulatedHub {
 }
 
 extension EmulatedHub {
-    /// Restores what a device was handed, for one that was away; call it for the oldest first.
+    /// Restores a delivery, for a device that was away. Call it for the oldest delivery first.
     public mutating func restore(_ delivery: PushedNotification) {
         delivered.skip(to: delivery.number)
         delivered.append(delivery, weight: delivery.weight)
@@ -116,7 +116,7 @@ extension Submission {
         guard
             let audience = message.handles.isEmpty ? try? Audience(tagsHeader: message.tags) : .handles(message.handles)
         else { return nil }
-        // A batch's own content type is that of its parts.
+        // A batch's own content type is multipart; the payload has that of its part.
         let contentType = message.kind == .batch ? message.format.contentType : headers["Content-Type"]
         guard
             let content = try? PayloadRules.check(

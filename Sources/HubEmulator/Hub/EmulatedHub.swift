@@ -1,13 +1,14 @@
 import ByteText
 import NotificationHub
 
-/// One notification hub as a value: requests in, answers out. Time is an argument; chance comes from a seed.
+/// One notification hub as a value: requests in, answers out. Time is an argument, and a seed determines random
+/// choices.
 ///
-/// It follows the rules of the service as far as they are known. It never waits, reads a clock or opens a socket. A
-/// send is answered when it is accepted; `deliver(limit:at:)` makes its deliveries later.
+/// Follows the known rules of the service. It never waits, reads a clock or opens a socket. A send is answered when it
+/// is accepted; `deliver(limit:at:)` makes its deliveries later.
 public struct EmulatedHub: Sendable {
     public private(set) var settings: HubSettings
-    /// What the namespace says of this hub; its rules are the hub's.
+    /// The namespace's description of this hub, which includes the hub's rules.
     var description: HubDescription {
         didSet {
             settings.rules = description.rules
@@ -20,7 +21,7 @@ public struct EmulatedHub: Sendable {
     var faultPlan = FaultPlan()
     var sendThrottle: Throttle?
     var testThrottle = Throttle(perMinute: 10)
-    /// Parsed tag headers; clients send the same few over and over.
+    /// Parsed tag headers. Clients repeat the same few headers.
     var audiences: [String: Audience] = [:]
 
     var registrations = RegistrationTable()
@@ -34,7 +35,7 @@ public struct EmulatedHub: Sendable {
     /// Notifications of test sends, returned with the next deliveries.
     var testDeliveries: [PushedNotification] = []
     var platformErrors: BoundedLog<PlatformError>
-    /// Oldest first.
+    /// The hub's jobs, oldest first.
     var jobs: [RegistrationJob] = []
     var changes: [HubChange] = []
     var daily = DailyFigures()
@@ -55,7 +56,7 @@ public struct EmulatedHub: Sendable {
         platformErrors = BoundedLog(countMax: min(10_000, settings.deliveriesKept), weightMax: 8 * 1024 * 1024)
     }
 
-    /// Takes what the namespace knows of this hub.
+    /// Applies the namespace's description of this hub.
     mutating func join(_ description: HubDescription, storageKey: AccessKey) {
         settings.storageKey = storageKey
         self.description = description
@@ -63,7 +64,7 @@ public struct EmulatedHub: Sendable {
 
     // MARK: Faults
 
-    /// The faults that are set, oldest first.
+    /// The active faults, oldest first.
     public var faults: [HubFault] { faultPlan.faults }
 
     public mutating func add(_ fault: HubFault) { faultPlan.add(fault) }
@@ -105,15 +106,15 @@ public struct EmulatedHub: Sendable {
         return response
     }
 
-    /// For faults.
+    /// The kind of a call, by which faults choose calls.
     private static func kind(of call: HubCall?, _ request: HubHTTPRequest) -> HubFault.Calls? {
         if call?.isSend == true, request.method == "POST" { return .sends }
         if case .message? = call { return .telemetry }
         return nil
     }
 
-    /// The most bytes of the body that `handle` takes: more than those of other calls only for a batch by a client that may
-    /// send.
+    /// The longest body that `handle` accepts, in bytes. Only a batch from a client that may send can be longer than
+    /// usual.
     mutating func bodyLengthMax(of request: HubHTTPRequest, _ target: RequestTarget, at now: HubTime) -> Int {
         guard let call = HubCall(target.segments.dropFirst()), call.bodyLengthMax > SendRequest.bodyLengthMax,
             let wanted = call.rights(for: request.method),
@@ -156,7 +157,7 @@ public struct EmulatedHub: Sendable {
         }
     }
 
-    /// For calls about the hub as a whole: a missing right is answered with 401.
+    /// Requires the Manage right for a call about the hub as a whole. A missing right is answered with 401.
     mutating func requireManage(
         _ request: HubHTTPRequest, _ target: RequestTarget, at now: HubTime
     ) throws(Refusal) {
@@ -200,13 +201,13 @@ public struct EmulatedHub: Sendable {
         let host = context.request.headers["Host"] ?? ""
         let version = context.target["api-version"] ?? context.version.name
         let location = "sb://\(host)/\(settings.name)/messages/\(id)?api-version=\(version)"
-        // Older versions know nothing of it.
+        // Older versions have no error details.
         let errors = context.version < .namesErrorDetails ? nil : errorDetails(of: message, context)
         return reply(
             200, body: Array(NotificationTelemetry.xml(message, location: location, errorDetails: errors).utf8))
     }
 
-    /// What the hub tells of a send by now; `nil` while, or if, it tells nothing.
+    /// The telemetry of a send that is visible now; `nil` before it becomes visible, or if it never does.
     private func telemetry(of message: ReceivedMessage, at now: HubTime) -> NotificationTelemetry? {
         let times = settings.telemetry
         var random = SeededRandom(seed: settings.seed &+ UInt64(truncatingIfNeeded: message.number))
@@ -224,7 +225,7 @@ public struct EmulatedHub: Sendable {
     }
 }
 
-/// An authorised call with everything known about it.
+/// An authorised call and its context.
 struct CallContext: Sendable {
     var request: HubHTTPRequest
     var target: RequestTarget

@@ -20,16 +20,16 @@ public struct HubFault: Sendable, Hashable {
     public var expiresTokens = false
     /// The speed at which the answer's body is sent, in bytes a second.
     public var slowBody: Int?
-    /// The number of calls it still affects; `nil` for all.
+    /// The number of further calls that the fault affects; `nil` for all.
     public var callsLeft: Int?
-    /// The share of calls it affects, in millionths; `nil` for all.
+    /// The share of calls that the fault affects, in millionths; `nil` for all.
     public var shareMillionths: UInt64?
     public var calls = Calls.sends
 
-    /// The calls that it affects.
+    /// The calls that a fault affects.
     public enum Calls: String, Sendable, Hashable, CaseIterable {
         case sends
-        /// `GET /messages/{id}`.
+        /// Calls of `GET /messages/{id}`, which return telemetry.
         case telemetry
         case all
     }
@@ -38,7 +38,7 @@ public struct HubFault: Sendable, Hashable {
 
     /// Reads the fields of `POST /_emulator/faults`: `status`, `retryAfter`, `latencyMs`, `reset`, `expired`,
     /// `slowBody`, `next`, `share` (0…1) and `on` (`sends`, `telemetry` or `all`).
-    /// - Throws: a sentence that names the field that is wrong.
+    /// - Throws: a sentence that names the invalid field.
     public init(json: JSONTree) throws(HubFaultProblem) {
         guard case .object(let members) = json else { throw HubFaultProblem("A fault is a JSON object.") }
         for member in members { try read(member) }
@@ -104,9 +104,9 @@ public struct HubFaultProblem: Error, Sendable, Hashable {
     init(_ message: String) { self.message = message }
 }
 
-/// The faults that are set, oldest first.
+/// The active faults, oldest first.
 struct FaultPlan: Sendable {
-    /// Faults held at most; the oldest is dropped first.
+    /// The most faults kept; the oldest is dropped first.
     static let countMax = 100
 
     private(set) var faults: [HubFault] = []

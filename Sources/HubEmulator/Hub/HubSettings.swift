@@ -5,7 +5,7 @@ public struct HubSettings: Sendable {
     public var name: HubName
     /// The access rules. Their names are unique.
     public var rules: [AccessRule]
-    /// The rules of the namespace, which open all its hubs.
+    /// The rules of the namespace, which apply to all its hubs.
     public var namespaceRules: [AccessRule] = []
     public var tier = Tier.standard
     public var era = APIEra.year2023
@@ -13,27 +13,27 @@ public struct HubSettings: Sendable {
     public var sendsPerMinute: Int?
     /// Seconds for which a token is accepted after its expiry.
     public var clockSkewSeconds: Int64 = 0
-    /// Tags on one registration or installation. Documented as 60.
+    /// The most tags on one registration or installation. Documented as 60.
     public var tagsPerRegistrationMax = 60
-    /// Clients with the Listen right alone may not take tags that name a user or the testers. The service lets them.
+    /// Refuses tags that name a user or the testers from clients with the Listen right alone. The service accepts them.
     public var protectsTags = false
-    /// Registrations held at most; more are refused as over quota.
+    /// The most registrations; further ones are refused as over quota.
     public var registrationsMax = 10_000_000
-    /// Received sends kept for inspection and telemetry: their number, and the sum of their bodies in bytes.
+    /// Received sends kept for inspection and telemetry: the most sends, and the largest sum of their bodies in bytes.
     public var messagesKept = 20_000
     public var messageBytesKept = 64 * 1024 * 1024
     /// Deliveries to simulated devices kept for inspection.
     public var deliveriesKept = 50_000
-    /// The delay, in milliseconds, before a change of an installation affects routing. The service queues such changes.
+    /// The delay in milliseconds until a changed installation affects routing. The service queues such changes.
     public var installationLagMilliseconds: Int64 = 0
     public var telemetry = TelemetryTimes()
-    /// Accepted sends whose deliveries are still to be made, at most, and the sum of their bodies in bytes; beyond that the
-    /// hub answers that it is busy.
+    /// The most accepted sends with pending deliveries, and the largest sum of their bodies in bytes. Beyond either
+    /// limit the hub answers that it is busy.
     public var pendingMax = 100_000
     public var pendingBytesMax = 128 * 1024 * 1024
-    /// Signs the addresses of the namespace's storage.
+    /// The key that signs addresses of the namespace's storage.
     var storageKey = AccessKey("")
-    /// Keeps changes for `takeChanges()`, which must then be called regularly.
+    /// Records changes for `takeChanges()`, which must then be called regularly.
     public var recordsChanges = false
     /// Determines ids, faults with a share, and the devices chosen by a test send.
     public var seed: UInt64
@@ -73,23 +73,23 @@ public struct HubSettings: Sendable {
     }
 }
 
-/// How slowly telemetry becomes known; by default at once. The service needs seconds to minutes, and never tells of some
-/// sends.
+/// The delays of telemetry, by default 0. The service needs seconds to minutes and never reports some sends.
 public struct TelemetryTimes: Sendable, Hashable {
-    /// Milliseconds from the send for which the answer is 404.
+    /// Milliseconds after the send during which the answer is 404.
     public var hiddenMilliseconds: Int64 = 0
-    /// From then on, for which the state is Enqueued.
+    /// Milliseconds after that during which the state is Enqueued.
     public var enqueuedMilliseconds: Int64 = 0
-    /// From then on, for which it is Processing and the counts grow.
+    /// Milliseconds after that during which the state is Processing and the counts grow.
     public var processingMilliseconds: Int64 = 0
-    /// The share of sends that are answered with 404 for ever, in millionths; the same ones each time.
+    /// The share of sends whose answer is always 404, in millionths. A seed selects them, so it is the same sends each
+    /// time.
     public var missingMillionths: UInt64 = 0
 
     public init() {}
 }
 
-/// The year of the recordings that the answers follow where the service has changed the form of its own: ids, entries,
-/// errors, headers and the status for a missing right.
+/// The year of the recorded answers that the emulator follows. It matters where the service's answers have changed:
+/// ids, entries, errors, headers and the status for a missing right.
 public enum APIEra: String, Sendable, Hashable, CaseIterable {
     /// Back ends that call themselves `Microsoft-HTTPAPI/2.0`, recorded from 2018 to 2020.
     case year2018 = "2018"
@@ -110,7 +110,7 @@ public enum Tier: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Active devices in a namespace.
+    /// The most active devices in a namespace.
     public var devicesMax: Int {
         switch self {
         case .free: 500
@@ -119,7 +119,7 @@ public enum Tier: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Only Standard has the `Location` header of a send, telemetry, scheduled sends and jobs.
+    /// True for Standard, the only tier with a send's `Location` header, telemetry, scheduled sends and jobs.
     var hasTelemetry: Bool { self == .standard }
     var hasBatch: Bool { self != .free }
 }

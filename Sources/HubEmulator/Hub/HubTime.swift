@@ -10,7 +10,7 @@ public struct HubTime: Hashable, Comparable, Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// Saturates at the ends of the representable range.
+    /// A time in seconds. Saturates at the ends of the representable range.
     public init(seconds: Int64) {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         milliseconds = overflow ? (seconds < 0 ? .min : .max) : product
@@ -24,13 +24,13 @@ public struct HubTime: Hashable, Comparable, Sendable {
 
     public static func < (lhs: HubTime, rhs: HubTime) -> Bool { lhs.milliseconds < rhs.milliseconds }
 
-    /// Saturating.
+    /// Adds milliseconds and saturates at the ends of the range.
     public func advanced(byMilliseconds amount: Int64) -> HubTime {
         let (sum, overflow) = milliseconds.addingReportingOverflow(amount)
         return HubTime(milliseconds: overflow ? (amount < 0 ? .min : .max) : sum)
     }
 
-    /// Saturating; negative when `earlier` is later.
+    /// Subtracts, saturating. Negative when `earlier` is later.
     public func millisecondsSince(_ earlier: HubTime) -> Int64 {
         let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         return overflow ? (self < earlier ? .min : .max) : difference
@@ -40,24 +40,24 @@ public struct HubTime: Hashable, Comparable, Sendable {
 // The hub's ways of writing and reading times, always UTC.
 
 extension HubTime: CustomStringConvertible {
-    /// `2018-11-07T00:18:37.000Z`.
+    /// The time in the form `2018-11-07T00:18:37.000Z`.
     public var description: String { iso(fractionDigits: 3) }
 
-    /// `2018-11-07T00:18:37`, then `.` and `fractionDigits` digits of the second if there are any, then `suffix`.
+    /// The form `2018-11-07T00:18:37`, followed by `.` and `fractionDigits` digits if there are any, and `suffix`.
     func iso(fractionDigits: Int = 0, suffix: String = "Z") -> String {
         let (time, millisecond) = civil
         let date = time.date
         var text = "\(Self.padded(date.year, 4))-\(Self.padded(date.month))-\(Self.padded(date.day))T"
         text += "\(Self.padded(time.hour)):\(Self.padded(time.minute)):\(Self.padded(time.second))"
         if fractionDigits > 0 {
-            // "Never" is written with all its nines, whatever the number of digits.
+            // "Never" is written with nines only, whatever the number of digits.
             let filler = self >= .never ? "9999" : "0000"
             text += "." + (Self.padded(millisecond, 3) + filler).prefix(fractionDigits)
         }
         return text + suffix
     }
 
-    /// `Wed, 07 Nov 2018 00:18:34 GMT`, as in HTTP.
+    /// The form `Wed, 07 Nov 2018 00:18:34 GMT`, as in HTTP.
     var rfc1123: String {
         let time = civil.time
         let weekday = ((time.date.daysSince1970 % 7) + 11) % 7
@@ -68,20 +68,20 @@ extension HubTime: CustomStringConvertible {
             + "\(Self.padded(time.date.year, 4)) \(clock) GMT"
     }
 
-    /// `11072018`, the name of a day's feedback.
+    /// The form `11072018`, which names a day's feedback.
     var feedbackDay: String {
         let date = civil.time.date
         return Self.padded(date.month) + Self.padded(date.day) + Self.padded(date.year, 4)
     }
 
-    /// `20181107001834`, as in notification ids.
+    /// The form `20181107001834`, as in notification ids.
     var compact: String {
         let time = civil.time
         return Self.padded(time.date.year, 4)
             + [time.date.month, time.date.day, time.hour, time.minute, time.second].map { Self.padded($0) }.joined()
     }
 
-    /// Bounded to the years 1…9999, as the service writes them.
+    /// The civil time, bounded to the years 1…9999, which the service can write.
     private var civil: (time: CivilTime, millisecond: Int) {
         let bounded = min(max(milliseconds, -62_135_596_800_000), Self.never.milliseconds)
         let (seconds, millisecond) = bounded.flooredQuotientAndRemainder(dividingBy: 1000)
@@ -109,7 +109,7 @@ extension HubTime {
         self = time
     }
 
-    /// - Returns: `nil` for a time that does not exist, and for the year 0.
+    /// - Returns: `nil` for an invalid time and for the year 0.
     fileprivate init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int = 0) {
         guard year > 0, let date = CivilDate(year: year, month: month, day: day), second < 60,
             let time = CivilTime(date, hour: hour, minute: minute, second: second)

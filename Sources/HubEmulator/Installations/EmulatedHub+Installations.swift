@@ -7,7 +7,7 @@ struct LaggingInstallation: Sendable {
 }
 
 extension EmulatedHub {
-    /// `PUT /installations/{id}`.
+    /// `PUT /installations/{id}`: creates or replaces an installation.
     mutating func putInstallation(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         let installation = try Installation(json: try Self.json(context.request.body), id: id)
         if installations[id] == nil {
@@ -33,14 +33,14 @@ extension EmulatedHub {
         return reply(200)
     }
 
-    /// The answer is the same when there is no such installation.
+    /// The answer is the same if the installation does not exist.
     mutating func deleteInstallation(_ id: String) -> HubHTTPResponse {
         if installations.removeValue(forKey: id) != nil { record(.installation(id: id, json: nil)) }
         for slot in registrations.slots(installation: id) { removeRegistration(slot) }
         return reply(204)
     }
 
-    /// - Parameter handle: the channel that is dead. The client may have named another one since.
+    /// - Parameter handle: the dead channel. The client may have named another channel since.
     mutating func expireChannel(of id: String, handle: String) {
         guard var installation = installations[id], installation.handle == handle else { return }
         installation.channelIsExpired = true
@@ -52,7 +52,7 @@ extension EmulatedHub {
         do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
     }
 
-    /// The installation as this client may describe it, with what a back end has said of the same device.
+    /// The installation with the values that a back end has set for the same device, if this client may not set them.
     private func permitted(
         _ installation: Installation, after known: Installation?, _ context: CallContext
     ) throws(Refusal) -> Installation {
@@ -89,7 +89,7 @@ extension EmulatedHub {
         }
     }
 
-    /// Makes the registrations of installations whose delay has passed.
+    /// Makes the registrations of installations whose delay is over.
     mutating func takeEffect(at now: HubTime) {
         while let first = lagging.first, first.due <= now {
             lagging.removeFirst()

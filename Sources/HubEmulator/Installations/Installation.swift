@@ -1,7 +1,7 @@
 import ByteText
 import NotificationHub
 
-/// An installation as the client describes it; the registrations follow from it.
+/// An installation as the client describes it. Registrations are derived from it.
 struct Installation: Sendable, Hashable {
     struct Template: Sendable, Hashable {
         var body: String
@@ -19,19 +19,19 @@ struct Installation: Sendable, Hashable {
     var userID: String?
     /// A string for most platforms, an object with endpoint and keys for browsers.
     var pushChannel: JSONTree
-    /// True when the platform has said that the channel is dead. Until the client names a channel again, the installation
-    /// has no registrations.
+    /// True if the platform has reported the channel as dead. The installation then has no registrations until the
+    /// client names a channel again.
     var channelIsExpired = false
     var platform: String
     var expires: HubTime?
     var tags: [String] = []
     var variables: [TemplateProperty] = []
-    /// In the order the client named them.
+    /// The templates, in the client's order.
     var templates: [NamedTemplate] = []
-    /// Kept as sent; obsolete.
+    /// Secondary tiles of Windows, kept as sent; obsolete.
     var secondaryTiles: JSONTree?
 
-    /// The platforms by the names that installations use.
+    /// The platforms and their names in installations.
     static let platforms: [(name: String, format: NotificationFormat)] = [
         ("apns", .apple), ("wns", .windows), ("mpns", .windowsphone), ("gcm", .gcm), ("fcmv1", .fcmv1), ("adm", .adm),
         ("baidu", .baidu), ("browser", .browser), ("xiaomi", .xiaomi),
@@ -63,7 +63,7 @@ extension Installation {
     }
 
     private mutating func read(_ member: JSONTree.Member) throws(Refusal) {
-        // Absent and null mean the same.
+        // An absent member and null have the same meaning.
         guard member.value != .null else { return }
         switch (member.name, member.value) {
         case ("userId", .string(let text)), ("userID", .string(let text)): userID = text.isEmpty ? nil : text
@@ -82,7 +82,7 @@ extension Installation {
         case ("secondaryTiles", let value): secondaryTiles = value
         case ("tags", _), ("templates", _), ("pushVariables", _), ("platform", _), ("userId", _), ("expirationTime", _):
             throw .badRequest("\(member.name) has the wrong type")
-        // installationId, lastUpdate, what later clients add, and pushChannelExpired: that is the hub's to say.
+        // Ignored: installationId, lastUpdate, unknown members, and pushChannelExpired, which only the hub sets.
         default: break
         }
     }
@@ -168,7 +168,7 @@ extension Installation.Template {
 // MARK: Registrations
 
 extension Installation {
-    /// The keys of a browser's channel, which comes as an object or as that object's text.
+    /// A browser's channel, which is either an object with keys or the text of such an object.
     private var channelObject: JSONTree? {
         if case .object = pushChannel { return pushChannel }
         guard format == .browser, let text = pushChannel.string else { return nil }
@@ -180,8 +180,8 @@ extension Installation {
         channelObject?["endpoint"]?.string ?? pushChannel.string ?? ""
     }
 
-    /// One native registration and one for each template, all tagged with the installation, its user and its tags.
-    /// Those of templates also have the template's name as a tag. None while the channel is dead.
+    /// One native registration and one for each template. Each has the tags of the installation, its id and its user;
+    /// those of templates also have the template's name as a tag. Empty if the channel is dead.
     func registrations(tagsMax: Int, templates cache: inout TemplateCache) throws(Refusal) -> [Registration] {
         guard let platform = format else { return [] }
         var reserved: [String] = []

@@ -1,9 +1,9 @@
 import ByteText
 import NotificationHub
 
-/// The service's dialect of JSON Patch for installations: `add`, `remove`, and `replace`, which is both.
+/// The service's dialect of JSON Patch for installations: `add`, `remove`, and `replace`, which also adds.
 enum InstallationPatch {
-    /// Operations in one call at most.
+    /// The most operations in one call.
     static let operationsMax = 1000
 
     static func apply(_ json: JSONTree, to installation: Installation) throws(Refusal) -> Installation {
@@ -30,8 +30,8 @@ enum InstallationPatch {
         return try Installation(json: patched.json, id: installation.id).keepingTags(of: patched)
     }
 
-    /// Removes what the patch removes by its name: one tag, a user, one template. What a patch leaves out, or replaces as a
-    /// whole, is not named.
+    /// Removes the values that the patch removes by name: one tag, a user, one template. Values that are only left out,
+    /// or replaced as a whole, stay.
     static func withdrawing(_ json: JSONTree, from installation: Installation) throws(Refusal) -> Installation {
         guard case .array(let operations) = json else { return installation }
         var left = installation
@@ -44,7 +44,7 @@ enum InstallationPatch {
         return left
     }
 
-    /// RFC 6901 §4.
+    /// Unescapes a step of a JSON pointer (RFC 6901 §4).
     private static func unescaped(_ step: Substring) -> String {
         step.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
             .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
@@ -131,20 +131,20 @@ enum InstallationPatch {
             default: throw unknown(path)
             }
         case "secondaryTiles": installation.secondaryTiles = nil
-        // Nothing can be registered without these; they can be replaced.
+        // These are required. They can be replaced but not removed.
         case "pushChannel" where isReplaced, "platform" where isReplaced: break
         default: throw unknown(path)
         }
     }
 
-    /// A string is one tag, unless it holds a JSON array; an array is all of its tags.
+    /// The tags in a value: a string is one tag unless it holds a JSON array; an array lists all tags.
     private static func tags(_ value: JSONTree) throws(Refusal) -> [String] {
         if case .array(let values) = parsed(value) { return try Installation.strings(values, of: "tags") }
         guard let text = value.string else { throw .badRequest("tags must be a string or an array of strings") }
         return [text]
     }
 
-    /// A value that SDKs send as a string holding JSON.
+    /// Parses a value that SDKs send as a string containing JSON.
     private static func parsed(_ value: JSONTree) -> JSONTree {
         guard let text = value.string, text.hasPrefix("[") || text.hasPrefix("{") else { return value }
         return JSONTree(parsing: Array(text.utf8)) ?? value

@@ -2,14 +2,14 @@ import ByteText
 import NotificationHub
 
 extension EmulatedHub {
-    /// Jobs kept at most; the oldest finished one is dropped first.
+    /// The most jobs kept; the oldest finished one is dropped first.
     static let jobsMax = 100
-    /// Jobs that may wait or run at a time.
+    /// The most jobs that may wait or run at a time.
     static let unfinishedJobsMax = 10
-    /// Bytes after which a job lets others have a turn: calls wait meanwhile.
+    /// The bytes after which a job yields, because calls wait while it runs.
     private static let turnBytes = 65_536
 
-    /// `POST /jobs`.
+    /// `POST /jobs`: submits a job.
     mutating func submitJob(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try requireStandard("A job")
         guard jobs.count(where: { !$0.status.isFinal }) < Self.unfinishedJobsMax else {
@@ -35,7 +35,7 @@ extension EmulatedHub {
             body: Array(body.utf8))
     }
 
-    /// `GET /jobs`.
+    /// `GET /jobs`: lists all jobs.
     mutating func listJobs(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try requireStandard("A job")
         let url = XMLText.escaped(location(context, "jobs").value)
@@ -48,7 +48,7 @@ extension EmulatedHub {
         return reply(200, contentType: RegistrationXML.feedType, body: Array((out + "</feed>").utf8))
     }
 
-    /// As the service makes them: the time left until the year 10000, in units of 100 ns, and a GUID.
+    /// A job id in the service's form: the time until the year 10000 in units of 100 ns, and a GUID.
     private mutating func jobID(at now: HubTime) -> String {
         let left = max(0, HubTime.never.millisecondsSince(now))
         return "\(left.multipliedReportingOverflow(by: 10_000).partialValue)\(trackingID())"
@@ -63,15 +63,15 @@ extension EmulatedHub {
 
     /// Continues the oldest unfinished job.
     /// - Parameters:
-    ///   - limit: registrations at most.
-    ///   - read: the import file behind an address, or why it cannot be read.
-    ///   - mayWrite: whether an address allows output.
-    /// - Returns: the files that a job has completed.
+    ///   - limit: the most registrations to process.
+    ///   - read: returns the import file at an address, or `nil` if it cannot be read.
+    ///   - mayWrite: true if output may be written to an address.
+    /// - Returns: the files of a completed job.
     mutating func runJob(
         limit: Int, at now: HubTime, read: (String) -> [UInt8]?, mayWrite: (String) -> Bool
     ) -> [(name: String, bytes: [UInt8])] {
         guard let index = jobs.firstIndex(where: { !$0.status.isFinal }) else { return [] }
-        // Taken out, so that its long texts grow in place.
+        // The job is removed from the array, so that its long texts grow in place.
         var job = jobs.remove(at: index)
         defer { jobs.insert(job, at: index) }
         job.updated = now
@@ -103,7 +103,7 @@ extension EmulatedHub {
         ]
     }
 
-    /// The job that made this file could not store it.
+    /// Fails the job that made a file which could not be stored.
     mutating func failJob(writing name: String, at now: HubTime) {
         guard let index = jobs.firstIndex(where: { name.contains("/\($0.id)/") }) else { return }
         jobs[index].fail("The storage is full; delete blobs")
@@ -125,8 +125,8 @@ extension EmulatedHub {
         return slots.count < max(1, limit)
     }
 
-    /// Each line is one registration. A line of the output has its number and the registration as it is now, a line of
-    /// the failures its number and the reason.
+    /// Imports registrations, one from each line. Each line of the output has a line number and the stored
+    /// registration; each line of the failures has a line number and the reason.
     private mutating func importSome(_ limit: Int, _ job: inout RegistrationJob) -> Bool {
         var left = max(1, limit)
         let turnEnd = job.position + Self.turnBytes
@@ -178,7 +178,7 @@ extension EmulatedHub {
         return registration
     }
 
-    /// A registration on one line. Templates are JSON or XML, where a line's end is as good as a blank.
+    /// A registration on one line. Line breaks become blanks, which are equivalent in templates of JSON or XML.
     private func line(_ registration: Registration) -> String {
         String(
             RegistrationXML(era: settings.era, place: .read).description(registration)
@@ -192,6 +192,6 @@ extension RegistrationJob {
         forget()
     }
 
-    /// Gives up the memory that only a running job needs.
+    /// Releases the memory that only a running job needs.
     fileprivate mutating func forget() { (input, output, failed) = ([], [], []) }
 }

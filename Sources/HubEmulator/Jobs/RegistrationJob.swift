@@ -22,19 +22,19 @@ struct RegistrationJob: Sendable {
 
     let id: String
     let kind: Kind
-    /// Signed addresses, as the client gave them.
+    /// The signed addresses that the client gave.
     let outputContainer: String
     let importFile: String?
-    /// The host that the job was sent to.
+    /// The host to which the job was sent.
     var host: StorageHost?
     let created: HubTime
     var updated: HubTime
     var status = Status.started
-    /// Percent.
+    /// The progress in per cent.
     var progress = 0
     var failure: String?
 
-    // What it has done so far.
+    // The work done until now.
     var input: [UInt8] = []
     /// The next byte of the input, or the next slot of an export.
     var position = 0
@@ -73,12 +73,12 @@ struct RegistrationJob: Sendable {
         self.init(id: id, kind: kind, outputContainer: output, importFile: address("ImportFileUri"), at: now)
     }
 
-    /// True for an address at the host that the job was sent to. Only there the emulator has storage.
+    /// True for an address at the host to which the job was sent. The emulator has storage only there.
     func isHere(_ url: String) -> Bool { host != nil && StorageHost(url: url) == host }
 
     func path(hub: HubName, file: String) -> String { "\(hub)/\(id)/\(file)" }
 
-    /// - Parameter isListed: an entry in a feed has the feed's namespace.
+    /// - Parameter isListed: true within a feed, whose namespace then applies.
     func entry(hub: HubName, address: String, isListed: Bool = false) -> String {
         let url = XMLText.escaped(address)
         let text = { (name: String, value: String) in "<\(name)>\(XMLText.escaped(value, in: .content))</\(name)>" }
@@ -90,7 +90,7 @@ struct RegistrationJob: Sendable {
         out += text("JobId", id)
         if progress > 0 { out += text("Progress", String(progress)) }
         out += text("Type", kind.rawValue)
-        // The first state is the default one, which is left out.
+        // The initial state is the default and is left out.
         if status != .started { out += text("Status", status.rawValue) }
         out += text("OutputContainerUri", outputContainer)
         if let importFile { out += text("ImportFileUri", importFile) }

@@ -7,7 +7,7 @@ enum NamespaceCall: Sendable, Hashable {
     case names
     /// `GET /$Resources/NotificationHubs`: their descriptions.
     case descriptions
-    /// `/{hub}`
+    /// `/{hub}`: the hub itself, by its name.
     case hub(String)
 
     /// `nil` for a call to one of the hubs' own resources.
@@ -59,8 +59,7 @@ extension EmulatedNamespace {
         return feed(hubs.map(\.settings.name), request, at: now)
     }
 
-    /// The names as the service lists them, in the form in which .NET reads them. A hub that does not exist is answered
-    /// with an empty list too.
+    /// The hub names, in the form in which .NET reads them. The answer for a missing hub is an empty list too.
     private mutating func feed(_ names: [HubName], _ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
         let id = { [feedID] (number: Int) in "uuid:\(feedID);id=\(number)" }
         feedNumber += 1
@@ -91,7 +90,7 @@ extension EmulatedNamespace {
         return itself.reply(200, contentType: Self.feedType, body: Array((out + "</feed>").utf8))
     }
 
-    /// - Parameter readAt: adds the figures of this day; the service gives them to whoever reads a description only.
+    /// - Parameter readAt: adds this day's figures, which the service includes only when a description is read.
     private static func entry(
         _ hub: EmulatedHub, _ request: HubHTTPRequest, _ target: RequestTarget, saysCreated: Bool = true,
         readAt now: HubTime? = nil

@@ -1,37 +1,38 @@
 import ByteText
 public import NotificationHub
 
-/// A namespace as a value: its hubs, and the calls that make, list and delete them. Time is an argument.
+/// A namespace as a value: its hubs, and the calls that create, list and delete them. Time is an argument.
 ///
-/// The first hub is the one that the server was started with; inspection and the page show it, and it stays.
+/// The first hub is the one with which the server was started. Inspection and the page show it, and it cannot be
+/// deleted.
 public struct EmulatedNamespace: Sendable {
-    /// Hubs at most, as in Azure.
+    /// The most hubs, as in Azure.
     public static let hubsMax = 100
-    /// Names that begin so are the emulator's own.
+    /// The prefix of names that the emulator reserves for its own addresses.
     static let ownPrefix = "_"
 
-    /// True for a name that no hub may have, because the emulator's own addresses begin so.
+    /// True for a reserved name, which no hub may have.
     public static func reserves(_ name: HubName) -> Bool { name.text.hasPrefix(ownPrefix) }
 
     /// The default rule of a namespace: all rights on all hubs.
     public static let ruleName = "RootManageSharedAccessKey"
 
-    /// Never empty.
+    /// The hubs; never empty.
     var hubs: [EmulatedHub]
-    /// Answers for the namespace itself.
+    /// The hub that answers calls to the namespace itself.
     var itself: EmulatedHub
     var changes: [NamespaceChange] = []
     var blobs = BlobStore()
     let storageKey: AccessKey
-    /// The id of feeds, and a number for each of them and their entries.
+    /// The id of feeds. Each feed and each entry also gets a number.
     let feedID: String
     var feedNumber = 0
     let settings: HubSettings
     private let makeKey: @Sendable () -> AccessKey
 
     /// - Parameters:
-    ///   - first: its settings are those of later hubs too, with less room.
-    ///   - description: of the first hub.
+    ///   - first: the first hub. Later hubs get the same settings with lower limits.
+    ///   - description: the first hub's description.
     ///   - makeKey: makes the keys of new hubs. They are secrets, so they must not come from a seed.
     public init(first: EmulatedHub, _ description: HubDescription, makeKey: @escaping @Sendable () -> AccessKey) {
         var settings = first.settings
@@ -41,7 +42,7 @@ public struct EmulatedNamespace: Sendable {
         self.makeKey = makeKey
         var own = settings
         (own.rules, own.seed) = ([], own.seed &+ 1)
-        // No hub has this name, so nothing below it is found.
+        // No hub can have this name, so no paths below it exist.
         if let name = try? HubName(Self.ownPrefix) { own.name = name }
         itself = EmulatedHub(settings: own)
         feedID = itself.trackingID()
@@ -65,20 +66,20 @@ public struct EmulatedNamespace: Sendable {
         body(&hubs[0])
     }
 
-    /// Gives access to the hub with this name; `nil` when there is none.
+    /// Gives access to the hub with this name; `nil` if it does not exist.
     public mutating func withHub<Result>(_ name: HubName, _ body: (inout EmulatedHub) -> Result) -> Result? {
         index(of: name.text).map { body(&hubs[$0]) }
     }
 
     /// Adds a hub with the rules of its description.
-    /// - Returns: false when there are as many as there may be, or one of this name; then nothing is added.
+    /// - Returns: false if the namespace is full or the name exists. In this case nothing is added.
     @discardableResult
     public mutating func addHub(_ name: HubName, _ description: HubDescription) -> Bool {
         guard hubs.count < Self.hubsMax, index(of: name.text) == nil else { return false }
         var own = settings
         own.name = name
         own.seed = itself.random.next()
-        // A hundred hubs must not take a hundred times the memory.
+        // The limits keep a hundred hubs from taking a hundred times the memory.
         own.registrationsMax = min(own.registrationsMax, 100_000)
         own.messagesKept = min(own.messagesKept, 1000)
         own.deliveriesKept = min(own.deliveriesKept, 1000)
@@ -90,7 +91,7 @@ public struct EmulatedNamespace: Sendable {
         return true
     }
 
-    /// Listen for apps, and all rights for back ends.
+    /// The default rules of a hub: Listen for apps, and all rights for back ends.
     func defaultRules() -> [AccessRule] {
         let defaults: [(String, AccessRule.Rights)] = [
             (HubSettings.listenRuleName, .listen), (HubSettings.fullRuleName, [.listen, .send, .manage]),
@@ -102,7 +103,7 @@ public struct EmulatedNamespace: Sendable {
 
     // MARK: Calls
 
-    /// True for a request that no page can answer: one that carries a token or asks for Atom.
+    /// True for a request that is not for the page: it carries a token or asks for Atom.
     public static func isAddressed(by request: HubHTTPRequest) -> Bool {
         request.headers["Authorization"] != nil || request.headers["Accept"]?.lowercased().contains("atom") == true
     }
@@ -116,7 +117,7 @@ public struct EmulatedNamespace: Sendable {
         if let index = target?.segments.first.flatMap({ index(of: $0) }) {
             return hubs[index].handle(request, target, at: now)
         }
-        // There is no such hub, which the first one says to whoever may know it.
+        // No such hub exists. The first hub answers, and tells only clients that are authorised.
         return withFirst { $0.handle(request, target, at: now) }
     }
 
@@ -136,7 +137,7 @@ public struct EmulatedNamespace: Sendable {
         for index in hubs.indices where hubs[index].hasWork(at: now) {
             done.append((hubs[index].settings.name, hubs[index].deliver(limit: limit, at: now)))
         }
-        // One job at a time, as each holds its whole output.
+        // Only one job runs at a time, because each holds its whole output in memory.
         if let index = hubs.firstIndex(where: \.isRunningJob) ?? hubs.firstIndex(where: \.hasJob) {
             runJob(of: index, limit: limit, at: now)
         }
@@ -161,7 +162,7 @@ public struct EmulatedNamespace: Sendable {
 
     // MARK: Storage
 
-    /// Returns the changes since the last call. Empty unless the first hub's settings say `recordsChanges`.
+    /// Returns the changes since the last call. Empty unless the first hub's settings have `recordsChanges` set.
     public mutating func takeChanges() -> [NamespaceChange] {
         for index in hubs.indices {
             let name = hubs[index].settings.name
@@ -183,7 +184,7 @@ public struct NamespaceChange: Sendable {
 }
 
 extension EmulatedNamespace {
-    /// The hubs, and under `nil` the namespace, as a store keeps them.
+    /// The descriptions that a store keeps: of each hub and, under `nil`, of the namespace.
     public var descriptions: [(hub: HubName?, description: HubDescription)] {
         [(nil, HubDescription(rules: settings.namespaceRules, at: HubTime(milliseconds: 0)))]
             + hubs.map { ($0.settings.name, $0.description) }

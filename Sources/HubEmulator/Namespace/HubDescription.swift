@@ -1,15 +1,15 @@
 import ByteText
 public import NotificationHub
 
-/// A hub as its namespace describes it: its access rules with their keys, and what its creator said of it.
+/// A hub's description in its namespace: the access rules with their keys, and the values that its creator set.
 public struct HubDescription: Sendable, Hashable {
-    /// Rules of one hub at most, as in Azure.
+    /// The most rules of one hub, as in Azure.
     static let rulesMax = 12
 
     public var rules: [AccessRule]
-    /// An ISO 8601 duration. It is returned, and does not end registrations.
+    /// An ISO 8601 duration. It is returned to clients but does not end registrations.
     var registrationTTL = "P10675199DT2H48M5.4775807S"
-    /// Credentials and other members, returned as they were written. The emulator calls no platform.
+    /// Credentials and other members, returned as they were written. The emulator does not call any platform.
     var others: [XMLElement] = []
     var created: HubTime
     var modified: HubTime
@@ -29,7 +29,7 @@ public struct HubDescription: Sendable, Hashable {
 
     // MARK: Reading
 
-    /// Takes over what a client's Atom entry says; rules stay as they are when it names none.
+    /// Applies a client's Atom entry. The rules stay unchanged if it names none.
     mutating func read(_ body: [UInt8], at now: HubTime) throws(Refusal) {
         let entry: XMLElement
         do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
@@ -52,7 +52,7 @@ public struct HubDescription: Sendable, Hashable {
                 let rules = try Self.rules(element)
                 guard rules.count <= rulesMax else { throw .badRequest("A hub has at most \(rulesMax) access rules") }
                 if !rules.isEmpty { self.rules = rules }
-            // A client that sends back what it has read.
+            // A client may send back figures that it has read.
             case "DailyMaxActiveDevices", "DailyMaxActiveRegistrations", "DailyApiCalls": break
             default: others.append(try element.plain())
             }
@@ -81,15 +81,15 @@ public struct HubDescription: Sendable, Hashable {
         return rules
     }
 
-    /// In the service's order.
+    /// The rights, in the service's order.
     private static let rightNames: [(name: String, right: AccessRule.Rights)] = [
         ("Listen", .listen), ("Manage", .manage), ("Send", .send),
     ]
 
     // MARK: Writing
 
-    /// The `NotificationHubDescription`.
-    /// - Parameter daily: `nil` in the answers to creating and updating a hub, which have no figures.
+    /// The `NotificationHubDescription` element.
+    /// - Parameter daily: `nil` in the answers to creating and updating a hub, which omit the figures.
     func xml(_ daily: DailyFigures? = nil) -> String {
         var members = others.map { element in
             var text = ""
@@ -140,7 +140,7 @@ public struct HubDescription: Sendable, Hashable {
 // MARK: Storage
 
 extension HubDescription {
-    /// The form that a store keeps; it holds the keys.
+    /// The form that a store keeps; it includes the keys.
     public var stored: [UInt8] {
         Array("<hub created=\"\(created.milliseconds)\" modified=\"\(modified.milliseconds)\">\(xml())</hub>".utf8)
     }
@@ -152,14 +152,14 @@ extension HubDescription {
             let modified = root.attribute("modified").flatMap({ Int64($0) }), let description = root.elements.first
         else { return nil }
         self.init(rules: [], at: HubTime(milliseconds: created))
-        // A connection string may have added a rule to the most that clients may make.
+        // A connection string may have added one rule beyond the limit for clients.
         guard (try? read(description, rulesMax: .max)) != nil else { return nil }
         self.modified = HubTime(milliseconds: modified)
     }
 }
 
 extension XMLElement {
-    /// The element without prefixes of its own: only `i:type` and `i:nil` keep their meaning elsewhere.
+    /// The element without its own prefixes, because only `i:type` and `i:nil` keep their meaning in another document.
     fileprivate func plain() throws(Refusal) -> XMLElement {
         var plain = XMLElement(name: String(localName))
         for attribute in attributes {

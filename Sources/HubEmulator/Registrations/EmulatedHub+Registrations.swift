@@ -10,7 +10,7 @@ extension EmulatedHub {
         return reply(201, [bare], contentType: RegistrationXML.entryType)
     }
 
-    /// `POST /registrations`: each call makes another registration.
+    /// `POST /registrations`: each call creates a new registration.
     mutating func createRegistration(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try checkQuota()
         let registration = try RegistrationXML.read(
@@ -70,7 +70,7 @@ extension EmulatedHub {
         return reply(200, contentType: nil)
     }
 
-    /// Clients send `*`, `"1"`, `W/"1"` and the bare number.
+    /// Checks `If-Match`. Clients send `*`, `"1"`, `W/"1"` and the bare number.
     private static func check(_ condition: String, against registration: Registration) throws(Refusal) {
         let bare = condition.trimmed.filter { $0 != "\"" && $0 != "W" && $0 != "/" }
         guard bare == "*" || UInt32(bare) == registration.etag else {
@@ -97,7 +97,7 @@ extension EmulatedHub {
 
     // MARK: Lists
 
-    /// `GET /registrations`: all of them needs Manage; those of one channel need Listen.
+    /// `GET /registrations`: a list of all needs Manage; a list of one channel needs Listen.
     mutating func listRegistrations(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         guard let filter = context.target["$filter"] else {
             guard context.rights.contains(.manage) else { throw .rightMissing(.manage, in: settings.era) }
@@ -109,14 +109,14 @@ extension EmulatedHub {
         }
     }
 
-    /// `GET /tags/{tag}/registrations`.
+    /// `GET /tags/{tag}/registrations`: lists the registrations with a tag.
     mutating func listRegistrations(tag: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try page(context) { hub, start, limit in
             Array(hub.registrations.slots(tag: tag).lazy.filter { $0 >= start }.prefix(limit))
         }
     }
 
-    /// `ChannelUri eq '…'`, whatever the platform's own name for its handle; a doubled quote stands for one.
+    /// Reads `ChannelUri eq '…'` or the platform's own name for the handle. A doubled quote stands for one.
     private static func handle(filter: String) throws(Refusal) -> String {
         let parts = filter.trimmed.split(separator: " ", maxSplits: 2)
         let names = [
@@ -149,7 +149,7 @@ extension EmulatedHub {
         }
         let found = slots(self, start, top + 1)
         let form = RegistrationXML(era: settings.era, place: .listed)
-        // In 2018 the addresses of entries have the path of the list itself; they always have its query.
+        // In 2018 the addresses of entries have the list's path; in both eras they have its query.
         let path = context.target.segments.dropFirst().map(\.percentEncoded).joined(separator: "/")
         let base =
             "\(context.request.base)/\(settings.name)/\(settings.era == .year2018 ? path : form.collection)"
@@ -165,7 +165,7 @@ extension EmulatedHub {
             let kept = context.target.rawQuery.split(separator: "&").filter {
                 !$0.lowercased().hasPrefix("continuationtoken=")
             }
-            // In the link, the service encodes the token twice.
+            // The service encodes the token in the link twice.
             let twice = "continuationtoken=" + token.percentEncoded
             next = base + "?" + (kept.map(String.init) + [twice]).joined(separator: "&")
         }
@@ -173,7 +173,7 @@ extension EmulatedHub {
         return reply(200, fields, contentType: form.contentType, body: Array(body.utf8))
     }
 
-    /// Accepts a token from the header, and one from the link, where it is encoded twice.
+    /// Accepts a token from the header, or from the link, where it is encoded twice.
     private static func slot(token: String) -> UInt32? {
         guard let plain = token.percentDecoded(),
             let bytes = Base64.decode(plain), let text = String(validating: bytes, as: UTF8.self), text.hasSuffix(";n")

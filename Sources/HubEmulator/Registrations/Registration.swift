@@ -9,12 +9,12 @@ struct Registration: Sendable {
         /// The keys of a browser's subscription.
         var p256dh: String?
         var auth: String?
-        /// Baidu addresses a device by two ids; the handle is the channel's.
+        /// The user's id. Baidu addresses a device by two ids; the handle is the channel's.
         var baiduUserID: String?
         var baiduMessageType: String?
     }
 
-    /// Keeps the extras out of line: most of a million registrations have none.
+    /// Keeps the extras out of line, because few of a million registrations have any.
     private final class Box: Sendable {
         let extras: Extras
 
@@ -27,13 +27,13 @@ struct Registration: Sendable {
     var platform: NotificationFormat
     /// The device's address on its platform.
     var handle: String
-    /// As written by the client, order kept.
+    /// The tags as the client wrote them, in its order.
     var tags: [String] = []
     var template: Template?
     var variables: [TemplateProperty] = []
     var etag: UInt32 = 1
     var expires = HubTime.never
-    /// The installation it was made from.
+    /// The installation from which the registration was derived.
     var installation: String?
 
     init(id: RegistrationID, platform: NotificationFormat, handle: String) {
@@ -45,7 +45,7 @@ struct Registration: Sendable {
         set { box = newValue.map(Box.init) }
     }
 
-    /// Two registrations of one handle with equal values here would show the same notification.
+    /// The template's name. Registrations of one handle with equal names would show the same notification.
     var templateName: String? { template?.name }
 }
 
@@ -63,9 +63,9 @@ struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
         self.init(first: random.next() >> 1, second: random.next() >> 1, shard: UInt16(1 + random.next() % 8))
     }
 
-    /// The id of a registration made from an installation: the same for the same installation and template.
+    /// The id of a registration derived from an installation, which depends only on the installation and the template.
     init(of installation: String, template: String?) {
-        // FNV-1a, which spreads well enough for ids and is the same in every process.
+        // FNV-1a spreads ids well enough and gives the same result in every process.
         var (first, second): (UInt64, UInt64) = (0xCBF2_9CE4_8422_2325, 0x9E37_79B9_7F4A_7C15)
         for byte in (installation + "\n" + (template ?? "")).utf8 {
             first = (first ^ UInt64(byte)) &* 0x100_0000_01B3
@@ -74,8 +74,7 @@ struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
         self.init(first: first >> 1, second: second >> 1, shard: template == nil ? 1 : 2)
     }
 
-    /// Clients may choose ids of their own in this form; `nil` for any other, and for numbers with signs or leading
-    /// zeros.
+    /// Parses an id. Clients may choose their own ids in this form. Signs and leading zeros are refused.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let first = UInt64(parts[0]), let second = UInt64(parts[1]),
@@ -96,7 +95,7 @@ enum TagRules {
         return try check(text.split(separator: ",").map { String($0.trimmed) }.filter { !$0.isEmpty }, max: max)
     }
 
-    /// Returns the tags without repeats. Tags that differ only in letter case are repeats.
+    /// Returns the tags without repeats. Letter case does not distinguish tags.
     static func check(_ tags: [String], max: Int) throws(Refusal) -> [String] {
         var seen: Set<Tag> = []
         var kept: [String] = []

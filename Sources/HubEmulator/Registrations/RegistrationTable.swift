@@ -1,10 +1,10 @@
 import NotificationHub
 
-/// All registrations of a hub, found by id, handle, installation and tag.
+/// All registrations of a hub, indexed by id, handle, installation and tag.
 ///
 /// The cost of a send to a tag depends only on that tag's registrations.
 struct RegistrationTable: Sendable {
-    /// The tag table holds the tags of stored registrations.
+    /// A registration whose tags are kept in the tag table.
     private struct Stored: Sendable {
         var registration: Registration
         var tags: [TagTable.Spelling]
@@ -32,7 +32,7 @@ struct RegistrationTable: Sendable {
 
     var count: Int { slots.count - free.count }
 
-    /// Registrations of one handle are one device's.
+    /// The number of devices. Registrations of one handle belong to one device.
     var deviceCount: Int { byHandle.count }
 
     // MARK: Reading
@@ -51,7 +51,7 @@ struct RegistrationTable: Sendable {
 
     func slot(_ id: RegistrationID) -> UInt32? { byID[id] }
 
-    /// The registrations of a device that is named without its platform, ascending.
+    /// The registrations of a device whose platform is not named, ascending.
     func slots(handle: String) -> [UInt32] {
         let exact = byHandle[handle]?.all ?? []
         guard let upper = DeviceHandle.spellings(of: handle).dropFirst().first, let folded = byHandle[upper]?.all else {
@@ -64,7 +64,7 @@ struct RegistrationTable: Sendable {
 
     func slots(tag: String) -> [UInt32] { tagTable.group(of: tag).map { tagTable.slots(group: $0) } ?? [] }
 
-    /// Up to `limit` occupied slots from `start` on.
+    /// The occupied slots from `start` on, at most `limit`.
     func slots(from start: UInt32, limit: Int) -> [UInt32] {
         var found: [UInt32] = []
         var slot = Int(start)
@@ -77,7 +77,7 @@ struct RegistrationTable: Sendable {
 
     // MARK: Routing
 
-    /// A query with its tags looked up, good until a registration changes.
+    /// A query with resolved tags. It becomes invalid when a registration changes.
     struct Plan: Sendable {
         fileprivate let query: TagQuery?
         fileprivate let groups: [Int?]
@@ -88,7 +88,7 @@ struct RegistrationTable: Sendable {
         Plan(query: query, groups: query?.tags.map { tagTable.group(of: $0.text) } ?? [], kind: kind)
     }
 
-    /// The slots that a send may address, ascending; each must still pass `matches`.
+    /// The slots that a send may address, ascending. The caller must check each with `matches`.
     func candidates(_ plan: Plan) -> [UInt32] {
         guard let query = plan.query else { return byKind[plan.kind]?.all ?? [] }
         let counts = plan.groups.map { $0.map { tagTable.count(group: $0) } ?? 0 }
@@ -117,8 +117,8 @@ struct RegistrationTable: Sendable {
         return query.matches(mask)
     }
 
-    /// True when an earlier registration of the same handle receives the same notification from this send, so that this
-    /// one is skipped.
+    /// True if an earlier registration of the same handle receives the same notification from this send. This one is
+    /// then skipped.
     func isRepeat(_ slot: UInt32, _ plan: Plan) -> Bool {
         guard let registration = withoutTags(slot), let sharing = byHandle[registration.handle], sharing.count > 1
         else {

@@ -1,7 +1,7 @@
 import ByteText
 import NotificationHub
 
-/// Registrations as Atom entries: read as clients send them, written as in recordings of the service.
+/// Registrations as Atom entries, read in the forms that clients send and written in the service's recorded form.
 struct RegistrationXML {
     static let entryType = "application/atom+xml; type=entry; charset=utf-8"
     static let feedType = "application/atom+xml; type=feed; charset=utf-8"
@@ -26,8 +26,8 @@ struct RegistrationXML {
 
     // MARK: Reading
 
-    /// Reads a client's entry; the registration has no id yet.
-    /// - Parameter tagsMax: tags at most.
+    /// Reads a client's entry, which does not contain the id.
+    /// - Parameter tagsMax: the most tags.
     static func read(
         _ body: [UInt8], id: RegistrationID, tagsMax: Int, templates: inout TemplateCache
     ) throws(Refusal) -> Registration {
@@ -36,7 +36,7 @@ struct RegistrationXML {
         return try read(entry, id: id, tagsMax: tagsMax, templates: &templates)
     }
 
-    /// Reads an entry, or a description by itself.
+    /// Reads an entry, or a description without an entry.
     static func read(
         _ entry: XMLElement, id: RegistrationID, tagsMax: Int, templates: inout TemplateCache
     ) throws(Refusal) -> Registration {
@@ -63,7 +63,7 @@ struct RegistrationXML {
         return registration
     }
 
-    /// The iOS library sends the description as text of a `text/xml` content.
+    /// The description in an entry. The iOS library sends it as text of a `text/xml` content.
     private static func description(in entry: XMLElement) -> XMLElement? {
         guard let content = entry.child("content") else { return nil }
         return content.elements.first ?? (try? XMLReader.read(Array(content.text.trimmed.utf8)))
@@ -148,7 +148,7 @@ struct RegistrationXML {
 
     // MARK: Writing
 
-    /// The answer that an entry is written for.
+    /// The kind of answer that contains the entry.
     enum Place {
         case created, replaced, read, listed
     }
@@ -158,10 +158,10 @@ struct RegistrationXML {
 
     private var isWritten: Bool { place == .created || place == .replaced }
 
-    /// The segment of an entry's address.
+    /// The collection's segment in the address of an entry.
     var collection: String { isWritten || era == .year2018 ? "registrations" : "resources" }
 
-    /// Today's service labels only what a client has written as Atom.
+    /// The content type. Today's service labels only entries that a client has written as Atom.
     var contentType: String {
         if era == .year2023, !isWritten { return "application/xml" }
         return place == .listed ? Self.feedType : Self.entryType
@@ -237,7 +237,7 @@ struct RegistrationXML {
     }
 
     private static func template(_ template: Template, _ registration: Registration) -> String {
-        // A CDATA section cannot hold its own end.
+        // A CDATA section cannot contain its own end mark.
         let body = template.source.split(separator: "]]>", omittingEmptySubsequences: false).joined(
             separator: "]]]]><![CDATA[>")
         var out = "<BodyTemplate><![CDATA[\(body)]]></BodyTemplate>"

@@ -39,7 +39,7 @@ struct SlotList: Sendable {
             storage = .one(slot)
             return
         }
-        // Keeps the array uniquely referenced, so that it changes in place.
+        // Replacing the storage keeps the array uniquely referenced, so that it is changed in place.
         storage = .one(slot)
         if let last = slots.last, last >= slot {
             let index = Self.position(of: slot, in: slots)
@@ -61,7 +61,7 @@ struct SlotList: Sendable {
         }
     }
 
-    /// The index at which `slot` is or would be inserted.
+    /// The index at which `slot` is, or at which it would be inserted.
     private static func position(of slot: UInt32, in slots: [UInt32]) -> Int {
         var (low, high) = (0, slots.count)
         while low < high {

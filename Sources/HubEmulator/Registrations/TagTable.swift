@@ -1,6 +1,6 @@
 import NotificationHub
 
-/// The tags that registrations hold, each text stored once, and for each tag the registrations that hold it.
+/// The tags that registrations hold. Each text is stored once, with the registrations that hold it.
 ///
 /// Tags match without regard to letter case but are returned as written. Texts (`Spelling`) and the sets of equal tags
 /// (`Group`) therefore have separate numbers.
@@ -33,7 +33,7 @@ struct TagTable: Sendable {
     /// The group of a tag in a query; `nil` when no registration holds it.
     func group(of text: String) -> Int? { groupOf[text.lowercased()] }
 
-    /// Slots of the registrations that hold the tag, ascending.
+    /// Slots of the group's registrations, ascending.
     func slots(group: Int) -> [UInt32] { groups[group].slots.all }
 
     func count(group: Int) -> Int { groups[group].slots.count }
@@ -101,14 +101,13 @@ struct TagTable: Sendable {
 
 /// A tag expression, prepared for lookup in the index.
 ///
-/// An expression with operators other than `||` has at most six tags, so a table of 64 bits describes it completely:
-/// one bit for each combination of tags that a registration may hold. The table also tells which tags' registrations
-/// must be examined.
+/// An expression with operators other than `||` has at most six tags. A table of 64 bits describes it completely, with
+/// one bit for each combination of tags that a registration may hold. The table also determines the tags whose
+/// registrations must be examined.
 struct TagQuery: Sendable {
     /// The distinct tags, in the order they are written.
     let tags: [Tag]
-    /// Bit `m` is set when a registration with exactly the tags of mask `m` matches; `nil` when any single tag
-    /// suffices.
+    /// Bit `m` is set if a registration with exactly the tags of mask `m` matches; `nil` if any single tag suffices.
     private let table: UInt64?
 
     init(_ expression: TagExpression) {
@@ -139,7 +138,7 @@ struct TagQuery: Sendable {
         let everyTag = UInt32(truncatingIfNeeded: (1 << tags.count) - 1)
         guard let table else { return everyTag }
         guard table & 1 == 0 else { return nil }
-        // With `||` alone each tag suffices, so none can be left out.
+        // Each tag suffices, as with `||` alone, so all tags are needed.
         if tags.indices.allSatisfy({ matches(1 << UInt32($0)) }) { return everyTag }
         let cost = { (mask: UInt32) in
             counts.indices.reduce(0) { mask >> UInt32($1) & 1 == 1 ? $0 + counts[$1] : $0 }

@@ -13,7 +13,7 @@ extension EmulatedHub {
     }
 
     /// Continues the deliveries of accepted sends.
-    /// - Parameter limit: registrations examined, at most; the rest waits for the next call.
+    /// - Parameter limit: the most registrations examined in this call. Later calls examine the others.
     /// - Returns: the notifications handed to devices.
     public mutating func deliver(limit: Int, at now: HubTime) -> [PushedNotification] {
         takeEffect(at: now)
@@ -48,7 +48,7 @@ extension EmulatedHub {
             let slot = slots[fanOut.next]
             fanOut.next += 1
             budget -= 1
-            // Checked again, because it may have changed since the send was routed.
+            // The registration may have changed since the send was routed, so it is checked again.
             guard registrations.matches(slot, plan), let registration = registrations.withoutTags(slot) else {
                 continue
             }
@@ -113,7 +113,7 @@ extension EmulatedHub {
                 }
         }
         var outcome = deviceOutcomes[handle] ?? .success
-        // A fault that was set for the device comes first.
+        // An outcome that was set for the device takes precedence.
         if platform == .apple, outcome == .success {
             if !DeviceHandle.isToken(handle) { outcome = .badChannel }
             let isSound =
@@ -123,7 +123,7 @@ extension EmulatedHub {
         }
         if body.count > PushOutcome.sizeMax(platform, headers: headers) { outcome = .invalidNotificationSize }
         if outcome.endsRegistration, let registration, let slot = registrations.slot(registration.id) {
-            // An installation has one channel for all of its templates.
+            // An installation has one channel for all its templates.
             let dead = registration.installation.map { registrations.slots(installation: $0) } ?? [slot]
             dead.forEach { removeRegistration($0) }
             retire(registration.id)
@@ -139,7 +139,7 @@ extension EmulatedHub {
         return delivery
     }
 
-    /// The headers meant for the platform, not for the hub. A template send has such headers only for Apple.
+    /// The headers meant for the platform rather than the hub. A template send has them only for Apple.
     private static func platformHeaders(_ submission: Submission, _ platform: NotificationFormat) -> [HeaderField] {
         submission.headers.filter { field in
             let isApples =
@@ -152,7 +152,7 @@ extension EmulatedHub {
 
     // MARK: Devices
 
-    /// The notifications handed to one device that are still kept, oldest first.
+    /// The notifications to one device that are still kept, oldest first.
     public func deliveries(to handle: String) -> [PushedNotification] {
         delivered.entries(after: 0, limit: .max).lazy.map(\.entry).filter {
             DeviceHandle.names(handle, $0.handle, on: $0.platform)
@@ -164,7 +164,7 @@ extension EmulatedHub {
         registrations.slots(handle: handle).compactMap { registrations.withoutTags($0).map { "\($0.id)" } }
     }
 
-    /// The tags by which template sends reach the device; `nil` when they cannot, for it has no template registered.
+    /// The tags by which template sends reach the device; `nil` if it has no template registered.
     public func templateTags(handle: String) -> [String]? {
         registrations.slots(handle: handle).lazy.compactMap { registrations[$0] }.first { $0.template != nil }?.tags
     }

@@ -1,7 +1,7 @@
 import ByteText
 import NotificationHub
 
-/// A send that waits for its time.
+/// A send that waits for its scheduled time.
 struct ScheduledSend: Sendable {
     var due: HubTime
     var number: Int
@@ -10,7 +10,7 @@ struct ScheduledSend: Sendable {
 }
 
 extension EmulatedHub {
-    /// Scheduled sends waiting at most.
+    /// The most scheduled sends that may wait.
     private static let scheduledMax = 10_000
 
     /// `POST /schedulednotifications`: 5 minutes to 7 days ahead, Standard tier.
@@ -31,7 +31,7 @@ extension EmulatedHub {
         }
         var submission = try taggedSubmission(context, kind: .scheduled)
         submission.due = due
-        // No later form of these ids was recorded.
+        // No newer form of these ids was recorded.
         let id =
             notificationID(at: context.now, era: .year2018).split(separator: "-").joined(separator: "_") + "_QNHQueue"
         let number = log(submission, id: id, context, state: .scheduled)
@@ -39,12 +39,12 @@ extension EmulatedHub {
         return reply(201, [location(context, "schedulednotifications/\(id)")])
     }
 
-    /// Keeps the waiting sends ordered by due time, then by arrival.
+    /// Inserts a send, ordered by due time, then by arrival.
     mutating func wait(_ send: ScheduledSend) {
         scheduled.insert(send, at: scheduled.firstIndex { $0.due > send.due } ?? scheduled.count)
     }
 
-    /// `DELETE /schedulednotifications/{id}`.
+    /// `DELETE /schedulednotifications/{id}`: cancels a scheduled send.
     mutating func cancelScheduled(_ id: String) throws(Refusal) -> HubHTTPResponse {
         guard let index = scheduled.firstIndex(where: { $0.id == id }) else {
             throw .notFound("The scheduled notification was not found")

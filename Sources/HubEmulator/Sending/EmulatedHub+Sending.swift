@@ -41,7 +41,7 @@ extension EmulatedHub {
             headers: Submission.forwarded(headers), body: context.request.body)
     }
 
-    /// Versions before 2020-06 answer 403 with `Retry-After` instead of 429.
+    /// The refusal of a throttled call. Versions before 2020-06 get 403 with `Retry-After` instead of 429.
     func throttled(_ context: CallContext, seconds: Int64) -> Refusal {
         let status = context.version < .statusOfThrottling ? 403 : 429
         return Refusal(status: status, message: "The request was throttled", retryAfter: seconds)
@@ -61,7 +61,7 @@ extension EmulatedHub {
         return audience
     }
 
-    /// Adds the send to the log and to the queue of deliveries.
+    /// Adds the send to the log and to the delivery queue.
     mutating func accept(_ submission: Submission, _ context: CallContext) throws(Refusal) -> String {
         guard fanOuts.count < settings.pendingMax, fanOuts.weight < settings.pendingBytesMax else {
             throw Refusal(status: 503, message: "Azure Notifications Hub Server Busy", retryAfter: 1)
@@ -72,7 +72,7 @@ extension EmulatedHub {
         return id
     }
 
-    /// - Returns: the send's number.
+    /// Adds the send to the log and returns its number.
     mutating func log(_ submission: Submission, id: String, _ context: CallContext, state: NotificationTelemetry.State)
         -> Int
     {
@@ -108,7 +108,7 @@ extension EmulatedHub {
 }
 
 extension EmulatedHub {
-    /// `&test`: sends at once to at most 10 devices chosen at random; the answer has each device's outcome.
+    /// `&test`: sends at once to at most 10 devices chosen at random. The answer lists each device's outcome.
     mutating func testSend(_ submission: Submission, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         if let seconds = testThrottle.secondsToWait(at: context.now) { throw throttled(context, seconds: seconds) }
         var submission = submission
@@ -125,7 +125,7 @@ extension EmulatedHub {
             let plan = registrations.plan(fanOut.query, RegistrationTable.Kind(submission.format))
             var slots = route(submission.audience, plan).filter { registrations.matches($0, plan) }
             slots = slots.filter { !registrations.isRepeat($0, plan) }
-            // The first ten places of a shuffle.
+            // A partial shuffle chooses the first ten places.
             for place in 0..<min(10, slots.count) {
                 slots.swapAt(place, place + Int(random.next() % UInt64(slots.count - place)))
             }

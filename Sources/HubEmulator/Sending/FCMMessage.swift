@@ -1,9 +1,9 @@
 import ByteText
 
-/// The shape that FCM v1 requires of a message, as far as a hub's client can break it. The members that FCM takes as an
-/// address (`token`, `topic`, `condition`) are not looked at: the hub sets its own.
+/// The shape that FCM v1 requires of a message, as far as a hub's client can violate it. The address members (`token`,
+/// `topic`, `condition`) are not checked, because the hub sets its own.
 enum FCMMessage {
-    /// The members of a message that are objects.
+    /// The members of a message that must be objects.
     private static let objects = ["notification", "data", "android", "webpush", "apns", "fcm_options", "fcmOptions"]
 
     static func check(_ body: JSONTree) throws(Refusal) {

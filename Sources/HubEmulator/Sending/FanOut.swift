@@ -1,13 +1,13 @@
 import NotificationHub
 
-/// One accepted send on its way to its devices.
+/// One accepted send and the progress of its deliveries.
 struct FanOut: Sendable {
     /// The send's number in the log.
     var number: Int
     var id: String
     var submission: Submission
     var query: TagQuery?
-    /// The slots to deliver to, from `next` on; `nil` before the send is routed.
+    /// The slots that receive the send; delivery continues at `next`. `nil` until the send is routed.
     var slots: [UInt32]?
     var next = 0
 
@@ -21,7 +21,7 @@ struct FanOut: Sendable {
 struct FanOutQueue: Sendable {
     private var waiting: [FanOut?] = []
     private var head = 0
-    /// The memory that the submissions take, in bytes.
+    /// The memory that the submissions use, in bytes.
     private(set) var weight = 0
 
     var count: Int { waiting.count - head }
@@ -31,7 +31,7 @@ struct FanOutQueue: Sendable {
         waiting.append(fanOut)
     }
 
-    /// Removes the oldest.
+    /// Removes the oldest send.
     mutating func pop() -> FanOut? {
         guard head < waiting.count else { return nil }
         let first = waiting[head]
@@ -48,7 +48,7 @@ struct FanOutQueue: Sendable {
         return first
     }
 
-    /// Returns an unfinished one to the front.
+    /// Returns an unfinished send to the front of the queue.
     mutating func putBack(_ fanOut: FanOut) {
         weight += fanOut.submission.weight
         if head > 0 {

@@ -3,10 +3,10 @@ import NotificationHub
 
 /// The two parts of a batch send: a payload and the handles that receive it.
 struct MultipartBatch: Sendable {
-    /// Handles in one call at most.
+    /// The most handles in one call.
     static let handlesMax = 1000
-    /// The most bytes of the whole body: a payload of the largest size and the most handles of 1,024 bytes each, which is
-    /// the longest address of a channel of WNS. The service's documentation limits the payload only.
+    /// The longest body in bytes: the largest payload and the most handles, of 1,024 bytes each, the longest address of
+    /// a WNS channel. The service's documentation limits only the payload.
     static let bodyLengthMax = SendRequest.bodyLengthMax + handlesMax * (1024 + 4)
 
     var payload: [UInt8]
@@ -38,7 +38,7 @@ struct MultipartBatch: Sendable {
         return MultipartBatch(payload: Array(payload), contentType: payloadType, handles: try handles(devices))
     }
 
-    /// `boundary=x`, quoted or not, with blanks around the `=` or without.
+    /// The boundary in `boundary=x`, with or without quotes, and with or without blanks around the `=`.
     private static func boundary(_ contentType: String) -> String? {
         guard contentType.trimmed.hasPrefixIgnoringASCIICase("multipart/") else { return nil }
         for parameter in contentType.split(separator: ";").dropFirst() {
@@ -90,7 +90,7 @@ struct MultipartBatch: Sendable {
         return (headers, rest)
     }
 
-    /// Reads a JSON array of strings; apostrophes as quotes are accepted too, because the service's documentation has
+    /// Reads a JSON array of strings. Apostrophes are accepted as quotes, because the service's documentation uses
     /// them.
     private static func handles(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> [String] {
         let json =

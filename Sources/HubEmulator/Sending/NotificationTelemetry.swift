@@ -15,7 +15,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
     public internal(set) var state = State.enqueued
     public internal(set) var start: HubTime?
     public internal(set) var end: HubTime?
-    /// In the order in which the combinations first occurred.
+    /// The counts, in the order in which the combinations first occurred.
     public internal(set) var counts: [Count] = []
 
     mutating func add(_ outcome: PushOutcome, platform: NotificationFormat, isTemplate: Bool) {
@@ -30,8 +30,8 @@ public struct NotificationTelemetry: Sendable, Hashable {
 
     init() {}
 
-    /// As it is told so long after the send: what was done long ago becomes known little by little.
-    /// - Returns: `nil` while nothing is told.
+    /// The telemetry that the service would report this long after the send. Counts grow step by step.
+    /// - Returns: `nil` before the send becomes visible.
     func seen(after milliseconds: Int64, sentAt sent: HubTime, by times: TelemetryTimes) -> NotificationTelemetry? {
         if milliseconds < times.hiddenMilliseconds { return nil }
         guard state == .completed || state == .noTargetFound || state == .processing else { return self }
@@ -98,8 +98,8 @@ public struct NotificationTelemetry: Sendable, Hashable {
         ("BaiduOutcomeCounts", .baidu), ("BrowserOutcomeCounts", .browser), ("XiaomiOutcomeCounts", .xiaomi),
     ]
 
-    /// `NotificationDetails` for a send.
-    /// - Parameter errorDetails: the address of what the platforms said of refused pushes.
+    /// The `NotificationDetails` of a send.
+    /// - Parameter errorDetails: the address of the platforms' error reports for refused pushes.
     static func xml(_ message: ReceivedMessage, location: String, errorDetails: String? = nil) -> String {
         let telemetry = message.telemetry
         let time = { (time: HubTime) in time.iso(fractionDigits: 3) }
@@ -128,7 +128,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
         return out + "</NotificationDetails>"
     }
 
-    /// The platforms that received it, natively or by template; without any, the format of the send.
+    /// The platforms that received the send, natively or by template; otherwise the send's format.
     private func targets(_ format: NotificationFormat) -> String {
         var names: [String] = []
         for count in counts {

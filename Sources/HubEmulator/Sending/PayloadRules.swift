@@ -5,7 +5,7 @@ import NotificationHub
 enum PayloadRules {
     /// The content of a body.
     enum Content: Sendable, Hashable {
-        /// - Parameter isSound: false for a body that the platform will refuse, as the hub does not.
+        /// - Parameter isSound: false for a body that the hub accepts and the platform will refuse.
         case native(isSound: Bool)
         /// The template properties, in the order they were sent.
         case properties([TemplateProperty])
@@ -72,7 +72,7 @@ enum PayloadRules {
         do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
     }
 
-    /// Reads a flat object of strings; numbers and booleans become their text.
+    /// Reads a flat object of strings. Numbers and booleans become their text.
     private static func properties(of body: [UInt8]) throws(Refusal) -> [TemplateProperty] {
         guard case .object(let members) = try json(body) else {
             throw .badRequest("The template properties must be a JSON object")
@@ -92,7 +92,7 @@ enum PayloadRules {
         "alert", "background", "voip", "complication", "fileprovider", "mdm", "location", "liveactivity", "pushtotalk",
     ]
 
-    /// Payloads of these have members of their own instead of `aps`.
+    /// Push types whose payloads have members of their own instead of `aps`.
     private static let pushTypesWithoutAps = ["voip", "complication", "fileprovider", "mdm", "location", "pushtotalk"]
 
     static func needsAps(_ headers: [HeaderField]) -> Bool {
@@ -106,7 +106,7 @@ enum PayloadRules {
         if case .object? = json["aps"] { true } else { false }
     }
 
-    /// `X-Apns-Expiration` is not checked: one client sends garbage in it, and the service accepts that.
+    /// Checks Apple's headers except `X-Apns-Expiration`, in which the service accepts one client's garbage.
     private static func checkApple(_ headers: HubHeaders) throws(Refusal) {
         if let priority = headers["apns-priority"], !["1", "5", "10"].contains(priority) {
             throw .badRequest("apns-priority must be 5 or 10")
@@ -142,7 +142,7 @@ enum PayloadRules {
         }
     }
 
-    /// Raw notifications may hold anything; tiles and toasts are XML.
+    /// Checks the headers and, of tiles and toasts, the XML. Raw notifications may have any content.
     private static func checkWindowsPhone(_ headers: HubHeaders, body: [UInt8]) throws(Refusal) {
         if let target = headers["X-WindowsPhone-Target"]?.lowercased(), !["toast", "tile", "token"].contains(target) {
             throw .badRequest("X-WindowsPhone-Target must be toast or tile")

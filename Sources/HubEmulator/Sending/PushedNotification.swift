@@ -1,24 +1,24 @@
 import ByteText
 public import NotificationHub
 
-/// One notification as handed to one device.
+/// One notification that was handed to one device.
 public struct PushedNotification: Sendable {
-    /// Counts from 1 in the order of delivery.
+    /// The position in the order of delivery, from 1.
     public var number: Int
     public var time: HubTime
     /// The notification id of the send.
     public var messageID: String
     public var platform: NotificationFormat
     public var handle: String
-    /// `nil` for a direct send.
+    /// The id of the registration; `nil` for a direct send.
     public var registrationID: String?
     public var templateName: String?
-    /// Headers for the platform.
+    /// The headers for the platform.
     public var headers: [HeaderField]
     public var body: [UInt8]
     public var outcome: PushOutcome
 
-    /// The memory it takes, in bytes.
+    /// The memory that the notification uses, in bytes.
     var weight: Int { body.count + 200 }
 
     public var json: JSONTree {
@@ -77,10 +77,10 @@ public enum PushOutcome: String, Sendable, Hashable, CaseIterable {
     case pnsInterfaceError = "PnsInterfaceError"
     case unknownError = "UnknownError"
 
-    /// True when the hub removes the registration because of it.
+    /// True if the outcome makes the hub remove the registration.
     var endsRegistration: Bool { self == .badChannel || self == .expiredChannel }
 
-    /// The largest payload a platform takes, in bytes.
+    /// The largest payload that a platform accepts, in bytes.
     static func sizeMax(_ platform: NotificationFormat, headers: [HeaderField]) -> Int {
         switch platform {
         case .apple, .fcmv1, .gcm, .baidu, .xiaomi: 4096

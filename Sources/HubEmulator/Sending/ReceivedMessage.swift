@@ -7,7 +7,7 @@ public struct ReceivedMessage: Sendable {
         case send, direct, batch, scheduled, test
     }
 
-    /// Counts from 1 in the order of acceptance.
+    /// The position in the order of acceptance, from 1.
     public var number: Int
     /// The notification id, as the `Location` names it.
     public var id: String
@@ -23,13 +23,13 @@ public struct ReceivedMessage: Sendable {
     public var body: [UInt8]
     /// The request's query, without the question mark.
     public var query: String
-    /// Its state and outcomes so far.
+    /// The send's state and outcomes until now.
     public var telemetry = NotificationTelemetry()
 
-    /// The memory it takes, in bytes.
+    /// The memory that the send uses, in bytes.
     var weight: Int { body.count + handles.reduce(200) { $0 + $1.utf8.count } }
 
-    /// The form in `GET /_emulator/messages`. A body that is not text is in base64, as `bodyBase64`.
+    /// The form in `GET /_emulator/messages`. A body that is not text is base64 under `bodyBase64`.
     public var json: JSONTree {
         var members: [JSONTree.Member] = [
             .init("number", .integer(number)), .init("id", .string(id)), .init("time", .string(time.description)),

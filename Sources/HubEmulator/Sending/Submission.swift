@@ -9,10 +9,10 @@ struct Submission: Sendable {
     var content: PayloadRules.Content
     var headers: [HeaderField]
     var body: [UInt8]
-    /// When a scheduled send is due.
+    /// The time at which a scheduled send is due.
     var due: HubTime?
 
-    /// The memory it takes, in bytes.
+    /// The memory that the send uses, in bytes.
     var weight: Int {
         guard case .handles(let handles) = audience else { return body.count + 200 }
         return handles.reduce(body.count + 200) { $0 + $1.utf8.count }
@@ -46,10 +46,10 @@ enum Audience: Sendable, Hashable {
     /// An empty tags header: the send is accepted and reaches no device.
     case nobody
     case tagged(TagExpression)
-    /// A direct or batch send.
+    /// The handles of a direct or batch send.
     case handles([String])
 
-    /// With the handles as the hub keeps those of the format's platform.
+    /// The audience with handles in the form that the hub keeps for the format's platform.
     func kept(on format: NotificationFormat) -> Audience {
         guard case .handles(let handles) = self else { return self }
         return .handles(handles.map { DeviceHandle.kept($0, on: format) })

@@ -1,4 +1,4 @@
-/// The blobs that jobs read and write, in memory. When it is full, the oldest finished ones must be deleted by clients.
+/// The blobs that jobs read and write, in memory. A full store accepts no blobs until clients delete some.
 struct BlobStore: Sendable {
     static let blobLengthMax = 32 * 1024 * 1024
     static let bytesMax = 128 * 1024 * 1024
@@ -9,7 +9,7 @@ struct BlobStore: Sendable {
         var bytes: [UInt8]
         var contentType: String
         var modified: HubTime
-        /// Differs for each writing.
+        /// A number that changes with each write.
         var version: Int
     }
 
@@ -19,17 +19,17 @@ struct BlobStore: Sendable {
 
     subscript(name: String) -> Blob? { blobs[name] }
 
-    /// Ordered by name.
+    /// All blobs, ordered by name.
     var all: [(name: String, blob: Blob)] { blobs.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
 
-    /// False for a name that a list, which is XML, could not hold.
+    /// False for a name with characters that an XML list cannot contain.
     static func accepts(_ name: String) -> Bool {
         !name.unicodeScalars.contains {
             $0.properties.generalCategory == .control || $0.properties.isNoncharacterCodePoint
         }
     }
 
-    /// - Returns: false when there is no room.
+    /// - Returns: false if there is no room.
     mutating func put(_ bytes: [UInt8], contentType: String, as name: String, at now: HubTime) -> Bool {
         let freed = blobs[name]?.bytes.count ?? 0
         guard bytes.count <= Self.blobLengthMax, bytesHeld - freed + bytes.count <= Self.bytesMax,

@@ -1,17 +1,16 @@
 import ByteText
 import NotificationHub
 
-/// The stand-in for an Azure storage account, as far as hubs and their clients need one: Put, Get, Delete and List Blobs
-/// with a signed address.
+/// The emulated Azure storage account. It supports the calls that hubs and their clients need: Put, Get, Delete and
+/// List Blobs with a signed address.
 extension EmulatedNamespace {
-    /// The container that clients put import files in, and jobs their output. It is always there.
+    /// The container for clients' import files and jobs' output. It always exists.
     static let jobsContainer = "jobs"
 
     /// True for a request for a blob or a container.
     public static func isStorage(_ target: String) -> Bool { StorageAddress.isMeant(by: target) }
 
-    /// The most bytes of a body that `handle` takes for this request: more than the usual only for an upload that may be
-    /// made, and for a batch that may be sent.
+    /// The longest body that `handle` accepts, in bytes. Only a permitted upload or batch can be longer than usual.
     public mutating func bodyLengthMax(of request: HubHTTPRequest, at now: HubTime) -> Int {
         guard let target = RequestTarget(request.target) else { return SendRequest.bodyLengthMax }
         guard let address = StorageAddress(target) else {
@@ -24,20 +23,20 @@ extension EmulatedNamespace {
         return BlobStore.blobLengthMax
     }
 
-    /// True for a request whose body may be longer than usual, if its caller has the right to it.
+    /// True for a request whose body may be longer than usual if its caller is authorised.
     public static func mayBeLong(_ request: HubHTTPRequest) -> Bool {
         if isStorage(request.target) { return true }
         guard request.method == "POST", let target = RequestTarget(request.target) else { return false }
         return HubCall(target.segments.dropFirst()) == .batch
     }
 
-    /// The address of the container for jobs, for reading, writing and listing.
+    /// The address of the container for jobs. It permits reading, writing, deleting and listing.
     public func jobsContainerURL(base: String, until expires: HubTime) -> String {
         StorageGrant(container: Self.jobsContainer, permissions: "rcwdl", expires: expires)
             .url(base: base, key: storageKey)
     }
 
-    /// - Parameter address: `nil` when it cannot be read.
+    /// - Parameter address: `nil` if it is malformed.
     mutating func answer(_ address: StorageAddress?, _ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
         var reply: HubHTTPResponse
         do throws(StorageProblem) {
@@ -51,7 +50,7 @@ extension EmulatedNamespace {
         return complete(reply, request)
     }
 
-    /// The answer to a request that its server cannot serve now, as a hub or a storage account gives it.
+    /// The answer to a request that the server cannot serve now, in the form of a hub or a storage account.
     /// - Parameter retryAfter: in seconds.
     public mutating func unavailable(
         _ request: HubHTTPRequest, _ message: String, retryAfter: Int64, at now: HubTime
@@ -64,7 +63,7 @@ extension EmulatedNamespace {
         return complete(reply, request)
     }
 
-    /// Adds what every answer of a storage account has.
+    /// Adds the headers that every answer of a storage account has.
     private mutating func complete(_ reply: HubHTTPResponse, _ request: HubHTTPRequest) -> HubHTTPResponse {
         var reply = reply
         reply.headers.append("x-ms-request-id", itself.trackingID())
@@ -92,7 +91,7 @@ extension EmulatedNamespace {
         }
     }
 
-    /// - Parameter needs: letters, one of which the grant must have.
+    /// - Parameter needs: letters; the grant must have at least one of them.
     @discardableResult
     private func grant(_ address: StorageAddress, needs: String, at now: HubTime) throws(StorageProblem)
         -> StorageGrant
@@ -211,7 +210,7 @@ extension EmulatedNamespace {
             "Content-Type": blob.contentType, "ETag": blob.etag, "Last-Modified": blob.modified.rfc1123,
             "x-ms-blob-type": "BlockBlob", "Accept-Ranges": "bytes", "x-ms-creation-time": blob.modified.rfc1123,
             "x-ms-lease-state": "available", "x-ms-lease-status": "unlocked", "x-ms-server-encrypted": "false",
-            // A page among the blobs must not act as the emulator's own.
+            // A page stored as a blob must not act as the emulator's own.
             "Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff",
         ]
         guard let range = (request.headers["x-ms-range"] ?? request.headers["Range"]), request.method == "GET" else {
@@ -224,7 +223,7 @@ extension EmulatedNamespace {
         return HubHTTPResponse(status: 206, headers: headers, body: Array(blob.bytes[wanted]))
     }
 
-    /// `bytes=0-99` or `bytes=100-`; `nil` for any other form, and when it begins after the end.
+    /// Parses `bytes=0-99` or `bytes=100-`; `nil` for any other form, and for a range that begins after the end.
     private static func byteRange(_ text: String, of count: Int) -> Range<Int>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

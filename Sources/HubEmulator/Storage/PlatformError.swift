@@ -1,7 +1,7 @@
 import ByteText
 import NotificationHub
 
-/// A push that a platform refused, as the feedback container and `PnsErrorDetailsUri` report it.
+/// A push that a platform refused. The feedback container and `PnsErrorDetailsUri` report it.
 struct PlatformError: Sendable {
     var time: HubTime
     var outcome: PushOutcome
@@ -11,7 +11,7 @@ struct PlatformError: Sendable {
     var installationID: String?
     var messageID: String
 
-    /// One document on one line. Like the service's it claims to be UTF-16, and is UTF-8.
+    /// One document on one line. Like the service's, it claims to be UTF-16 and is UTF-8.
     var xml: String {
         var out = "<?xml version=\"1.0\" encoding=\"utf-16\"?><PnsFeedback xmlns:i=\"\(RegistrationXML.instance)\" "
         out += "xmlns=\"\(RegistrationXML.namespace)\"><FeedbackTime>\(time.iso(fractionDigits: 7))</FeedbackTime>"
@@ -28,7 +28,7 @@ struct PlatformError: Sendable {
 }
 
 extension EmulatedHub {
-    /// The container with this hub's feedback and error details: digits, as the service's are.
+    /// The container with this hub's feedback and error details. Its name consists of digits, as in the service.
     var feedbackContainer: String {
         let digits = String(RegistrationID(of: settings.name.text.lowercased(), template: nil).first)
         return String(repeating: "0", count: max(0, 20 - digits.count)) + digits
@@ -43,14 +43,14 @@ extension EmulatedHub {
         platformErrors.append(error, weight: error.handle.utf8.count + 500)
     }
 
-    /// The feedback blobs: one for each day on which a channel was dead, named by it.
+    /// The feedback blobs: one for each day on which a channel was reported dead, named by the day.
     var feedback: [(name: String, blob: BlobStore.Blob)] {
         let dead = platformErrors.entries(after: 0, limit: .max).map(\.entry).filter(\.outcome.endsRegistration)
         return Dictionary(grouping: dead, by: \.time.feedbackDay).sorted { $0.key < $1.key }
             .map { (name: $0.key, blob: blob($0.value)) }
     }
 
-    /// A day of feedback, or the errors of one send; `nil` when there are none.
+    /// One day's feedback, or the errors of one send; `nil` without any.
     func feedbackBlob(_ name: String) -> BlobStore.Blob? {
         let all = platformErrors.entries(after: 0, limit: .max).lazy.map(\.entry)
         let named = all.filter { $0.messageID == name || $0.outcome.endsRegistration && $0.time.feedbackDay == name }
@@ -63,7 +63,7 @@ extension EmulatedHub {
             modified: errors.last?.time ?? HubTime(milliseconds: 0), version: errors.count)
     }
 
-    /// `GET /feedbackcontainer`: the container's address, good for an hour.
+    /// `GET /feedbackcontainer`: the container's address, valid for an hour.
     mutating func readFeedbackContainer(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try requireStandard("Feedback")
         let grant = StorageGrant(
@@ -71,7 +71,7 @@ extension EmulatedHub {
         return reply(200, body: Array(grant.url(base: context.request.base, key: settings.storageKey).utf8))
     }
 
-    /// The address of a send's platform errors; `nil` when it has none.
+    /// The address of a send's platform errors; `nil` without errors.
     func errorDetails(of message: ReceivedMessage, _ context: CallContext) -> String? {
         let id = message.id
         guard message.telemetry.counts.contains(where: { $0.outcome != .success && $0.outcome != .skipped }),

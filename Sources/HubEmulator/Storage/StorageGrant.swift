@@ -1,16 +1,16 @@
 import ByteText
 import NotificationHub
 
-/// A signed address below `/_storage`, like those of an Azure storage account: whoever has it may do what its `sp` says
-/// until `se`. The signature is the emulator's own.
+/// A signed address below `/_storage`, like those of an Azure storage account. It permits its holder the operations in
+/// `sp` until `se`. The emulator uses its own signature.
 struct StorageGrant: Sendable {
     static let root = "_storage"
     private static let version = "2021-08-06"
 
     var container: String
-    /// `nil` for all of the container.
+    /// The blob; `nil` for the whole container.
     var blob: String?
-    /// Letters of `r`ead, `w`rite, `c`reate, `d`elete and `l`ist.
+    /// The permitted operations, as letters of `r`ead, `w`rite, `c`reate, `d`elete and `l`ist.
     var permissions: String
     var expires: HubTime
 
@@ -28,7 +28,7 @@ struct StorageGrant: Sendable {
 
     private var signedText: String { [container, blob ?? "", permissions, expiryText].joined(separator: "\n") }
 
-    /// The grant that an address carries, if this key has signed it and its time has not come.
+    /// Reads the grant in an address; `nil` unless this key has signed it and it is still valid.
     init?(_ address: StorageAddress, key: AccessKey, at now: HubTime) {
         guard let container = address.container, let signature = address.query["sig"],
             let end = address.query["se"].flatMap({ HubTime(clientText: $0) }), end > now,
@@ -47,11 +47,11 @@ struct StorageGrant: Sendable {
 /// A path below `/_storage`, with its query.
 struct StorageAddress: Sendable {
     var container: String?
-    /// May have several segments.
+    /// The blob's name, which may have several segments.
     var blob: String?
     var query: RequestTarget
 
-    /// True for a path below `/_storage`, even when the rest of the address cannot be read.
+    /// True for a path below `/_storage`, even if the rest of the address is malformed.
     static func isMeant(by target: String) -> Bool {
         let path = target.utf8.drop { $0 == UInt8(ascii: "/") }
         guard path.starts(with: StorageGrant.root.utf8) else { return false }
@@ -59,7 +59,7 @@ struct StorageAddress: Sendable {
         return next == nil || next == UInt8(ascii: "/") || next == UInt8(ascii: "?")
     }
 
-    /// `nil` for any other path.
+    /// Reads an address; `nil` for any other path.
     init?(_ target: RequestTarget) {
         guard target.segments.first == StorageGrant.root else { return nil }
         container = target.segments.dropFirst().first
@@ -68,7 +68,7 @@ struct StorageAddress: Sendable {
         query = target
     }
 
-    /// Reads a whole URL, whatever its host is: see `StorageHost`.
+    /// Reads a complete URL with any host; see `StorageHost`.
     init?(url: String) {
         guard let start = url.firstRange(of: "://")?.upperBound, let path = url[start...].firstIndex(of: "/"),
             let target = RequestTarget(String(url[path...]))

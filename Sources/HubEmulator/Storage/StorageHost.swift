@@ -1,12 +1,12 @@
 import ByteText
 
-/// The host and port of a URL. A job reads and writes only at the host that it was sent to: the emulator reaches no other
-/// one, and would otherwise take its own file for that of another.
+/// The host and port of a URL. A job reads and writes only at the host to which it was sent. The emulator cannot reach
+/// other hosts, and would otherwise confuse their files with its own.
 struct StorageHost: Sendable, Hashable {
     private let name: String
     private let port: String
 
-    /// - Returns: `nil` for anything but an http or https URL, and for one with a user's name.
+    /// - Returns: `nil` unless it is an http or https URL, and for a URL with a user name.
     init?(url: String) {
         guard let mark = url.firstRange(of: "://") else { return nil }
         let scheme = url[..<mark.lowerBound].lowercased()
@@ -31,7 +31,7 @@ struct StorageHost: Sendable, Hashable {
         self.name = Self.isLoopback(name) ? "localhost" : name.lowercased()
     }
 
-    /// Names of this machine mean the same.
+    /// True for names and addresses of this machine, which are all equivalent.
     private static func isLoopback(_ name: Substring) -> Bool {
         if name.lowercased() == "localhost" || name == "[::1]" { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)

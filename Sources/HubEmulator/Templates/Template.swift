@@ -9,7 +9,7 @@ final class Template: Sendable {
         case fixed([UInt8])
         /// A JSON string, quotes included.
         case jsonString(TemplateExpression)
-        /// A JSON number when the text is one, else a string.
+        /// A JSON number if the text is a number, otherwise a string.
         case jsonNumber(TemplateExpression)
         /// XML text or attribute value.
         case xmlText(TemplateExpression)
@@ -19,11 +19,11 @@ final class Template: Sendable {
     let source: String
     let name: String?
     let headers: [HeaderField]
-    /// For Apple only; as written.
+    /// The expiry as written; only for Apple.
     let expiry: String?
-    /// For Apple only; as written.
+    /// The priority as written; only for Apple.
     let priority: String?
-    /// True when the body has an `aps` dictionary, which no properties can add. For Apple only.
+    /// True if the body has an `aps` dictionary, which properties cannot add. Only for Apple.
     let hasAps: Bool
     private let segments: [Segment]
     private let compiledHeaders: [(name: String, value: TemplateExpression?)]
@@ -71,7 +71,7 @@ final class Template: Sendable {
         return (body, fields)
     }
 
-    /// A line break in a property must not start a header of its own.
+    /// Removes line breaks, so that a property cannot start another header.
     private static func oneLine(_ text: String) -> String {
         text.utf8.contains { $0 == 13 || $0 == 10 }
             ? String(text.unicodeScalars.filter { $0 != "\r" && $0 != "\n" }) : text
@@ -205,9 +205,9 @@ final class Template: Sendable {
     }
 }
 
-/// Templates that have already been compiled: an app registers the same few from all its devices.
+/// Compiled templates. An app registers the same few templates from all its devices.
 struct TemplateCache: Sendable {
-    /// Templates kept at most; when full, the cache is emptied.
+    /// The most templates kept; when full, the cache is emptied.
     private static let countMax = 1000
 
     private struct Key: Hashable, Sendable {

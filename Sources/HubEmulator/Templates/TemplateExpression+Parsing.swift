@@ -4,7 +4,7 @@ extension TemplateExpression {
     /// Property names have at most this many characters.
     static let nameLengthMax = 120
 
-    /// - Returns: `nil` for a literal.
+    /// - Returns: `nil` if the value is a literal.
     static func parse(_ value: String) throws(TemplateProblem) -> TemplateExpression? {
         switch value.utf8.first {
         case UInt8(ascii: "$"), UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "#"): break
@@ -43,7 +43,7 @@ extension TemplateExpression {
             var parts: [Part] = []
             while true {
                 skipBlanks()
-                // The service's validator needs three characters where a token starts, so it refuses a final ''.
+                // The service's validator needs three characters at the start of a token, so it refuses a final ''.
                 guard bytes.count - position >= 3 else { throw problem("ends where a token is expected") }
                 parts.append(try part())
                 skipBlanks()
@@ -71,7 +71,7 @@ extension TemplateExpression {
             }
         }
 
-        /// The text up to the closing quote; a doubled quote stands for itself.
+        /// Reads the text up to the closing quote. A doubled quote stands for one.
         private mutating func quoted(by quote: UInt8) throws(TemplateProblem) -> String {
             var text: [UInt8] = []
             while let byte {
@@ -115,7 +115,7 @@ extension TemplateExpression {
             }
         }
 
-        /// `:{text}`; a backslash takes the next character as it is.
+        /// Reads `:{text}`. A backslash makes the next character literal.
         private mutating func fallback() throws(TemplateProblem) -> String? {
             guard byte == UInt8(ascii: ":") else { return nil }
             position += 1

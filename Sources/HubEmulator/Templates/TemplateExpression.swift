@@ -11,23 +11,23 @@ struct TemplateExpression: Sendable, Hashable {
     }
 
     struct Property: Sendable, Hashable {
-        /// Lower case: names compare without regard to case.
+        /// The name in lower case, because names compare without regard to case.
         var name: String
-        /// Stands in for a property that was not sent.
+        /// The replacement for a property that was not sent.
         var fallback: String?
         var form: Form
     }
 
     enum Form: Sendable, Hashable {
-        /// `$(name)`.
+        /// `$(name)`: the whole text.
         case whole
         /// `$(name,n)`: the first n UTF-16 units.
         case clipped(Int)
         /// `.(name,n)`: at most n units, dots included.
         case dotted(Int)
-        /// `%(name)`.
+        /// `%(name)`: the percent-encoded text.
         case percentEncoded
-        /// `#(name)`.
+        /// `#(name)`: a number, if the text is one.
         case number
     }
 
@@ -38,7 +38,7 @@ struct TemplateExpression: Sendable, Hashable {
         if case .property(let property) = parts.first { property.form == .number } else { false }
     }
 
-    /// The text with these properties inserted; missing ones are empty.
+    /// The text with these properties inserted. Missing properties are empty.
     func text(_ properties: TemplateProperties) -> String {
         parts.reduce(into: "") { text, part in
             switch part {
@@ -50,7 +50,7 @@ struct TemplateExpression: Sendable, Hashable {
         }
     }
 
-    /// True for a number by the rule of the official clients, which does not include a minus sign.
+    /// True for a number by the rule of the official clients, which exclude a minus sign.
     static func isNumber(_ text: String) -> Bool {
         var rest = text.utf8[...]
         let digits = { (rest: inout Substring.UTF8View) in
@@ -82,13 +82,13 @@ extension TemplateExpression.Form {
             if value.utf16.count <= length {
                 value
             } else {
-                // Without room for the dots, the text is only cut.
+                // Without room for the dots, the text is only clipped.
                 length < 3 ? Self.clip(value, to: length) : Self.clip(value, to: length - 3) + "..."
             }
         }
     }
 
-    /// The first `length` UTF-16 units, or one fewer so as not to split a surrogate pair.
+    /// The first `length` UTF-16 units, or one unit fewer to keep a surrogate pair whole.
     private static func clip(_ value: String, to length: Int) -> String {
         guard value.utf16.count > length else { return value }
         var cut = ""
@@ -102,11 +102,11 @@ extension TemplateExpression.Form {
     }
 }
 
-/// The properties that a template is expanded with.
+/// The properties with which a template is expanded.
 struct TemplateProperties: Sendable {
     private var values: [String: String] = [:]
 
-    /// - Parameter variables: the registration's own push variables; sent properties override them.
+    /// - Parameter variables: the registration's own push variables. Sent properties override them.
     init(_ sent: [TemplateProperty], variables: [TemplateProperty] = []) {
         for property in variables { values[property.name.lowercased()] = property.value }
         for property in sent { values[property.name.lowercased()] = property.value }

@@ -17,7 +17,7 @@ extension UInt8 {
         return self < 128 && half &>> UInt64(self) & 1 == 1
     }
 
-    /// A character that needs no decoding.
+    /// True for a character that needs no decoding.
     fileprivate var isPlainInID: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
@@ -31,14 +31,14 @@ extension UInt8 {
 }
 
 extension Span<UInt8> {
-    /// Contains only bytes that a header value may have: tabs, spaces, visible characters, bytes above ASCII. RFC 9110 §5.5.
+    /// Contains only bytes that RFC 9110 §5.5 allows in a value: tabs, spaces, visible characters, bytes above ASCII.
     var isFieldContent: Bool {
         allSatisfy(
             { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 },
             orAtOnce: { $0.hasByte(below: 0x20) | $0.hasByte(0x7F) == 0 })
     }
 
-    /// RFC 9110 §5.6.2.
+    /// Contains only token characters, at least one. RFC 9110 §5.6.2.
     var isToken: Bool {
         for index in indices where !self[index].isTokenCharacter { return false }
         return !isEmpty
@@ -51,7 +51,7 @@ extension Span<UInt8> {
             orAtOnce: { $0.hasByte(below: 0x20) | $0.hasByte(0x7F) | $0.hasByteAboveASCII == 0 })
     }
 
-    /// - Parameter eightSatisfy: a test of eight bytes in one word, to be quick. A word that fails is tested byte by byte.
+    /// - Parameter eightSatisfy: tests eight bytes of a word at once. A word that fails is tested byte by byte.
     @inline(__always)
     private func allSatisfy(_ satisfies: (UInt8) -> Bool, orAtOnce eightSatisfy: (UInt64) -> Bool) -> Bool {
         var tested = 0
@@ -67,7 +67,7 @@ extension Span<UInt8> {
         bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
     }
 
-    /// The position of the first such byte; `count` without one.
+    /// The position of the first such byte; `count` if it does not occur.
     func length(before byte: UInt8) -> Int {
         withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, let end = memchr(start, Int32(byte), bytes.count) else {
@@ -91,7 +91,7 @@ extension Span<UInt8> {
         var start = end
         while start > 0, self[start - 1].isPlainInID { start -= 1 }
         let segment = extracting(start..<end)
-        // The fast path that nearly every reply takes; the rule itself reads all others.
+        // The fast path for nearly every reply. The general rule reads all others.
         let isPlain = start > 0 && self[start - 1] == UInt8(ascii: "/")
         guard isPlain, (1...NotificationID.lengthMax).contains(segment.count), !segment.equals("messages") else {
             return NotificationID.inLocation(text)
@@ -99,12 +99,12 @@ extension Span<UInt8> {
         return segment.text
     }
 
-    /// Its text as UTF-8; invalid bytes become replacement characters.
+    /// The text as UTF-8; invalid bytes become replacement characters.
     var text: String {
         withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Compares without regard to ASCII case, in text without control characters: one of them would pass for each mark.
+    /// Compares without regard to ASCII case. The text must not contain control characters, which could match marks.
     /// - Parameter word: in lower case; letters, digits, `-`, `/` and `.` only.
     func equals(_ word: StaticString) -> Bool {
         guard count == word.utf8CodeUnitCount else { return false }

@@ -2,7 +2,7 @@ internal import NotificationHub
 
 /// The status line and the header fields of a reply, read line by line.
 struct ReplyHead {
-    /// The end of the body, RFC 9112 §6.3.
+    /// The way in which the body ends, RFC 9112 §6.3.
     enum Framing {
         /// An interim reply; another head follows.
         case informational
@@ -12,7 +12,7 @@ struct ReplyHead {
         case untilClose
     }
 
-    /// Its body is added by the reader.
+    /// The reply. The reader adds its body.
     var reply = WireReply()
     private var isHTTP10 = false
     private var contentLength: Int?
@@ -20,11 +20,11 @@ struct ReplyHead {
     private var saysClose = false
     private var saysKeepAlive = false
     private var correlationID: String?
-    /// The field's value, if it has the length of an HTTP date. Kept as bytes: nearly all replies of a second have the same one.
+    /// The bytes of a value as long as an HTTP date. Not parsed, because nearly all replies in one second repeat it.
     private(set) var date = SIMD32<UInt8>()
 
-    /// Forgets everything. In place, as is `WireReply.reset`: to make an empty one and to release the old one costs as much as
-    /// to read three fields.
+    /// Clears the head. It mutates in place, as does `WireReply.reset`, because creating an empty head and releasing
+    /// the old one costs as much as reading three fields.
     mutating func reset() {
         reply.reset()
         isHTTP10 = false
@@ -36,10 +36,10 @@ struct ReplyHead {
         date = SIMD32<UInt8>()
     }
 
-    /// Ends the head.
+    /// Ends the head and returns how the body ends.
     mutating func end() throws(Malformation) -> Framing {
         if isChunked, contentLength != nil { throw .lengthAndTransferEncoding }
-        // Chunks came with HTTP/1.1; a 1.0 server that names them has been tampered with on the way.
+        // HTTP/1.1 introduced chunks, so an intermediary must have changed a 1.0 reply that declares them.
         if isChunked, isHTTP10 { throw .badTransferEncoding }
         if reply.known.trackingID == nil { reply.known.trackingID = correlationID }
         reply.keepsAlive = !saysClose && (!isHTTP10 || saysKeepAlive)
@@ -55,7 +55,7 @@ struct ReplyHead {
         return .untilClose
     }
 
-    /// `HTTP/1.1 SP 3DIGIT [SP reason]`.
+    /// Reads `HTTP/1.1 SP 3DIGIT [SP reason]`.
     mutating func readStatusLine(_ line: Span<UInt8>) throws(Malformation) {
         guard line.count >= 12, line.extracting(0..<7).equals("http/1."), line[8] == 0x20,
             let hundreds = line[9].digitValue, let tens = line[10].digitValue, let ones = line[11].digitValue
@@ -76,12 +76,12 @@ struct ReplyHead {
         reply.known.status = status
     }
 
-    /// `name ":" OWS value OWS`.
+    /// Reads `name ":" OWS value OWS`.
     mutating func readField(_ line: Span<UInt8>) throws(Malformation) {
         let colon = try Self.colon(in: line)
         let name = line.extracting(0..<colon)
         guard let field = Field(name: name) else {
-            // A known name needs no test: a control character that could pass for a hyphen was refused with the line.
+            // A known name needs no check: the line was refused if it had control characters that could match a hyphen.
             guard name.isToken else { throw .badField }
             return
         }
@@ -93,12 +93,12 @@ struct ReplyHead {
         case .retryAfter: if reply.retryAfter == nil { reply.retryAfter = value.text }
         case .connection: readConnection(value)
         case .date:
-            // RFC 9110 §5.6.7: the form that a server must send.
+            // Only the form that RFC 9110 §5.6.7 requires of a server is read.
             guard value.count == 29 else { break }
             for index in 0..<29 { date[index] = value[index] }
         case .contentLength: try readContentLength(value)
         case .transferEncoding:
-            // We ask for no second coding, nor for chunked twice.
+            // The requests ask for no other coding, and chunked may be applied only once.
             guard !isChunked, value.equals("chunked") else { throw .badTransferEncoding }
             isChunked = true
         }
@@ -123,21 +123,21 @@ struct ReplyHead {
         }
     }
 
-    /// - Throws: unless the line is a well-formed header field.
+    /// Checks a header field, and throws if it is not well formed.
     static func checkField(_ line: Span<UInt8>) throws(Malformation) {
         guard line.extracting(0..<(try colon(in: line))).isToken else { throw .badField }
     }
 
-    /// Checks the line but for its name.
+    /// Checks the line except its name, and returns the position of the colon.
     private static func colon(in line: Span<UInt8>) throws(Malformation) -> Int {
         if line[0] == 0x20 || line[0] == 0x09 { throw .foldedField }
         let colon = line.length(before: 0x3A)
-        // The whole line, as every character of a token may stand in a value.
+        // The check covers the whole line, because every token character may also occur in a value.
         guard colon < line.count, line.isFieldContent else { throw .badField }
         return colon
     }
 
-    /// `nil` unless it is visible ASCII of a sane length.
+    /// The tracking id; `nil` unless it is visible ASCII within the length limit.
     private static func trackingID(_ value: Span<UInt8>) -> String? {
         guard (1...HubReply.trackingIDLengthMax).contains(value.count) else { return nil }
         for index in value.indices where !(0x21...0x7E).contains(value[index]) { return nil }
@@ -157,7 +157,7 @@ struct ReplyHead {
         contentLength = length
     }
 
-    /// A list of words with commas between them.
+    /// Reads a comma-separated list of words.
     private mutating func readConnection(_ value: Span<UInt8>) {
         var start = 0
         while start < value.count {

@@ -1,16 +1,16 @@
 import ByteText
 internal import NotificationHub
 
-/// Reads HTTP/1.1 and 1.0 replies to POST requests from bytes in pieces of any size: one reply, then `reset()`, then the
-/// next. Strict: refuses everything that RFC 9112 calls invalid or lets a recipient repair, because a misread reply could
-/// be taken for the answer to another request.
+/// Reads HTTP/1.1 and 1.0 replies to POST requests from pieces of any size. Call `reset()` between replies. Refuses
+/// everything that RFC 9112 calls invalid or lets a recipient repair, because a misread reply could be taken for the
+/// answer to another request.
 ///
-/// The way the bytes are cut never changes the outcome, with one exception: bytes after a reply make it malformed only if
-/// they come in the same piece, as the reader cannot wait for bytes that should not come.
+/// The sizes of the pieces do not change the outcome, with one exception. Bytes after a reply make it malformed only if
+/// they arrive in the same piece, because the reader cannot wait for bytes that should not come.
 package struct ReplyReader {
     package enum Step: Hashable, Sendable {
         case needsMore
-        /// The reply stands in `reply`.
+        /// The reply in `reply` is complete.
         case complete
         case malformed(Malformation)
     }
@@ -32,9 +32,9 @@ package struct ReplyReader {
     private let bodyBytesMax: Int
     private var state = State.statusLine
     private var head = ReplyHead()
-    /// The start of a line whose end has not come yet.
+    /// The beginning of a line whose end has not arrived.
     private var line: [UInt8] = []
-    /// Bytes of the lines read so far: of all heads of this reply, of one chunk's size, or of the trailers.
+    /// Bytes of the lines read until now: of all heads of this reply, of one chunk's size, or of the trailers.
     private var lineBytes = 0
 
     package init(headBytesMax: Int, bodyBytesMax: Int) {
@@ -42,7 +42,7 @@ package struct ReplyReader {
         self.bodyBytesMax = bodyBytesMax
     }
 
-    /// True once a byte of the next reply has come.
+    /// True once a byte of the next reply has arrived.
     var hasBegun: Bool {
         if case .statusLine = state { lineBytes > 0 || !line.isEmpty } else { true }
     }
@@ -55,21 +55,21 @@ package struct ReplyReader {
         lineBytes = 0
     }
 
-    /// The reply, when it is complete.
+    /// The reply; valid once it is complete.
     package var reply: WireReply { head.reply }
 
-    /// The `Date` of the reply, as text of 29 bytes; zeros without one.
+    /// The reply's `Date` as 29 bytes of text; zeros if it is missing.
     var date: SIMD32<UInt8> { head.date }
 
-    /// The complete reply, taken out: the reader is prepared for the next one.
+    /// Returns the complete reply and prepares the reader for the next one.
     mutating func takeReply() -> HubReply {
         let taken = head.reply.hubReply
         reset()
         return taken
     }
 
-    /// Takes the next piece. After `.complete` and `.malformed`, call `reset()` before the next reply's bytes: more bytes
-    /// without it are malformed.
+    /// Reads the next piece. After `.complete` and `.malformed`, call `reset()` first; otherwise further bytes are
+    /// malformed.
     package mutating func read(_ bytes: Span<UInt8>) -> Step {
         var position = 0
         while position < bytes.count {
@@ -93,8 +93,8 @@ package struct ReplyReader {
         }
     }
 
-    /// The connection ended. Completes a reply whose body has no other end.
-    /// - Returns: `.needsMore` when the reply is cut short.
+    /// Reports that the connection has ended. This completes a reply whose body ends with the connection.
+    /// - Returns: `.needsMore` if the reply is truncated.
     mutating func end() -> Step {
         switch state {
         case .bodyUntilClose:
@@ -107,10 +107,10 @@ package struct ReplyReader {
 
     // MARK: Lines
 
-    // Each of these three runs once per line and is called from one place of its own, so all are part of the loop in `read`.
+    // The next three functions run once per line and have one call site each: all are inlined into the loop in `read`.
 
-    /// Reads up to the next line's end.
-    /// - Returns: how many bytes were read, at least one.
+    /// Reads up to the end of the line.
+    /// - Returns: the number of bytes read, at least one.
     @inline(__always)
     private mutating func readLine(_ bytes: Span<UInt8>) -> Int {
         let allowed = headBytesMax - lineBytes - line.count
@@ -136,7 +136,7 @@ package struct ReplyReader {
         return length + 1
     }
 
-    /// - Parameter bytes: a line without its LF.
+    /// Ends a line, which is passed without its LF.
     @inline(__always)
     private mutating func endLine(_ bytes: Span<UInt8>) {
         guard bytes.count > 0, bytes[bytes.count - 1] == 0x0D else {
@@ -170,8 +170,8 @@ package struct ReplyReader {
     private mutating func endHead() throws(Malformation) {
         switch try head.end() {
         case .informational:
-            // The reply follows 100 Continue and its kind. Their bytes count towards the same limit, which ends an
-            // endless row of them.
+            // The reply follows an interim one such as 100 Continue. All heads count towards the same limit, which
+            // stops an endless series of them.
             head.reset()
             state = .statusLine
         case .none, .length(0): state = .complete
@@ -189,8 +189,8 @@ package struct ReplyReader {
     // MARK: Bodies
 
     /// Appends up to `wanted` bytes to the body.
-    /// - Parameter next: the state when that many are still missing.
-    /// - Returns: how many bytes were read.
+    /// - Parameter next: makes the state for the number of bytes that are still missing.
+    /// - Returns: the number of bytes read.
     private mutating func take(_ wanted: Int, of bytes: Span<UInt8>, next: (Int) -> State) -> Int {
         let count = min(wanted, bytes.count)
         guard count <= bodyBytesMax - head.reply.body.count else {
@@ -202,12 +202,12 @@ package struct ReplyReader {
         return count
     }
 
-    /// `chunk-size [chunk-ext]`, RFC 9112 §7.1; extensions are skipped.
+    /// Reads `chunk-size [chunk-ext]`, RFC 9112 §7.1. Extensions are skipped.
     private mutating func readChunkSize(_ content: Span<UInt8>) throws(Malformation) {
         var size = 0
         var digits = 0
         while digits < content.count, let value = content[digits].hexDigitValue {
-            // Larger than any limit long before it could overflow.
+            // The size exceeds the limit long before it could overflow.
             guard size <= bodyBytesMax else { throw .bodyTooLong }
             (size, digits) = (size << 4 | Int(value), digits + 1)
         }

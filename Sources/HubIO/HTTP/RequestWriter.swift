@@ -2,17 +2,17 @@ import ByteText
 package import NIOCore
 package import NotificationHub
 
-/// Writes requests one behind the other into one buffer that is used again and again. What requests have in common is kept
-/// in bytes: the lines before the tags, which depend on the kind of body alone, and the names of the fields.
+/// Writes requests one after another into a reused buffer. Common parts are kept as bytes: the lines before the tags,
+/// which depend only on the kind of body, and the field names.
 package struct RequestWriter {
     private let target: SendTarget
     private let userAgent: String
     private var isPrefixSendable = false
-    /// Everything before the tags, for the formats used so far.
+    /// The lines before the tags, for the formats used until now.
     private var openings: [(format: NotificationFormat, isRaw: Bool, bytes: [UInt8])] = []
     private var names = FieldNames()
-    /// The requests written since the last `reset`. Another one is written behind them in a copy while somebody has a part of
-    /// it, so all of a group are written first.
+    /// The requests written since the last `reset`. If a slice of the buffer is in use elsewhere, the next write copies
+    /// the buffer. A whole group is therefore written before any of it is sent.
     package private(set) var buffer: ByteBuffer
 
     /// The value of `Authorization` for the next requests.
@@ -27,20 +27,20 @@ package struct RequestWriter {
         changePrefix()
     }
 
-    /// - Returns: where in `buffer` the whole request stands; `nil` when a value cannot be written: it would end its line and
-    ///   start a header of its own, or be mangled on the way.
+    /// - Returns: the range of the whole request in `buffer`, or `nil` if a value cannot be written safely: it could
+    ///   start another header, or be altered in transit.
     package mutating func write(_ request: SendRequest) -> Range<Int>? {
-        // An absent or empty tag expression is not "no tags": without the header the hub sends to everyone.
+        // An absent or empty tag expression does not mean "no tags": without the header the hub sends to every device.
         guard isPrefixSendable, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return nil }
         let opening = opening(of: request)
-        // The lines below add less than 64 bytes to these texts, and 4 for each field.
+        // The lines below add less than 64 bytes to these texts, and 4 bytes per field.
         var room = opening.count + request.tags.utf8.count + request.body.count + 64
-        // By index in a span: copying an element would retain two references.
+        // The span is indexed, because copying an element would retain two references.
         let fields = request.fields.span
         for index in fields.indices { room += fields[index].name.utf8.count + fields[index].value.utf8.count + 4 }
         var isSendable = true
         let start = buffer.writerIndex
-        // Written through one pointer, since the buffer would guard every one of these short pieces.
+        // All pieces are written through one pointer, because the buffer would check bounds for each short piece.
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { memory in
             var rest = memory
             rest.write(opening)
@@ -64,10 +64,10 @@ package struct RequestWriter {
         return start..<buffer.writerIndex
     }
 
-    /// The requests written so far should leave before another one is written.
+    /// True if the written requests should be sent before another one is written.
     package var isFull: Bool { buffer.readableBytes >= Self.keptMax }
 
-    /// Uses the memory of the requests written so far again, unless somebody still has some of them.
+    /// Reuses the memory of the written requests, unless a slice of it is still in use.
     package mutating func reset() {
         if buffer.capacity > Self.keptMax {
             buffer = ByteBufferAllocator().buffer(capacity: Self.usualCapacity)
@@ -77,7 +77,8 @@ package struct RequestWriter {
     }
 
     private static let usualCapacity = 64 << 10
-    /// Bodies are at most 64 KiB, and one large group must not hold its memory for good.
+    /// The largest capacity kept after a reset, so that one large group does not occupy memory. Bodies are at most 64
+    /// KiB.
     private static let keptMax = 256 << 10
 
     private mutating func opening(of request: borrowing SendRequest) -> [UInt8] {
@@ -101,16 +102,16 @@ package struct RequestWriter {
     }
 }
 
-/// The names of the fields of requests, which repeat the same few.
+/// The field names of requests. The same few names repeat.
 private struct FieldNames {
-    /// Those that passed the check, each with the start of its line.
+    /// Names that passed the check, each with the beginning of its line.
     private var known: [(name: String, line: [UInt8])] = []
     private static let knownMax = 16
 
-    /// Begins the field's line.
-    /// - Returns: false when the name cannot be that of a field. Nothing is written then.
+    /// Writes the beginning of the field's line.
+    /// - Returns: false if the name is not a valid field name. In this case nothing is written.
     mutating func write(_ name: String, to memory: inout UnsafeMutableRawBufferPointer) -> Bool {
-        // Lengths first: the names in use have different ones, and to compare numbers is quicker.
+        // Lengths are compared first, because that is faster and the names in use differ in length.
         let length = name.utf8.count
         for index in known.indices where known[index].line.count == length + 4 && known[index].name == name {
             memory.write(known[index].line)
@@ -126,7 +127,7 @@ private struct FieldNames {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Copies the text to the front and steps behind it.
+    /// Copies the text and advances past it.
     fileprivate mutating func write(_ text: StaticString) {
         text.withUTF8Buffer { write(UnsafeRawBufferPointer($0)) }
     }
@@ -135,7 +136,7 @@ extension UnsafeMutableRawBufferPointer {
         bytes.withUnsafeBytes { write($0) }
     }
 
-    /// - Returns: false when the text cannot be a field's value.
+    /// - Returns: false if the text is not a valid field value.
     fileprivate mutating func write(value text: String) -> Bool {
         text.withBytes { bytes in
             write(UnsafeRawBufferPointer(bytes))
@@ -143,7 +144,7 @@ extension UnsafeMutableRawBufferPointer {
         }
     }
 
-    /// - Parameter number: zero or more.
+    /// - Parameter number: must not be negative.
     fileprivate mutating func write(decimal number: Int) {
         let (tens, ones) = number.quotientAndRemainder(dividingBy: 10)
         if tens > 0 { write(decimal: tens) }
@@ -166,12 +167,12 @@ extension String {
         !isEmpty && utf8.allSatisfy(\.isTokenCharacter)
     }
 
-    /// Visible ASCII that begins with a slash.
+    /// True for visible ASCII that begins with a slash.
     fileprivate var isRequestTarget: Bool {
         utf8.first == UInt8(ascii: "/") && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// Fields that the writer writes itself, and those that say where the request ends. A second one could make the
+    /// True for fields that the writer adds itself, and those that delimit the request. A duplicate could make the
     /// server read the body as another request.
     fileprivate var isOwnFieldName: Bool {
         switch utf8.count {

@@ -10,12 +10,12 @@ internal import Darwin
 
 /// The parts of an HTTP reply that a send needs.
 package struct WireReply: Hashable, Sendable {
-    /// As far as the head says it in its final form. The status is 200…599.
+    /// The values from the head that need no conversion. The status is 200…599.
     var known = HubReply(status: 0)
-    /// The field's text: seconds or an HTTP date.
+    /// The value of `Retry-After`: seconds or an HTTP date.
     var retryAfter: String?
     var body: [UInt8] = []
-    /// The connection may carry another request.
+    /// True if the connection may carry another request.
     var keepsAlive = true
 
     mutating func reset() {
@@ -27,12 +27,12 @@ package struct WireReply: Hashable, Sendable {
         keepsAlive = true
     }
 
-    /// The same rules as `HubReply.init(status:fields:body:now:)`, for a head that the reader has already sorted.
+    /// Applies the rules of `HubReply.init(status:fields:body:now:)` to a head that the reader has already parsed.
     var hubReply: HubReply {
-        // Nearly every reply to a send is this one. Nothing else is in it for us.
+        // Nearly every reply to a send takes this path. It contains no further values of interest.
         if retryAfter == nil, known.status < 300 { return known }
         var reply = known
-        // Only one that is a date needs the clock, in Unix seconds.
+        // Only a date needs the clock, in Unix seconds.
         reply.retryAfter = retryAfter.flatMap { RetryAfter.duration(of: $0, now: Int64(time(nil))) }
         guard reply.status >= 300, !body.isEmpty else { return reply }
         let error = ErrorBody(scanning: body)

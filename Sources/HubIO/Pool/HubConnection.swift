@@ -9,8 +9,8 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The socket of one connection to the hub. Reports what happens on it; the pool's `PoolState` decides. Lives on the
-/// pool's event loop.
+/// The socket of one connection to the hub. It reports events, and the pool's `PoolState` decides. All methods run on
+/// the pool's event loop.
 final class HubConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -21,7 +21,7 @@ final class HubConnection: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     /// The channel's socket. Valid while the channel is active, so only `isEnded` uses it.
     private var descriptor: NIOBSDSocket.Handle?
-    /// It was to close before there was a channel.
+    /// True if the connection was to close before it had a channel.
     private var isUnwanted = false
 
     init(_ id: ConnectionID, pool: SenderPool, limits: SenderLimits) {
@@ -32,7 +32,7 @@ final class HubConnection: ChannelInboundHandler {
 
     // MARK: The pool's actions
 
-    /// There is a TCP connection; with TLS, a handshake comes next.
+    /// Called when the TCP connection exists. With TLS, a handshake follows.
     func connected(_ channel: any Channel) {
         guard !isUnwanted else { return channel.close(mode: .all, promise: nil) }
         let tls: NIOSSLClientHandler?
@@ -62,15 +62,15 @@ final class HubConnection: ChannelInboundHandler {
         context?.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
     }
 
-    /// The server has ended the connection, although the event loop has not seen it yet.
+    /// True if the server has ended the connection, even if the event loop has not noticed it yet.
     var isEnded: Bool {
-        // The channel closes its socket and becomes inactive in one step, on this event loop: the descriptor of an active one
-        // is its own.
+        // The channel closes its socket and becomes inactive in one step on this event loop. An active channel's
+        // descriptor is therefore still its own.
         guard let context, context.channel.isActive else { return true }
         #if os(Linux)
         guard let descriptor else { return false }
-        // Asked by the system call itself, as the channel's own way makes a promise and two futures of it. The state is the
-        // first byte of `tcp_info`, and the kernel writes no more than there is room for.
+        // The system call is used directly, because the channel's API creates a promise and two futures. The state is
+        // the first byte of `tcp_info`, and the kernel writes no more bytes than there is room for.
         var state: UInt8 = 0
         var length = socklen_t(MemoryLayout.size(ofValue: state))
         let (level, option) = (NIOBSDSocket.OptionLevel.tcp.rawValue, NIOBSDSocket.Option.tcp_info.rawValue)
@@ -81,13 +81,13 @@ final class HubConnection: ChannelInboundHandler {
         #endif
     }
 
-    /// `TCP_ESTABLISHED` of Linux.
+    /// The value of `TCP_ESTABLISHED` on Linux.
     private static let tcpEstablished: UInt8 = 1
 
     /// Closes with a TLS close_notify, as servers expect.
     func close() { context?.close(promise: nil) }
 
-    /// Closes at once: skips TLS close_notify, which would wait for a dead peer.
+    /// Closes at once and skips TLS close_notify, which would wait for a dead peer.
     func abort() {
         guard let context else {
             isUnwanted = true
@@ -106,7 +106,7 @@ final class HubConnection: ChannelInboundHandler {
         self.context = context
     }
 
-    /// A channel that is closed as soon as it has connected, amid a TLS handshake, may go without having become inactive.
+    /// Handles a channel that closes during its TLS handshake. Such a channel may be removed without becoming inactive.
     func handlerRemoved(context: ChannelHandlerContext) {
         guard self.context != nil else { return }
         self.context = nil
@@ -120,14 +120,14 @@ final class HubConnection: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard pool.awaitsReply(id) else {
-            // A server that talks unasked would answer the next request with it.
+            // A server that sends bytes without a request would answer the next request with them.
             return fail(SendFailure(.malformedReply, "bytes came before any request"))
         }
         let bytes = unwrapInboundIn(data)
         handle(reader.read(bytes.readableBytesUInt8Span))
     }
 
-    /// Passed on to nobody: this handler is the last.
+    /// Does not forward the event, because this handler is the last one.
     func channelReadComplete(context: ChannelHandlerContext) {}
 
     private func handle(_ step: ReplyReader.Step) {
@@ -142,7 +142,7 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Also for a body that ends with the connection: only a clean end is one.
+        // An error also ends a body that is delimited by the connection: only a clean close completes it.
         fail(pool.isConnecting(id) ? SendFailure(connecting: error) : SendFailure(replying: error))
     }
 

@@ -1,6 +1,6 @@
 package import NewsModel
 
-/// A connection of a pool by its place, which another one may take once this one has closed.
+/// A connection's place in the pool. Another connection may take the place after this one has closed.
 package struct ConnectionID: Hashable, Sendable {
     package let index: Int
 
@@ -8,21 +8,21 @@ package struct ConnectionID: Hashable, Sendable {
 }
 
 package enum ConnectionState: Hashable, Sendable {
-    /// A place without a connection. Next is `opening`.
+    /// A place without a connection. Followed by `opening`.
     case vacant
-    /// Resolving the name and connecting; the socket keeps that time limit itself. Next is `handshaking`, `closing` or
+    /// Resolving the name and connecting; the socket enforces the time limit. Followed by `handshaking`, `closing` or
     /// `vacant`.
     case opening(until: Instant)
-    /// Connected, but not ready for requests yet. Next is `idle` or `closing`.
+    /// Connected, but not ready for requests. Followed by `idle` or `closing`.
     case handshaking(until: Instant)
-    /// Ready for a request. Next is `inFlight` or `closing`.
+    /// Ready for a request. Followed by `inFlight` or `closing`.
     case idle(since: Instant, until: Instant)
-    /// Its request is written or about to be. Next is `idle` or `closing`.
+    /// Carrying a request that is written or about to be. Followed by `idle` or `closing`.
     case inFlight(request: UInt64, until: Instant)
-    /// Expected to close. Next is `vacant`.
+    /// Waiting for the socket to close. Followed by `vacant`.
     case closing(until: Instant)
 
-    /// When the pool must do something about it.
+    /// The time at which the pool must act on this state.
     package var deadline: Instant {
         switch self {
         case .vacant, .opening: .distantFuture
@@ -38,14 +38,14 @@ package enum ConnectionState: Hashable, Sendable {
     }
 }
 
-/// The connections of a pool and the state of each. Keeps their counts and the order of the idle ones.
+/// The states of a pool's connections, with counts and the order of the idle ones.
 package struct PoolConnections {
     private var states: [ConnectionState]
-    /// The last one was used last.
+    /// Idle connections; the most recently used one is last.
     private var idle: [ConnectionID] = []
-    /// Those that hold a socket or are being opened.
+    /// Connections that hold a socket or are being opened.
     package private(set) var open = 0
-    /// Those being opened, handshakes included.
+    /// Connections being opened, including handshakes.
     package private(set) var connecting = 0
 
     init(most: Int) {
@@ -57,9 +57,9 @@ package struct PoolConnections {
 
     var all: some Sequence<ConnectionID> { states.indices.lazy.map { ConnectionID($0) } }
 
-    /// The idle connection that was used last.
+    /// The most recently used idle connection.
     var lastUsed: ConnectionID? { idle.last }
-    /// The idle connection that was not used for longest.
+    /// The least recently used idle connection.
     var longestIdle: ConnectionID? { idle.first }
 
     var vacantPlace: ConnectionID? {

@@ -1,19 +1,19 @@
-/// Results on their way to the pool's owner, who gets all that came in one turn of the event loop together.
+/// Results for the pool's owner, who receives all results of one turn of the event loop together.
 struct PoolResults {
     private var found: [SettledRequest] = []
     private var handOver = HandOver.none
 
     private enum HandOver {
         case none
-        /// Next is `underWay`.
+        /// A hand-over is scheduled. Followed by `underWay`.
         case due
-        /// The owner is being called. Next is `none`, or `due` when more results were found meanwhile.
+        /// The owner is being called. Followed by `none`, or by `due` if more results were added during the call.
         case underWay
     }
 
     var areHandedOver: Bool { if case .none = handOver { true } else { false } }
 
-    /// - Returns: `true` when a hand-over has to be scheduled.
+    /// - Returns: `true` if the caller has to schedule a hand-over.
     mutating func add(_ settled: consuming SettledRequest) -> Bool {
         found.append(consume settled)
         guard areHandedOver else { return false }
@@ -26,7 +26,7 @@ struct PoolResults {
         return exchange(&found, with: [])
     }
 
-    /// - Returns: as `add`.
+    /// - Returns: `true` if the caller has to schedule another hand-over.
     mutating func finishHandOver() -> Bool {
         handOver = found.isEmpty ? .none : .due
         return !found.isEmpty

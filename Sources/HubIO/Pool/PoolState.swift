@@ -3,28 +3,28 @@ package import NewsModel
 package import NotificationHub
 
 /// The decisions of a sender pool: which connection takes a request, when connections open and close, and how a request
-/// without a reply ends. Each event is a method that takes its time as an argument; what is to be done about it stands in
-/// `actions` afterwards. `SenderPool` carries them out on sockets.
+/// without a reply ends. Each event is a method with the time as an argument. It appends to `actions`, which
+/// `SenderPool` carries out on sockets.
 ///
-/// A connection opens when a request needs one and none is free, the one used last is used first, and one that closes is
-/// replaced when it is needed. No request is tried twice.
+/// A connection opens when a request needs one and all are busy. The most recently used one is chosen first, and a
+/// closed one is replaced only on demand. No request is tried twice.
 package struct PoolState {
     package enum Action: Sendable {
-        /// Connect. Answer with `connected` and `ready`, or `closed`.
+        /// Connect. Answered by `connected` and `ready`, or by `closed`.
         case open(ConnectionID)
-        /// Write the request. Answer with `replied`; with `unwritable` or `endedBeforeWriting` if nothing was written.
+        /// Write the request. Answered by `replied`, or by `unwritable` or `endedBeforeWriting` if nothing was written.
         ///
-        /// `checked`: first ask the kernel whether the server has ended the connection, which has been idle for a while.
+        /// - checked: first ask the kernel if the server has ended the connection, which has been idle for a while.
         case write(SendRequest, ConnectionID, checked: Bool)
-        /// Close with a TLS farewell. Answer with `closed`, as for every connection.
+        /// Close with TLS close_notify. Answered by `closed`, as for every connection.
         case close(ConnectionID)
-        /// Close at once.
+        /// Close without TLS close_notify.
         case abort(ConnectionID)
-        /// Call `wake` then. Calls too many do no harm.
+        /// Call `wake` at this time. Additional calls are harmless.
         case wake(at: Instant)
-        /// Hand over the results in a later turn of the event loop: `takeResults`, then `handedOver`.
+        /// Hand over the results in a later turn of the event loop: call `takeResults`, then `handedOver`.
         case handOver
-        /// Everything has ended; nothing follows.
+        /// Report the end. No further actions follow.
         case finish
     }
 
@@ -34,19 +34,19 @@ package struct PoolState {
     private var waiting: Deque<(id: UInt64, request: SendRequest, since: Instant)> = []
     private var results = PoolResults()
     private var phase = Phase.open
-    /// The earliest `wake` that was asked for.
+    /// The earliest pending `wake`.
     private var alarm: Instant?
     private let waitingMax: Int
     private let waitingTimeout: Int64
-    // In nanoseconds: to add a `Duration` divides 128 bits, and every request adds one.
+    // Timeouts are in nanoseconds, because adding a `Duration` divides 128 bits, and every request adds one.
     private let connectTimeout: Int64
     private let requestTimeout: Int64
     private let idleTimeout: Int64
 
     private enum Phase {
-        /// Next is `closing`.
+        /// Accepting requests. Followed by `closing`.
         case open
-        /// Replies under way are awaited; nothing new is sent. Next is `closed`.
+        /// Waiting for the replies in flight; nothing new is sent. Followed by `closed`.
         case closing(until: Instant)
         case closed
     }
@@ -62,7 +62,7 @@ package struct PoolState {
 
     // MARK: Requests
 
-    /// - Parameter id: comes back with the result.
+    /// - Parameter id: returned with the result.
     package mutating func send(_ request: SendRequest, id: UInt64, at now: Instant) {
         switch phase {
         case .closed: return
@@ -84,15 +84,15 @@ package struct PoolState {
         let until = now.advanced(by: requestTimeout)
         connections.change(connection, to: .inFlight(request: id, until: until))
         arm(until)
-        // A request on a connection that the server has closed ends as unknown, so the kernel is asked when there was time
-        // for that; between requests in quick succession there is none, and asking costs a system call.
+        // A request on a connection that the server has closed ends as unknown. The kernel is therefore asked first,
+        // but only after an idle time: asking costs a system call, and quick requests leave little time for a close.
         let isRested = now.nanoseconds - since.nanoseconds >= Self.trustedIdleTime
         actions.append(.write(request, connection, checked: isRested))
     }
 
     private static let trustedIdleTime: Int64 = 10_000_000
 
-    /// A whole reply has come.
+    /// A complete reply has arrived.
     package mutating func replied(
         _ connection: ConnectionID, _ reply: consuming HubReply, keepsAlive: Bool, at now: Instant
     ) {
@@ -105,7 +105,7 @@ package struct PoolState {
         }
     }
 
-    /// The request cannot be written as HTTP; nothing was.
+    /// The request cannot be written as HTTP. Nothing was written.
     package mutating func unwritable(_ connection: ConnectionID, at now: Instant) {
         guard case .inFlight(let request, _) = connections[connection] else { return }
         let reason = "a header name or value cannot stand in an HTTP request, or the tag expression is empty"
@@ -113,7 +113,7 @@ package struct PoolState {
         becomeIdle(connection, at: now)
     }
 
-    /// The server has closed the connection before the request was written: another connection takes it.
+    /// The server closed the connection before the request was written. Another connection takes the request.
     package mutating func endedBeforeWriting(_ request: SendRequest, on connection: ConnectionID, at now: Instant) {
         guard case .inFlight(let id, _) = connections[connection] else { return }
         waiting.prepend((id, request, now))
@@ -140,8 +140,8 @@ package struct PoolState {
 
     package mutating func takeResults() -> [SettledRequest] { results.take() }
 
-    /// The owner was called with the results. Those found meanwhile follow in another turn of the loop: an owner that sends
-    /// in answer to each result must not hold it.
+    /// The owner has received the results. Newer ones follow in another turn of the loop, so that an owner that sends
+    /// after each result does not block it.
     package mutating func handedOver() {
         if results.finishHandOver() { actions.append(.handOver) } else { finishIfDone() }
     }
@@ -152,7 +152,7 @@ package struct PoolState {
         if case .inFlight = connections[connection] { true } else { false }
     }
 
-    /// There is a TCP connection.
+    /// The TCP connection exists.
     package mutating func connected(_ connection: ConnectionID, at now: Instant) {
         guard case .opening(let until) = connections[connection] else { return }
         guard isOpen else { return fail(connection, Self.poolClosed, at: now) }
@@ -160,20 +160,20 @@ package struct PoolState {
         arm(until)
     }
 
-    /// The connection may carry requests.
+    /// The connection can carry requests.
     package mutating func ready(_ connection: ConnectionID, at now: Instant) {
         guard case .handshaking = connections[connection] else { return }
         becomeIdle(connection, at: now)
     }
 
-    /// Something happened to the connection after which it is of no use.
+    /// Aborts a connection after an error that makes it unusable.
     package mutating func fail(_ connection: ConnectionID, _ failure: SendFailure, at now: Instant) {
         end(connection, failure, .abort(connection), at: now)
     }
 
-    /// The socket is gone, or never was.
+    /// The socket has closed or was never opened.
     ///
-    /// - Parameter failure: why, unless that is known already.
+    /// - Parameter failure: the reason, used unless an earlier one was reported.
     package mutating func closed(_ connection: ConnectionID, _ failure: SendFailure, at now: Instant) {
         end(connection, failure, nil, at: now)
         connections.change(connection, to: .vacant)
@@ -181,7 +181,7 @@ package struct PoolState {
         finishIfDone()
     }
 
-    /// Ends what depends on a connection; nothing when it is closing already.
+    /// Ends a connection's request, if it has one. Has no effect on a connection that is already closing.
     private mutating func end(_ connection: ConnectionID, _ failure: SendFailure, _ action: Action?, at now: Instant) {
         switch connections[connection] {
         case .vacant, .closing: return
@@ -191,8 +191,8 @@ package struct PoolState {
             settle(request, .unknown(failure))
         case .opening, .handshaking:
             expectClosed(connection, after: action, at: now)
-            // One request for each connection that did not come; the others have one on the way or in use. It leaves the
-            // queue before anything may open a connection for it once more, or a dead hub would be tried without end.
+            // One waiting request fails for each failed connection, unless connections in progress suffice for all. It
+            // leaves the queue before another connection opens, or a dead hub would be tried without end.
             if waiting.count > connections.connecting, let unserved = waiting.popFirst() {
                 settle(unserved.id, .notSent(failure))
             }
@@ -222,7 +222,7 @@ package struct PoolState {
         }
     }
 
-    /// Closes the idle connections beyond so many, those not used for longest first.
+    /// Closes the idle connections beyond the given number, the least recently used ones first.
     package mutating func keep(connections count: Int, at now: Instant) {
         var surplus = connections.open - max(count, 1)
         while surplus > 0, let idle = connections.longestIdle {
@@ -233,7 +233,7 @@ package struct PoolState {
 
     // MARK: Time
 
-    /// One alarm serves all connections: most requests are answered long before their deadline.
+    /// Sets the alarm. One alarm serves all connections, because most requests are answered long before their deadline.
     private mutating func arm(_ deadline: Instant) {
         if let alarm, alarm <= deadline { return }
         alarm = deadline
@@ -251,7 +251,7 @@ package struct PoolState {
         if connections.open > 0, next < .distantFuture { arm(max(next, now.advanced(by: Self.wakeInterval))) }
     }
 
-    /// The shortest time from one `wake` to the next.
+    /// The shortest time between two calls of `wake`.
     private static let wakeInterval: Int64 = 10_000_000
 
     private mutating func expire(_ connection: ConnectionID, at now: Instant) {
@@ -273,8 +273,7 @@ package struct PoolState {
 
     private static let poolClosed = SendFailure(.poolClosed, "the pool was closed")
 
-    /// Closes idle connections now and the others when their reply has come, at the latest after `timeout`. Requests that
-    /// wait are not sent any more.
+    /// Closes idle connections now, and the others after their reply or after `timeout`. Waiting requests are not sent.
     package mutating func close(within timeout: Duration, at now: Instant) {
         guard isOpen else { return }
         let until = now.advanced(by: Self.nanoseconds(timeout))
@@ -282,7 +281,7 @@ package struct PoolState {
         for connection in connections.all {
             switch connections[connection] {
             case .idle, .handshaking: expectClosed(connection, after: .close(connection), at: now)
-            // One that is being opened is closed as soon as it is there.
+            // A connection that is being opened is closed once it has connected.
             case .vacant, .opening, .inFlight, .closing: break
             }
         }
@@ -291,12 +290,12 @@ package struct PoolState {
         finishIfDone()
     }
 
-    /// The time to close is up.
+    /// Ends all connections, because the time to close is over.
     private mutating func giveUp(at now: Instant) {
         for connection in connections.all {
             let isOpening = if case .opening = connections[connection] { true } else { false }
             fail(connection, Self.poolClosed, at: now)
-            // No socket yet, and none that the owner would see.
+            // There is no socket yet, so its owner would not report the close.
             if isOpening { closed(connection, Self.poolClosed, at: now) }
         }
     }
@@ -307,7 +306,7 @@ package struct PoolState {
         actions.append(.finish)
     }
 
-    /// From zero to a year, so that adding it to a time never overflows.
+    /// The duration in nanoseconds, limited to 0 through one year so that adding it to a time never overflows.
     private static func nanoseconds(_ duration: Duration) -> Int64 {
         max(.zero, min(duration, .seconds(365 * 86_400))).nanoseconds
     }

@@ -1,7 +1,7 @@
 internal import DequeModule
 
-/// Work on one event loop whose steps may call back and add more work before they return. A step added while another is
-/// being carried out waits its turn, so that steps never nest and keep their order:
+/// Work on one event loop whose steps may call back and add more work. A step that is added during another one waits
+/// until that step has returned, so that steps never nest and keep their order:
 ///
 /// ```swift
 /// queue.append(step)
@@ -16,18 +16,18 @@ package struct ReentrancyQueue<Step> {
 
     package mutating func append(_ step: Step) { waiting.append(step) }
 
-    /// - Returns: `false` when the caller was called from within a step: the steps that wait follow that one.
+    /// - Returns: `false` if called from within a step. The outer loop then carries out the waiting steps.
     package mutating func startDraining() -> Bool {
         if isDraining { return false }
         isDraining = true
         return true
     }
 
-    /// The first step; `nil` when none waits, or when the caller was called from within a step. `startDraining` and `next` in
-    /// one call.
+    /// Combines `startDraining` and `next`. Returns the first step, or `nil` if no step waits or if called from within
+    /// a step.
     package mutating func first() -> Step? { startDraining() ? next() : nil }
 
-    /// The next step; `nil` when none is left, which ends the draining.
+    /// The next step; `nil` if no step is left, which ends the draining.
     package mutating func next() -> Step? {
         if let step = waiting.popFirst() { return step }
         isDraining = false

@@ -12,9 +12,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A request on its way into a pool.
+/// A request for a pool.
 public struct PoolRequest: Sendable {
-    /// Comes back with the result; the pool only carries it.
+    /// Returned with the result. The pool does not interpret it.
     public var id: UInt64
     public var request: SendRequest
 
@@ -26,7 +26,7 @@ public struct PoolRequest: Sendable {
 
 /// A request and its result.
 public struct SettledRequest: Sendable, Hashable {
-    /// As it was given to `SenderPool.send`.
+    /// The id given to `SenderPool.send`.
     public var id: UInt64
     public var result: SendResult
 }
@@ -34,47 +34,47 @@ public struct SettledRequest: Sendable, Hashable {
 /// The end of one request; every request ends exactly once.
 public enum SendResult: Sendable, Hashable {
     case replied(HubReply)
-    /// Not a byte of it reached the hub.
+    /// No byte of the request reached the hub.
     case notSent(SendFailure)
-    /// Written, at least in part, and not answered: the hub may have taken it.
+    /// The request was written, at least in part, but not answered. The hub may have accepted it.
     case unknown(SendFailure)
 }
 
 /// The reason why a request has no reply.
 public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Nothing listens on that port.
+        /// No process listens on that port.
         case connectRefused
         /// The host's name could not be resolved.
         case dns
-        /// No connection, or no end of the TLS handshake, in time.
+        /// The connection or its TLS handshake was not completed in time.
         case connectTimeout
-        /// No connection for another reason, such as no route.
+        /// The connection failed for another reason, such as a missing route.
         case connectFailed
-        /// The server's certificate was not accepted, or the two sides agree on no TLS.
+        /// The server's certificate was not accepted, or the two sides support no common TLS.
         case tls
-        /// A value that cannot stand in an HTTP request.
+        /// The request has a value that cannot be written in HTTP.
         case invalidRequest
-        /// More requests than may wait.
+        /// Too many requests are waiting.
         case queueFull
-        /// Too long without a free connection.
+        /// No connection became free in time.
         case waitedTooLong
-        /// The pool is closed or was closed meanwhile.
+        /// The pool is closed, or was closed during the request.
         case poolClosed
-        /// No reply in time.
+        /// No reply arrived in time.
         case requestTimeout
-        /// The connection was reset: before anything was written (TLS handshake included) as `notSent`, else as `unknown`.
+        /// The connection was reset: as `notSent` before anything was written (TLS included), as `unknown` later.
         case reset
-        /// The connection was closed before the reply was complete, or, as `notSent`, before anything was written.
+        /// The connection was closed: as `notSent` before anything was written, otherwise amid a reply.
         case closedEarly
-        /// Bytes that are not an HTTP reply, or a reply beyond the limits.
+        /// The bytes are not an HTTP reply, or the reply exceeds the limits.
         case malformedReply
     }
 
     public static let detailLengthMax = 256
 
     public var kind: Kind
-    /// A sentence for people, at most `detailLengthMax` characters; never a header or a body of the request.
+    /// A readable sentence of at most `detailLengthMax` characters; never a header or a body of the request.
     public var detail: String
 
     public init(_ kind: Kind, _ detail: String) {

@@ -5,14 +5,14 @@ public import NewsModel
 internal import NotificationHub
 internal import ServerIdentity
 
-/// Sends requests to one hub over its own keep-alive connections; one request becomes one result. `PoolState` makes the
-/// decisions.
+/// Sends requests to one hub over its own keep-alive connections. Each request produces one result. `PoolState` makes
+/// the decisions.
 ///
 /// Confined to one event loop: create, call and release it there. Sending a request takes no lock, task or promise. The
-/// pool never tries a request twice and never waits before it connects again: when to send is the caller's decision.
+/// pool never retries a request and never delays a new connection, because the caller decides when to send.
 ///
-/// `close` must be called at the end. Every request has its result before `whenClosed` is called, and from then on the
-/// pool calls nobody: it releases `onResults`, although sockets and alarms may keep the pool itself for a while.
+/// `close` must be called at the end. Every request has its result before `whenClosed` is called. After that the pool
+/// makes no calls and releases `onResults`, although sockets and alarms may keep the pool itself alive for a while.
 public final class SenderPool {
     private let eventLoop: any EventLoop
     private let target: SendTarget
@@ -20,20 +20,20 @@ public final class SenderPool {
     private let tls: NIOSSLContext?
     private var state: PoolState
     private var writer: RequestWriter
-    /// By the index of their ids.
+    /// The connections, indexed by their ids.
     private var connections: [HubConnection?]
-    /// Requests in the writer's buffer, in order, and where they go.
+    /// Requests in the writer's buffer, in order, with their connections.
     private var written: [(connection: HubConnection, range: Range<Int>)] = []
-    /// Does nothing once the pool is closed, as `whenClosed`.
+    /// Replaced by an empty closure once the pool is closed, like `whenClosed`.
     private var onResults: (consuming [SettledRequest]) -> Void
     private var whenClosed: () -> Void = {}
     private var lastDate = SIMD32<UInt8>()
 
     /// - Parameters:
-    ///   - eventLoop: where everything of this pool happens, from here on.
+    ///   - eventLoop: runs all work of this pool.
     ///   - tls: see `TrustRoots`; required for an `https` target, unused for `http`.
-    ///   - onResults: gets each request's result, once, on the event loop; never from inside `send`. All that came since
-    ///     the event loop last looked at its sockets come together. May call `send`.
+    ///   - onResults: receives each request's result once, on the event loop, and never within `send`. It receives all
+    ///     results since the loop's last poll of its sockets together, and may call `send`.
     public init(
         eventLoop: any EventLoop, target: SendTarget, limits: SenderLimits, tls: NIOSSLContext?,
         userAgent: String = "newswire", onResults: @escaping (consuming [SettledRequest]) -> Void
@@ -49,7 +49,7 @@ public final class SenderPool {
         connections = Array(repeating: nil, count: limits.connections)
     }
 
-    /// The value of `Authorization` for the next requests; empty for none.
+    /// The value of `Authorization` for the next requests; empty to omit it.
     public var authorization: String {
         get { writer.authorization }
         set { writer.authorization = newValue }
@@ -58,36 +58,36 @@ public final class SenderPool {
     /// Connections that hold a socket or are being opened.
     public var openConnections: Int { state.connections.open }
 
-    /// The hub's clock, by the `Date` of its last reply that had one.
+    /// The hub's time, from the latest reply with a `Date`.
     public var hubDate: Instant? { Instant(httpDate: lastDate) }
 
     func note(date: SIMD32<UInt8>) {
         if date[0] != 0 { lastDate = date }
     }
 
-    /// Sends requests, each at once when a connection is free. All are written before the first leaves: to write one is
-    /// many small steps, and the system call behind it would drive their code out of the processor's cache.
-    /// A pool that is closing answers `poolClosed`; one that has called `whenClosed` drops the requests.
+    /// Sends requests, each at once if a connection is free. All are written before the first one is sent, because the
+    /// system call evicts the code that writes requests from the processor's cache. A closing pool answers
+    /// `poolClosed`. A pool that has called `whenClosed` drops the requests.
     public func send(_ requests: consuming [PoolRequest]) {
         eventLoop.assertInEventLoop()
         var requests = requests
-        // Taken out from the end: a copy of each would count its references.
+        // Requests are removed from the end, because copying each would count its references.
         requests.reverse()
         update { state, now in
             while let next = requests.popLast() { state.send(next.request, id: next.id, at: now) }
         }
     }
 
-    /// Keeps at most so many connections from now on: idle ones beyond are closed. Those in use are kept as long as they are
-    /// used; who sends keeps to the number.
+    /// Limits the connections from now on by closing idle ones. Connections in use are not closed; the caller must send
+    /// no more than the limit allows.
     public func keep(connections count: Int) {
         eventLoop.assertInEventLoop()
         update { $0.keep(connections: count, at: $1) }
     }
 
-    /// Closes idle connections now and the others when their reply has come, at the latest after `timeout`. Requests that
-    /// wait are not sent any more.
-    /// - Parameter whenClosed: called once, on the event loop, when no socket is left and every request has its result.
+    /// Closes idle connections now, and the others after their reply or after `timeout`. Waiting requests are not sent.
+    /// - Parameter whenClosed: called once, on the event loop, after all sockets have closed and every request has its
+    ///   result.
     public func close(within timeout: Duration = .zero, whenClosed: @escaping () -> Void = {}) {
         eventLoop.assertInEventLoop()
         guard state.isOpen else { return }
@@ -101,8 +101,8 @@ public final class SenderPool {
 
     func isConnecting(_ connection: ConnectionID) -> Bool { state.connections[connection].isConnecting }
 
-    /// Tells the state what happened and carries out what follows from it. Actions may cause further events before they
-    /// return, as a socket that closes under a write does.
+    /// Applies an event to the state and carries out the resulting actions. Actions may cause further events before
+    /// they return, for example if a socket closes during a write.
     @inline(__always)
     func update(_ event: (inout PoolState, Instant) -> Void) {
         guard let first = Self.firstAction(of: &state, after: event) else { return }
@@ -111,8 +111,8 @@ public final class SenderPool {
         flush()
     }
 
-    /// In one access to the state: Swift checks at run time that accesses to an object's property do not overlap, and each
-    /// check costs as much as the event.
+    /// Accesses the state only once, because Swift checks at run time that accesses to an object's property do not
+    /// overlap. Each check costs as much as the event.
     @inline(__always)
     private static func firstAction(
         of state: inout PoolState, after event: (inout PoolState, Instant) -> Void
@@ -146,14 +146,14 @@ public final class SenderPool {
             update { $0.endedBeforeWriting(request, on: id, at: $1) }
         } else if let bytes = writer.write(request) {
             written.append((connection, bytes))
-            // A group of large requests leaves in parts, so that memory stays bounded.
+            // A group of large requests is sent in parts, so that memory stays bounded.
             if writer.isFull { flush() }
         } else {
             update { $0.unwritable(id, at: $1) }
         }
     }
 
-    /// What was written leaves. Should a socket that fails lead to more, that leaves within this call.
+    /// Sends the written requests. If a failing socket causes more writes, those are sent within this call too.
     private func flush() {
         guard !written.isEmpty else { return }
         Self.send(exchange(&written, with: []), from: writer.buffer)
@@ -177,7 +177,7 @@ public final class SenderPool {
     private func open(_ id: ConnectionID) {
         let connection = HubConnection(id, pool: self, limits: limits)
         connections[id.index] = connection
-        // The handlers are added when there is a connection: several addresses may be tried at a time.
+        // The handlers are added after connecting, because several addresses may be tried at once.
         ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(limits.connectTimeout))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -198,12 +198,12 @@ public final class SenderPool {
 }
 
 extension NIODeadline {
-    /// On the event loop's own clock, which is monotonic.
+    /// The deadline on the event loop's clock, which is monotonic.
     fileprivate var instant: Instant { Instant(nanoseconds: Int64(clamping: uptimeNanoseconds)) }
 }
 
 extension TimeAmount {
-    /// From zero to a year, so that adding it to a deadline never overflows.
+    /// Converts a duration, limited to 0 through one year so that adding it to a deadline never overflows.
     init(_ duration: Duration) {
         self = .nanoseconds(max(.zero, min(duration, .seconds(365 * 86_400))).nanoseconds)
     }

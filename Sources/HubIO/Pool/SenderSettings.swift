@@ -1,6 +1,6 @@
 public import NotificationHub
 
-/// The target of a pool's requests: one hub's `messages`.
+/// The target of a pool's requests: the `messages` resource of one hub.
 public struct SendTarget: Sendable, Hashable {
     public var endpoint: HubEndpoint
     public var path: SendPath
@@ -11,28 +11,28 @@ public struct SendTarget: Sendable, Hashable {
     }
 }
 
-/// The bounds of one pool.
+/// The limits of one pool.
 public struct SenderLimits: Sendable, Hashable {
-    /// Open connections, 1 or more; each carries one request at a time.
+    /// The most open connections, at least 1. Each carries one request at a time.
     public var connections: Int
-    /// Requests that may wait for a connection. One more is not sent.
+    /// The most requests that may wait for a connection. Further requests are not sent.
     public var waitingMax: Int
-    /// A request that waited this long without being written is handed back as not sent, so that its sender decides again: the
-    /// process may have been frozen, and the request recalled meanwhile. `nil`: it waits as long as it takes.
+    /// The longest wait of a request before it is returned as not sent, or `nil` for no limit. The caller then decides
+    /// again, because the process may have been frozen and the request recalled during the wait.
     public var waitingTimeout: Duration?
-    /// From the start of a connection to the end of the TLS handshake, names resolved on the way.
+    /// The time from the start of a connection to the end of the TLS handshake, including name resolution.
     public var connectTimeout: Duration = .seconds(5)
-    /// From the request on the wire to the last byte of its reply.
+    /// The time from writing the request to the last byte of its reply.
     public var requestTimeout: Duration = .seconds(30)
-    /// Unused connections are closed after this time. Keep it below the server's own idle time: a request that crosses
-    /// the server's close on the way ends as unknown. Microsoft's servers wait 120 s, nginx 75 s.
+    /// The time after which unused connections are closed. Keep it below the server's own idle time, because a request
+    /// that crosses the server's close ends as unknown. Microsoft's servers wait 120 s, nginx 75 s.
     public var idleTimeout: Duration = .seconds(60)
-    /// Bytes of a reply's status line and header fields, and apart from them of its trailers.
+    /// Bytes of a reply's status line and header fields, and separately of its trailers.
     public var headBytesMax = 16 * 1024
     /// Bytes of a reply's body.
     public var bodyBytesMax = 64 * 1024
 
-    /// - Parameter connections: also how many requests may wait.
+    /// - Parameter connections: also the most requests that may wait.
     public init(connections: Int) {
         self.connections = connections
         waitingMax = connections

@@ -8,7 +8,7 @@ public enum TrustRoots: Sendable, Hashable {
     /// The authorities in a PEM file and no others, for a hub behind a private authority.
     case file(String)
 
-    /// The TLS context of an `https` pool: checks the server's certificate and name; TLS 1.2 or newer.
+    /// Makes the TLS context of an `https` pool. It checks the server's certificate and name and requires TLS 1.2.
     ///
     /// Reads the file. Make one context and share it between pools.
     public func makeContext() throws(TrustRootsProblem) -> NIOSSLContext {
@@ -17,7 +17,7 @@ public enum TrustRoots: Sendable, Hashable {
         configuration.applicationProtocols = ["http/1.1"]
         configuration.certificateVerification = .fullVerification
         if case .file(let path) = self {
-            // Read here, because a file without a certificate would otherwise show only when the first connection fails.
+            // Checked here, because a file without certificates would otherwise fail only at the first connection.
             guard FileManager.default.isReadableFile(atPath: path) else {
                 throw TrustRootsProblem(roots: self, reason: "it does not exist, or may not be read")
             }

@@ -5,16 +5,16 @@ public import NewsModel
 public import NotificationHub
 internal import ServerIdentity
 
-/// Asks one hub questions (GET) over a few keep-alive connections of its own, each of which carries one at a time. For what is
-/// asked now and then; `SenderPool` sends.
+/// Sends questions (GET) to one hub over a few keep-alive connections of its own, each of which carries one at a time.
+/// Meant for occasional questions; `SenderPool` sends notifications.
 ///
-/// Confined to one event loop: create, call and close it there. It never asks twice by itself.
+/// Confined to one event loop: create, call and close it there. Never retries; the caller decides.
 public final class HubQuestions {
-    /// An answer with its body, which a send's reply has no use for.
+    /// An answer with its body. Replies to sends do not keep theirs.
     public struct Answer: Sendable, Hashable {
         public var reply: HubReply
         public var body: [UInt8]
-        /// The hub's clock, by the reply's `Date`.
+        /// The hub's time, from the reply's `Date`.
         public var date: Instant?
     }
 
@@ -26,11 +26,11 @@ public final class HubQuestions {
     private var idle: [QuestionConnection] = []
     private var busy: [ObjectIdentifier: QuestionConnection] = [:]
 
-    /// The value of `Authorization` for the next questions; empty for none.
+    /// The value of `Authorization` for the next questions; empty to omit it.
     public var authorization = ""
 
     /// - Parameters:
-    ///   - limits: `connections` is the most questions at a time; `bodyBytesMax` bounds an answer.
+    ///   - limits: `connections` is the most questions in flight; `bodyBytesMax` limits an answer.
     ///   - tls: see `TrustRoots`; required for an `https` endpoint, unused for `http`.
     public init(
         eventLoop: any EventLoop, endpoint: HubEndpoint, limits: SenderLimits, tls: NIOSSLContext?,
@@ -45,8 +45,8 @@ public final class HubQuestions {
     }
 
     /// - Parameters:
-    ///   - target: of the request line, e.g. `DetailsPath.target`.
-    ///   - onAnswer: called once, on the event loop, never from inside this call.
+    ///   - target: the target in the request line, e.g. `DetailsPath.target`.
+    ///   - onAnswer: called once, on the event loop, never within this call.
     public func ask(_ target: String, onAnswer: @escaping (Result<Answer, SendFailure>) -> Void) {
         eventLoop.assertInEventLoop()
         let text = """
@@ -79,7 +79,7 @@ public final class HubQuestions {
         }
     }
 
-    /// Ends every connection; questions under way fail with `poolClosed`.
+    /// Ends every connection. Questions in flight fail with `poolClosed`.
     public func close() {
         eventLoop.assertInEventLoop()
         let all = idle + busy.values
@@ -87,7 +87,7 @@ public final class HubQuestions {
         for connection in all { connection.end(SendFailure(.poolClosed, "the questions are closed")) }
     }
 
-    /// An idle connection has ended.
+    /// Removes an idle connection that has ended.
     func forget(_ connection: QuestionConnection) { idle.removeAll { $0 === connection } }
 
     func makeTLSHandler() throws -> NIOSSLClientHandler? {
@@ -96,6 +96,6 @@ public final class HubQuestions {
 }
 
 extension String {
-    /// Visible ASCII and spaces: nothing that could end its line.
+    /// True for visible ASCII and spaces, which cannot end the request line.
     fileprivate var isWritable: Bool { utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 }

@@ -4,31 +4,31 @@ internal import NIOSSL
 internal import NewsModel
 internal import NotificationHub
 
-/// One connection of `HubQuestions`. Lives on its event loop.
+/// One connection of `HubQuestions`. Confined to its event loop.
 final class QuestionConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
     typealias Completion = (Result<HubQuestions.Answer, SendFailure>, _ isReusable: Bool) -> Void
 
     private enum State {
-        /// Not connected yet. Next is `connecting`.
+        /// Not connected. Followed by `connecting`.
         case new
-        /// TCP. Next is `asking`, or `closed`.
+        /// Opening the TCP connection. Followed by `asking` or `closed`.
         case connecting(ByteBuffer, Completion)
-        /// With TLS, its handshake too. Next is `idle`, or `closed`.
+        /// Waiting for the answer, with TLS also for its handshake. Followed by `idle` or `closed`.
         case asking(Completion)
-        /// Next is `asking`, or `closed`.
+        /// Ready for a question. Followed by `asking` or `closed`.
         case idle
         case closed
     }
 
-    // Until the owner is closed, or this connection has ended.
+    // Retained until the owner is closed or this connection has ended.
     private let owner: HubQuestions
     private let loop: any EventLoop
     private var reader: ReplyReader
     private var state = State.new
     private var channel: (any Channel)?
-    /// Ends a question that takes too long, or a connection that is not used.
+    /// Ends a question that takes too long, or an unused connection.
     private var alarm: Scheduled<Void>?
 
     init(_ owner: HubQuestions) {
@@ -82,7 +82,7 @@ final class QuestionConnection: ChannelInboundHandler {
         set(
             after: owner.limits.connectTimeout + owner.limits.requestTimeout,
             SendFailure(.requestTimeout, "no answer in time"))
-        // With TLS, it waits for the end of the handshake.
+        // With TLS, the write waits for the end of the handshake.
         channel.writeAndFlush(bytes, promise: nil)
     }
 
@@ -91,7 +91,7 @@ final class QuestionConnection: ChannelInboundHandler {
         alarm = loop.assumeIsolated().scheduleTask(in: TimeAmount(duration)) { [weak self] in self?.end(failure) }
     }
 
-    /// Closes it, and ends its question if it has one.
+    /// Closes the connection, and fails its question if it has one.
     func end(_ failure: SendFailure) {
         let before = state
         state = .closed

@@ -5,24 +5,24 @@ import NotificationHub
 public struct ComposedStory: Sendable, Hashable {
     public static let headlineLengthMax = 500
 
-    /// Different for every send.
+    /// The event's id, which differs for every send.
     public var id: String
-    /// The same for a story and its corrections.
+    /// The story's id, which its corrections share.
     public var story: String
     public var category: String
     public var headline: String
-    /// The headline's language, by its code; `nil` if the page does not say.
+    /// The code of the headline's language; `nil` if the page does not send it.
     public var language: String?
     /// The headline in other languages, by their codes.
     public var translations: [Translation]
 
     public struct Translation: Sendable, Hashable {
-        /// A code of the page's languages.
+        /// The language's code, one of the page's.
         public var language: String
         public var text: String
     }
 
-    /// Reads the page's request; `nil` without a headline, or without a category that is a valid tag.
+    /// Reads the page's request; `nil` if the headline is missing or the category is not a valid tag.
     init?(json: JSONTree, id: String) {
         guard let category = json["category"]?.string, (try? Tag(category))?.kind == .ordinary,
             let headline = json["headline"]?.string, !headline.isEmpty, headline.count <= Self.headlineLengthMax
@@ -41,7 +41,7 @@ public struct ComposedStory: Sendable, Hashable {
         }
     }
 
-    /// The template send that the publisher would make for it.
+    /// The template send that the publisher would make for the story.
     func request(hub: HubName, host: String, token: String) -> HubHTTPRequest {
         let properties: [JSONTree.Member] =
             [
@@ -50,7 +50,7 @@ public struct ComposedStory: Sendable, Hashable {
                 .init("category", .string(category)), .init("id", .string(id)), .init("story", .string(story)),
             ]
             + PageLanguage.all.map { language in
-                // A text that is missing would be an empty notification.
+                // A missing text would produce an empty notification.
                 let text = translations.first { $0.language == language.code }?.text ?? headline
                 return .init(language.property, .string(text))
             }
@@ -58,7 +58,7 @@ public struct ComposedStory: Sendable, Hashable {
             method: "POST", target: "/\(hub)/messages?api-version=2020-06",
             headers: [
                 "Host": host, "Authorization": token, "ServiceBusNotification-Format": "template",
-                // Once to each device, also to those that have one template only, of whatever name.
+                // The expression reaches each device once, including those that have only one template with any name.
                 "ServiceBusNotification-Tags": "\(category) && !breakingNewsQuiet",
                 "Content-Type": "application/json;charset=utf-8",
                 "apns-push-type": "alert", "apns-collapse-id": Self.visible(story),

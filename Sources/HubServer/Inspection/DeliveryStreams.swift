@@ -12,9 +12,9 @@ enum StreamEvent: Sendable {
 
 /// The open streams of deliveries, by device.
 final class DeliveryStreams: Sendable {
-    /// Deliveries kept for a slow reader; it loses older ones.
+    /// Deliveries buffered for a slow reader, which loses older ones.
     private static let behindMax = 1000
-    /// Open streams at most. The server ends the oldest ones of its callers before there are as many.
+    /// The most open streams. The server ends its callers' oldest streams before this limit is reached.
     static let watchersMax = 2000
 
     private struct Watcher: Sendable {
@@ -32,9 +32,9 @@ final class DeliveryStreams: Sendable {
 
     private let state = Mutex(State())
 
-    /// The deliveries of one hub to these handles from now on. Ends with the server; `nil` when too many streams are open.
+    /// Later deliveries of one hub to these handles. Ends with the server; `nil` if too many streams are open.
     /// - Parameters:
-    ///   - closed: ends the stream, even if there is nothing to tell its reader.
+    ///   - closed: ends the stream, even if no event is pending for its reader.
     ///   - element: converts an event; `nil` skips it.
     func watch<Element: Sendable>(
         _ handles: Set<String>, of hub: HubName, until closed: EventLoopFuture<Void>? = nil,

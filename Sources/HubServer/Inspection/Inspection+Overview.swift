@@ -3,12 +3,12 @@ import NotificationHub
 
 extension Inspection {
     private static let deliveriesMax = 120
-    /// The page is told of the newest deliveries; it does not search a long log for older ones.
+    /// The page lists the newest deliveries. A long log is not searched for older ones.
     private static let searchedMax = 5000
     private static let sendsMax = 8
 
-    /// `?after=N`: everything that the page shows, with the deliveries to its phones numbered above N. It is the page's
-    /// only source, so a tab that missed something is right again with the next answer.
+    /// `?after=N`: everything that the page shows, with the deliveries to its phones numbered above N. The page has no
+    /// other source, so a tab that missed an answer is complete again after the next one.
     func overview(_ query: [Substring: Substring]) -> HubHTTPResponse {
         let after = query["after"].flatMap { Int($0) } ?? 0
         var members: [JSONTree.Member] = []
@@ -42,7 +42,7 @@ extension Inspection {
         return Self.json(.object(members))
     }
 
-    /// For each of the page's phones, the newest delivery that ended its registration.
+    /// The newest delivery that ended a registration, for each of the page's phones.
     private static func dropped(in log: BoundedLog<PushedNotification>) -> [JSONTree.Member] {
         var found: [String: Int] = [:]
         var number = log.total
@@ -60,7 +60,7 @@ extension Inspection {
         }
     }
 
-    /// The newest successful ones to the page's phones, oldest first.
+    /// The newest successful deliveries to the page's phones, oldest first.
     private static func deliveries(in log: BoundedLog<PushedNotification>, after: Int) -> [PushedNotification] {
         var found: [PushedNotification] = []
         var number = log.total

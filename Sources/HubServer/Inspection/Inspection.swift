@@ -11,7 +11,7 @@ struct Inspection: Sendable {
     let hub: ServedHub
     /// The rule that the page shows in its connection string.
     let rule: AccessRule?
-    /// Answers callers from other machines too.
+    /// True to answer callers from other machines too.
     let allowsRemote: Bool
     let dashboard: @Sendable () -> String?
     /// Receives the page's stories; `nil` sends them directly to the hub.
@@ -22,7 +22,7 @@ struct Inspection: Sendable {
     /// True when the caller may use this interface.
     func admits(_ caller: Caller) -> Bool { caller.isLocal || allowsRemote && caller.isInvited }
 
-    /// - Precondition: the caller is admitted.
+    /// Carries out a request of an admitted caller.
     func reply(to request: HubHTTPRequest) async -> HubHTTPResponse {
         let (path, query) = Self.split(request.target)
         let name = path.dropFirst("/_emulator/".count)
@@ -85,7 +85,7 @@ struct Inspection: Sendable {
             ]))
     }
 
-    /// `{"outcome":"ExpiredChannel"}`: sets the outcome of the device's platform from now on.
+    /// `{"outcome":"ExpiredChannel"}`: sets the platform's outcome for later pushes to the device.
     private func setOutcome(_ request: HubHTTPRequest, _ handle: String) -> HubHTTPResponse {
         let word = JSONTree(parsing: request.body)?["outcome"]?.string ?? ""
         guard let outcome = PushOutcome(rawValue: word) else {
@@ -96,8 +96,8 @@ struct Inspection: Sendable {
         return HubHTTPResponse(status: 204)
     }
 
-    /// Everything that a phone on the page needs to register over the hub's own interface: a token of the Listen-only
-    /// key, not the key itself.
+    /// The values with which a phone on the page registers over the hub's own interface. They include a token of the
+    /// Listen-only key, but not the key.
     private func phone(_ request: HubHTTPRequest) -> HubHTTPResponse {
         let rule = hub.settings.rules.first { $0.rights == .listen }
         let expires = hub.now.seconds + 3600
@@ -116,8 +116,7 @@ struct Inspection: Sendable {
             ]))
     }
 
-    /// `{"category":…,"headline":…,"story":…}`: sends a test story to the hub, or to the receiver that the server was
-    /// given.
+    /// `{"category":…,"headline":…,"story":…}`: sends a test story to the hub, or to the receiver in the settings.
     private func compose(_ request: HubHTTPRequest) async -> HubHTTPResponse {
         var random = SystemRandomNumberGenerator()
         var delay: Int64 = 0
@@ -138,7 +137,7 @@ struct Inspection: Sendable {
             let token = SharedAccessSignature.token(
                 resource: "http://\(host)/", keyName: rule.name, key: rule.primaryKey, expiresAt: hub.now.seconds + 60)
             let reply = hub.handle(story.request(hub: hub.settings.name, host: host, token: token))
-            // What a fault does to the send, it does to the page.
+            // A fault that affects the send also affects the page's answer.
             delay = reply.delayMilliseconds
             guard reply.status == 201, reply.transmission != .reset else {
                 let trouble = reply.transmission == .reset ? "cut the connection" : "answered \(reply.status)"

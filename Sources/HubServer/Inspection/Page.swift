@@ -2,14 +2,14 @@ import ByteText
 import HubEmulator
 import NotificationHub
 
-/// The page with the subscribers' phones: one document, its style and its scripts, all inside the binary.
+/// The page with the subscribers' phones: a document, its style and its scripts, all embedded in the binary.
 enum Page {
     private static let html = "text/html; charset=utf-8"
     private static let style = "text/css; charset=utf-8"
     private static let script = "text/javascript; charset=utf-8"
 
-    /// - Parameter isAdmitted: the caller may see the hub's key.
-    /// - Returns: `nil` for a request that is not for the page.
+    /// - Parameter isAdmitted: true if the caller may see the hub's key.
+    /// - Returns: `nil` if the request is not for the page.
     static func reply(
         to request: HubHTTPRequest, _ inspection: Inspection, isAdmitted: @autoclosure () -> Bool
     ) -> HubHTTPResponse? {
@@ -32,14 +32,14 @@ enum Page {
         return HubHTTPResponse(
             status: 200,
             headers: [
-                // Every answer may hold another key.
+                // The document may contain a different key each time.
                 "Content-Type": type, "Cache-Control": type == html ? "no-store" : "no-cache",
                 "X-Content-Type-Options": "nosniff",
                 "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
             ], body: bytes)
     }
 
-    /// The document with what a reader without JavaScript needs too: the connection string and the next command.
+    /// The document. Readers without JavaScript see the connection string and the next command.
     private static func document(
         for request: HubHTTPRequest, _ inspection: Inspection, isAdmitted: Bool
     ) -> [UInt8] {
@@ -59,7 +59,7 @@ enum Page {
             "next": connection.map { next.1.replacing("%", with: $0) } ?? refusal,
             "dashboard": dashboard ?? "", "dashboardHidden": dashboard == nil ? "hidden" : "",
         ]
-        // A value is never searched for further names.
+        // The search continues after a value, so that a value cannot contain further names.
         var rest = String(decoding: PackageResources.page_html, as: UTF8.self)[...]
         var text = ""
         while let start = rest.firstRange(of: "{{"), let end = rest[start.upperBound...].firstRange(of: "}}") {
@@ -70,7 +70,7 @@ enum Page {
         return Array((text + rest).utf8)
     }
 
-    /// With the host that the browser used: it may reach the hub by another name or port than the hub listens on.
+    /// The connection string with the request's host, because the browser may use another name or port than the hub.
     private static func connectionString(for request: HubHTTPRequest, _ rule: AccessRule?) -> String? {
         let scheme = request.isSecure ? "https" : "http"
         guard let rule, let endpoint = try? HubEndpoint(parsing: "\(scheme)://\(request.headers["Host"] ?? "")/") else {

@@ -1,11 +1,11 @@
 import HubEmulator
 
-/// A language that a phone on the page can ask for: those of the tutorials.
+/// A language of the tutorials, which a phone on the page can request.
 struct PageLanguage: Sendable {
     let code: String
-    /// In the language itself.
+    /// The language's name in the language itself.
     let name: String
-    /// Of a send.
+    /// The property of a send that holds the text.
     let property: String
 
     static let all = [
@@ -16,10 +16,10 @@ struct PageLanguage: Sendable {
 
     var json: JSONTree { .object([.init("code", .string(code)), .init("name", .string(name))]) }
 
-    /// The template of a phone, asking for this language's text in place of the one for all.
+    /// A phone's template with this language's text instead of the general one.
     func translate(_ template: JSONTree) -> JSONTree {
         let body = (template["body"]?.string ?? "")
-            // The title is the headline as its author wrote it.
+            // The title is removed, because it is the headline in the author's language.
             .replacing("$(title)", with: "").replacing("$(messageParam)", with: "$(\(property))")
         return .object([
             .init("body", .string(body)), .init("headers", template["headers"] ?? .object([])),

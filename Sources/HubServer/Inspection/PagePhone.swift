@@ -1,7 +1,7 @@
 import HubEmulator
 import NotificationHub
 
-/// One of the four phones on the page. They are the same in every browser, so that the hub alone knows what they hear.
+/// One of the four phones on the page. They are the same in every browser; only the hub stores their subscriptions.
 struct PagePhone: Sendable {
     let platform: String
     let name: String
@@ -10,9 +10,9 @@ struct PagePhone: Sendable {
     let installationPlatform: String
     let handle: String
     let channel: JSONTree
-    /// The categories of a phone that nobody has chosen any for.
+    /// The categories of a phone for which no reader has chosen any.
     let categories: [String]
-    /// What it asks the hub to make of a template send, and of one without a sound.
+    /// The templates for template sends: with a sound and without one.
     let template: JSONTree
     let quietTemplate: JSONTree
 
@@ -21,7 +21,7 @@ struct PagePhone: Sendable {
 
     var installationID: String { "page-\(platform)" }
 
-    /// The body that registers it; the page fills in its tags.
+    /// The body that registers the phone. The page adds the tags.
     func installation(tags: [String]) -> JSONTree {
         .object([
             .init("installationId", .string(installationID)), .init("platform", .string(installationPlatform)),
@@ -30,7 +30,7 @@ struct PagePhone: Sendable {
         ])
     }
 
-    /// Their names are the same in every language, so that a phone has one of each.
+    /// The templates. Their names are the same in every language, so that a phone has one of each.
     private func templates(in language: PageLanguage?) -> JSONTree {
         func translated(_ template: JSONTree) -> JSONTree { language?.translate(template) ?? template }
         return .object([
@@ -46,7 +46,7 @@ struct PagePhone: Sendable {
         ])
     }
 
-    /// Registers every phone for its own categories, with the calls an app makes.
+    /// Registers every phone for its own categories, with the calls that an app makes.
     static func subscribeAll(to hub: inout EmulatedHub, at now: HubTime) {
         guard let rule = hub.settings.rules.first(where: { $0.rights.contains(.listen) }) else { return }
         let token = SharedAccessSignature.token(

@@ -1,7 +1,7 @@
 import HubEmulator
 
-/// The phones that sends came to, each counted once: a send that names no template is delivered by every template of a
-/// phone.
+/// The phones that sends reached, each counted once. A send that names no template is delivered once for every template
+/// of a phone.
 struct ReachedPhones {
     private struct Push: Hashable {
         var messageID: String
@@ -11,7 +11,7 @@ struct ReachedPhones {
     private var handles: [Push: Set<String>] = [:]
     private var pushes: [Push: Int] = [:]
 
-    /// - Parameter deliveries: the newest ones; what an earlier one adds is not known.
+    /// - Parameter deliveries: the newest deliveries; earlier ones are unknown.
     init(_ deliveries: some Sequence<PushedNotification>) {
         for delivery in deliveries {
             let push = Push(messageID: delivery.messageID, outcome: delivery.outcome)
@@ -20,7 +20,7 @@ struct ReachedPhones {
         }
     }
 
-    /// The phones with this outcome; the notifications instead where not all of them are known any more.
+    /// The phones with this outcome. If some deliveries are unknown, the number of notifications instead.
     func count(_ message: ReceivedMessage, _ outcome: PushOutcome) -> Int {
         let total = message.telemetry.counts.filter { $0.outcome == outcome }.reduce(0) { $0 + $1.count }
         let push = Push(messageID: message.id, outcome: outcome)

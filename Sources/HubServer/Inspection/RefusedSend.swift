@@ -5,10 +5,10 @@ struct RefusedSend: Sendable {
     let time: HubTime
     let tags: String?
     let body: [UInt8]
-    /// The answer; `nil` when the connection was reset instead.
+    /// The status of the answer; `nil` if the connection was reset instead.
     let status: Int?
 
-    /// - Returns: `nil` for a send that was accepted, and for every other call.
+    /// - Returns: `nil` for a send that was accepted, and for any other call.
     init?(_ request: HubHTTPRequest, _ response: HubHTTPResponse, at now: HubTime) {
         let isReset = response.transmission == .reset
         guard response.status >= 400, request.method == "POST",

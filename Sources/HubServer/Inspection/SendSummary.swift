@@ -3,7 +3,7 @@ import NotificationHub
 
 /// A send in one line, as the page lists it.
 struct SendSummary: Sendable {
-    /// Bytes of a body that are read for its headline.
+    /// The number of body bytes that are searched for a headline.
     static let bodyLengthMax = 4096
     private static let headlineLengthMax = 160
 
@@ -41,12 +41,12 @@ struct SendSummary: Sendable {
             ] + outcome)
     }
 
-    /// The number of languages with a text of their own; 0 for a send that names none.
+    /// The number of languages with their own text; 0 for a send without localized texts.
     private static func languages(_ tree: JSONTree?) -> Int {
         Set(PageLanguage.all.compactMap { tree?[$0.property]?.string }).count
     }
 
-    /// What a reader would see of it, whatever its format.
+    /// The text that a reader would see, in any format.
     private static func headline(_ tree: JSONTree?, _ body: [UInt8]) -> String {
         let alert = tree?["aps"]?["alert"]
         let notification = tree?["message"]?["notification"]

@@ -6,16 +6,16 @@ import { categories, chip } from "/phone.js";
 const $ = (id) => document.getElementById(id);
 const corrected = 8;
 const patience = 10000;
-// Shown in the empty field.
+// Placeholders for the empty field.
 const examples = { en: "Parliament passes the climate bill", fr: "Le Parlement adopte la loi climat", zh: "议会通过气候法案" };
 const lists = new Intl.ListFormat("en");
 
 export class Composer {
   stories = [];
-  // By language, without the one that is in the field.
+  // The headlines by language, except the one in the field.
   headlines = {};
 
-  // - isWanted: whether a phone of the page was told to ask for a category.
+  // - isWanted: returns true if a phone of the page has chosen a category.
   // - sent: called after every send.
   constructor({ throughKafka, languages }, isWanted, sent) {
     Object.assign(this, { throughKafka, isWanted, sent, form: $("composer") });
@@ -41,7 +41,7 @@ export class Composer {
     $("composer-hint").className = `hint ${mood}`;
   }
 
-  // The field shows the headline in another language; the others are kept, and the page says so.
+  // Shows the headline of another language in the field. The others are kept, and the page says so.
   turn() {
     this.headlines[this.language] = $("headline").value.trim();
     this.turnTo($("language").value);
@@ -58,7 +58,7 @@ export class Composer {
     $("headline").required = !Object.values(this.headlines).some(Boolean);
   }
 
-  // The languages in which there is a headline, in the order of the list.
+  // The languages with a headline, in the order of the list.
   written() {
     const all = { ...this.headlines, [this.language]: $("headline").value.trim() };
     return Array.from($("language").options, ({ value }) => [value, all[value]]).filter(([, text]) => text);
@@ -73,7 +73,7 @@ export class Composer {
     const story = this.stories.find((known) => known.story === $("corrects").value);
     if (!story) return;
     this.form.elements.category.value = story.category;
-    // In each of its languages.
+    // The story has a headline in each of its languages.
     this.headlines = { ...story.headlines, [story.language]: story.headline };
     this.turnTo(story.language);
     this.turn();
@@ -84,7 +84,7 @@ export class Composer {
     const { category, headline, corrects } = this.form.elements;
     const written = this.written();
     if (!written.length || this.isSending) return;
-    // The first is for readers of languages without one.
+    // Readers of languages without a headline receive the first one.
     const [[language, text], ...others] = written;
     const story = { category: category.value, headline: text, language, headlines: Object.fromEntries(others), story: corrects.value };
     this.isSending = true;
@@ -107,7 +107,7 @@ export class Composer {
     this.sent();
   }
 
-  // Tells what became of the last story.
+  // Shows the outcome of the last story.
   update({ sends, asked }) {
     const send = this.pending && sends.find(({ event }) => event === this.pending.id);
     if (!send) return this.miss(asked);
@@ -126,7 +126,7 @@ export class Composer {
     this.pending = undefined;
   }
 
-  // It is not among the last sends: no longer, or on its way through Kafka not yet.
+  // The story is not among the latest sends: it is too old, or has not yet arrived through Kafka.
   miss(asked) {
     if (!this.pending) return;
     const { isSeen, time } = this.pending;

@@ -1,9 +1,9 @@
-// The hub's own interface, as an app calls it.
+// Calls the hub's own interface in the same way as an app.
 
 const version = "2020-06";
 let session;
 
-// Asks for what an app is given: the hub's name and a token with the right to listen.
+// Requests an app's values: the hub's name and a token with the Listen right.
 export async function open() {
   const reply = await fetch("/_emulator/phone", { signal: AbortSignal.timeout(5000) });
   if (!reply.ok) throw new Error((await reply.json().catch(() => ({}))).error ?? `The hub answered ${reply.status}.`);
@@ -18,14 +18,14 @@ async function call(method, path, body) {
   });
   let reply = await ask();
   if (reply.status === 401) {
-    // A hub that was started again may have other keys.
+    // A restarted hub may have other keys.
     await open();
     reply = await ask();
   }
   if (!reply.ok) throw new Error(`the hub answered ${reply.status}`);
 }
 
-// Both may be repeated: the hub keeps one installation for each id.
+// Both calls may be repeated, because the hub keeps one installation for each id.
 export const register = (installation) =>
   call("PUT", `installations/${installation.installationId}`, JSON.stringify(installation));
 export const unregister = (installation) => call("DELETE", `installations/${installation.installationId}`);

@@ -1,10 +1,10 @@
-// Keeps a tab up to date: one answer of the hub holds all that the page shows, and the stream only rings for it.
+// Keeps a tab up to date. Each overview from the hub has everything that the page shows; the stream only triggers requests.
 
 const pause = 2000;
 const pauseAfterRing = 150;
 
-// A browser opens six connections to a host for all of its tabs, so one tab holds the stream and rings for the others.
-// Where there are no locks (http from another machine), there is no stream, and each tab asks in its own time.
+// A browser opens only six connections to a host for all tabs, so one tab reads the stream and notifies the others. Without locks
+// (http from another machine) there is no stream, and each tab polls independently.
 async function listen(handles, ring) {
   try {
     const others = new BroadcastChannel("newswire");
@@ -17,16 +17,15 @@ async function listen(handles, ring) {
       });
     }));
   } catch {
-    // A browser that may store nothing for this address has no locks either.
+    // A browser that cannot store data for this address has no locks either.
   }
 }
 
-// Calls `receive` with every overview, and `lose` when the hub does not answer.
-// Returns a function that asks at once.
+// Calls `receive` with every overview, and `lose` when the hub does not answer. Returns a function that polls at once.
 export function follow(handles, receive, lose) {
   let run, after = 0, isAsking = false, isRung = false;
 
-  // `asked` is when, on the clock of this page.
+  // `asked` is the time of the request on this page's clock.
   async function overview() {
     const asked = performance.now();
     const reply = await fetch(`/_emulator/overview?after=${after}`, { signal: AbortSignal.timeout(5000) });
@@ -39,7 +38,7 @@ export function follow(handles, receive, lose) {
     try {
       news = await overview();
       if (news.run !== run && after > 0) {
-        // A hub that was started again numbers its deliveries anew.
+        // A restarted hub numbers its deliveries from 1 again.
         after = 0;
         news = await overview();
       }

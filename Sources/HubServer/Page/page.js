@@ -1,4 +1,4 @@
-// The start of the page, and how its parts hear of news. Plain modern JavaScript.
+// Starts the page and passes news to its parts. Plain modern JavaScript.
 
 import { Composer } from "/composer.js";
 import { open } from "/hub.js";
@@ -8,7 +8,7 @@ import { Phone, clockFormat } from "/phone.js";
 
 const $ = (id) => document.getElementById(id);
 
-// One sentence at a time to those who cannot see; a burst becomes its last story.
+// Announces one sentence at a time to screen readers. A burst is reduced to its last story.
 const announcer = {
   count: 0,
   say(text) { $("announcer").textContent = text; },
@@ -41,11 +41,11 @@ function showDeliveries(deliveries, phones, isFirst) {
       const text = phones.find((phone) => phone.handle === delivery.handle)?.show(delivery);
       if (text) texts.add(text);
     } catch (error) {
-      // One notification that cannot be shown must not hide the others.
+      // A notification that cannot be shown must not hide the others.
       console.error(error);
     }
   }
-  // What came before somebody looked is not news.
+  // Deliveries from before the page was opened are not announced.
   if (!isFirst) texts.forEach((text) => announcer.arrived(text));
 }
 
@@ -66,7 +66,7 @@ async function start() {
   tick();
   setInterval(tick, 5000);
   let isOpen = false, isOld = false;
-  // Another hub may answer at this address now.
+  // Another hub may have this address by now.
   const renew = async () => {
     isOld = false;
     try {

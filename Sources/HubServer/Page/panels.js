@@ -1,4 +1,4 @@
-// The panels beside the phones: what was sent, what goes wrong on request, and what to copy.
+// The panels beside the phones: sends, faults, and values to copy.
 
 import { clockFormat } from "/phone.js";
 
@@ -50,7 +50,7 @@ const faults = [
   ["expires tokens", { expired: true, on: "all" }],
   ["cuts connections", { reset: "before", on: "sends" }],
 ];
-// One change after the other, for each begins with what is set.
+// Changes are made one after another, because each starts from the current faults.
 let changes = Promise.resolve();
 let waiting = 0;
 let changedAt = 0;
@@ -63,7 +63,7 @@ async function change(fault, isOn) {
     return reply;
   };
   if (isOn) return call("POST", fault);
-  // Faults are cleared together, so the others are set again.
+  // Faults can only be cleared together, so the others are set again.
   const others = (await (await call("GET")).json()).filter((other) => key(other) !== key(fault));
   await call("DELETE");
   if (others.length) await call("POST", others);
@@ -91,7 +91,7 @@ export function buildFaults(changed) {
   }));
 }
 
-// An answer to a question from before the last change would undo it on the page.
+// An answer to a question from before the last change would undo the change on the page.
 export function showFaults({ faults: set, asked }) {
   if (waiting || asked < changedAt) return;
   const keys = set.map(key);
@@ -109,7 +109,7 @@ export function buildCopying(announce) {
     const words = button.firstChild;
     button.addEventListener("click", async () => {
       field.select();
-      // The clipboard is missing over http from another machine; the text is selected for Ctrl-C then.
+      // Over http from another machine there is no clipboard. The text is then selected for Ctrl-C.
       const isCopied = await navigator.clipboard?.writeText(field.value).then(() => true, () => false);
       words.data = isCopied ? "Copied" : "Selected";
       announce(isCopied ? "Copied." : "Selected, to be copied with Ctrl-C.");
@@ -118,7 +118,7 @@ export function buildCopying(announce) {
   }
 }
 
-// A hub that was started again may have another name, key and purpose.
+// A restarted hub may have another name, key and purpose.
 export async function refreshCopies() {
   const reply = await fetch("/", { signal: AbortSignal.timeout(5000) });
   if (!reply.ok) throw new Error(`The hub answered ${reply.status}.`);

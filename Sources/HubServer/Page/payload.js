@@ -1,6 +1,6 @@
-// What each platform makes of a notification: its text, its category, what it replaces, and whether it makes a sound.
+// Each platform's view of a notification: its text, its category, what it replaces, and if it makes a sound.
 
-// Anybody may send anything: what is missing, null or of another kind is as good as empty.
+// Payloads may contain anything. Members that are missing, null or of the wrong type count as empty.
 const object = (value) => (value && typeof value === "object" ? value : {});
 const parse = (text) => { try { return object(JSON.parse(text)); } catch { return {}; } };
 const string = (value) => (typeof value === "string" ? value : "");
@@ -53,7 +53,7 @@ const read = {
   },
 };
 
-// The category is left out where the text begins with it, as in “Breaking World News : …”.
+// The category is omitted if the text begins with it, as in “Breaking World News : …”.
 export function notification(platform, delivery) {
   const { text, category, replaces, isQuiet } = read[platform](delivery);
   const shown = /^Breaking .+ News/.test(text) ? "" : string(category);

@@ -1,4 +1,4 @@
-// One phone: what its reader chose, what the hub knows of it, and what has arrived.
+// One phone: its reader's choice, the hub's registration, and the notifications that have arrived.
 
 import { register, unregister } from "/hub.js";
 import { notification } from "/payload.js";
@@ -11,8 +11,8 @@ const tagOf = (language) => `language_${language}`;
 const same = (one, other) => one.join() === other.join();
 const list = new Intl.ListFormat("en");
 
-// A choice lasts in this browser: { tags (of categories and, last, of the language), run: the run of the hub that accepted it, isConfirmed, delivered: the number
-// of deliveries when the hub last confirmed it }. Where nothing may be stored it lasts as long as the page.
+// A choice in this browser: { tags (of categories and, last, of the language), run: the run of the hub that accepted it, isConfirmed, delivered: the number of
+// deliveries when the hub last confirmed it }. Without storage it is kept until the page closes.
 const memory = {
   held: {},
   load(platform) {
@@ -41,7 +41,7 @@ export function chip(type, name, value) {
 }
 
 export class Phone {
-  // - ask: asks the hub for news at once.
+  // - ask: polls the hub at once.
   constructor({ platform, name, service, handle, installation, templates }, languages, announce, ask) {
     Object.assign(this, { platform, name, handle, installation, templates, announce, ask });
     this.offered = [...categories, ...languages.map(({ code }) => tagOf(code))];
@@ -74,7 +74,7 @@ export class Phone {
     return chosen.length && this.language.value ? [...chosen, tagOf(this.language.value)] : chosen;
   }
 
-  // The templates of all languages have the same names, so the hub keeps one of each.
+  // The templates have the same names in all languages, so the hub keeps one of each.
   asked(tags) {
     const language = Object.keys(this.templates).find((code) => tags.includes(tagOf(code)));
     return { ...this.installation, tags, templates: this.templates[language] ?? this.installation.templates };
@@ -89,7 +89,7 @@ export class Phone {
     await this.work();
   }
 
-  // Brings the hub to what was chosen last, however fast one choice follows the other.
+  // Registers the latest choice, even if choices follow one another quickly.
   async work() {
     if (this.isWorking) return;
     this.isWorking = true;
@@ -117,8 +117,8 @@ export class Phone {
     if (!this.trouble) this.ask();
   }
 
-  // - overview: what the hub says; it is right about everything but what it has forgotten. An answer to a question from
-  //   before the last registration says nothing about that.
+  // - overview: the hub's state, which takes precedence unless the hub has forgotten a registration. An answer to a question from
+  //   before the last registration is ignored.
   update({ run, phones, dropped, delivered, asked }) {
     this.isLost = false;
     this.run = run;
@@ -126,7 +126,7 @@ export class Phone {
     const known = phones[this.platform] && this.offered.filter((tag) => phones[this.platform].includes(tag));
     const choice = memory.load(this.platform);
     const isNewer = choice?.run && choice.run !== run;
-    // Not accepted yet, or by an earlier run of a hub that now knows nothing of it: it registers as its reader chose.
+    // The choice was not accepted yet, or only by an earlier run of a hub that has lost it. The phone registers it again.
     const isDue = isNewer ? !known && choice.tags.length : choice && !choice.run && !same(known ?? [], choice.tags);
     if (isDue) return void this.work();
     this.isAwaited = false;
@@ -140,7 +140,7 @@ export class Phone {
       this.wanted = choice?.tags ?? this.known;
       if (choice && !isConfirmed && same(this.known, choice.tags)) confirm();
     } else {
-      // It may have been chosen in another browser, or have been dropped and registered again there.
+      // The choice may have been made in another browser, or the phone was dropped and registered again there.
       this.wanted = this.known;
       if (!same(this.known, choice.tags) || isNewer || isDead) confirm();
     }
@@ -154,7 +154,7 @@ export class Phone {
 
   describe() {
     for (const input of this.inputs()) input.checked = this.wanted.includes(input.value);
-    // Without a category there is no registration that could say it.
+    // Without a category there is no registration that could contain the language.
     if (this.wanted.length) {
       const chosen = Array.from(this.language.options).find(({ value }) => this.wanted.includes(tagOf(value)));
       this.language.value = chosen?.value ?? "";
@@ -164,14 +164,14 @@ export class Phone {
     if (state.textContent !== text) state.textContent = text;
     state.className = `state ${mood}`;
     this.find(".again").hidden = mood !== "bad";
-    // What became of a click is told once, and once more when it was not the end.
+    // The result of a click is announced once, and a second time if it was not final.
     if (!this.isToTell || this.isUnderWay() || this.told === text) return;
     this.announce(`${this.name}: ${text}`);
     this.told = mood === "warn" ? text : "";
     this.isToTell = mood === "warn";
   }
 
-  // A registration that is tried again goes on saying why it failed.
+  // A retried registration continues to show why it failed.
   isUnderWay() { return !this.trouble && (this.isWorking || this.isAwaited); }
 
   words() {
@@ -188,11 +188,11 @@ export class Phone {
 
   // ---- Its notifications --------------------------------------------------------------------------------------------
 
-  // Returns what arrived, as text.
+  // Returns the text of a new notification.
   show(delivery) {
     const { text, category, replaces, isQuiet } = notification(this.platform, delivery);
     if (!text) return "";
-    // A send that names no template comes by both: the one with the sound is what a reader notices.
+    // A send that names no template arrives by both templates. The reader notices the one with the sound.
     const twin = Array.from(this.list.children).find(({ dataset }) => dataset.message === delivery.messageId);
     if (twin && (isQuiet || twin.querySelector(".quiet").hidden)) return "";
     const item = document.getElementById("notification-template").content.firstElementChild.cloneNode(true);

@@ -4,26 +4,27 @@ import HubEmulator
 import NotificationHub
 import Synchronization
 
-/// The hubs with their registrations, installations, recent sends and deliveries in one SQLite file, safe against a killed process.
+/// The hubs with their registrations, installations, recent sends and deliveries, in one SQLite file. The data survives
+/// a killed process.
 final class HubStore: Sendable {
-    /// Changes that are not in the file yet.
+    /// Changes that are not in the file.
     private struct Backlog {
-        /// Oldest first.
+        /// The changes, oldest first.
         var changes: [NamespaceChange] = []
-        /// The reason why the last attempt to write them failed.
+        /// The error of the last attempt to write the changes.
         var problem: HubServerProblem?
     }
 
     private let database: DatabaseQueue
     private let backlog = Mutex(Backlog())
-    /// True once the file is closed. Held while changes are written, so that they are written in order. Callers that
-    /// waited for the lock find nothing left to write: one transaction serves them all.
+    /// True once the file is closed. Locked during writes, so that changes are written in order. One transaction writes
+    /// the changes of all waiting callers.
     private let writing = Mutex(false)
     private let messagesKept: Int
-    /// Deliveries of each hub in the file, at most.
+    /// The most deliveries of each hub in the file.
     private static let deliveriesKept = 10_000
     private let path: String
-    /// Told once that the file cannot be written, and once that it can be again.
+    /// Receives one line when the file cannot be written, and one when it can be written again.
     private let report: @Sendable (String) -> Void
 
     private init(
@@ -35,8 +36,8 @@ final class HubStore: Sendable {
         self.report = report
     }
 
-    /// Opens the file for this process alone, until the process ends: two hubs would overwrite what the other one holds.
-    /// - Parameter hub: the hub that an older file, which knew only one and not its name, is about.
+    /// Opens the file exclusively until the process ends, because two hubs would overwrite each other's data.
+    /// - Parameter hub: the name for the only hub in a file of the older format, which does not contain it.
     convenience init(
         path: String, hub: HubName, messagesKept: Int, report: @escaping @Sendable (String) -> Void
     ) throws(HubServerProblem) {
@@ -48,7 +49,7 @@ final class HubStore: Sendable {
             var configuration = Configuration()
             configuration.prepareDatabase { database in
                 try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-                // Killing the process loses nothing; only a power failure could undo the last transactions.
+                // A killed process loses no data. Only a power failure could undo the last transactions.
                 try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             }
             let database = try DatabaseQueue(path: path, configuration: configuration)
@@ -72,7 +73,7 @@ final class HubStore: Sendable {
         }
     }
 
-    /// Gives every row the hub it belongs to. The namespace has the empty name.
+    /// Adds the hub's name to every row. The namespace has the empty name.
     private static func nameHubs(_ database: Database, first hub: HubName) throws {
         let rules = try Row.fetchAll(database, sql: "SELECT * FROM rules ORDER BY position").map { row in
             AccessRule(
@@ -107,7 +108,7 @@ final class HubStore: Sendable {
         try save(HubDescription(rules: rules, at: HubTime(milliseconds: 0)).stored, hub.text, database)
     }
 
-    /// A hub with its keys, so that connection strings stay valid across a restart.
+    /// A hub's description with its keys, so that connection strings stay valid across a restart.
     /// - Parameter hub: `nil` for the namespace itself.
     func description(of hub: HubName?) throws(HubServerProblem) -> HubDescription? {
         try inFile {
@@ -127,7 +128,7 @@ final class HubStore: Sendable {
         return description
     }
 
-    /// Restores everything stored, and stores the hubs themselves as they are now.
+    /// Restores everything stored, and stores the current hubs.
     func restore(into hubs: inout EmulatedNamespace) throws(HubServerProblem) {
         var restored = hubs
         try inFile {
@@ -138,7 +139,7 @@ final class HubStore: Sendable {
                 let others = try Row.fetchAll(database, sql: "SELECT name, description FROM hubs WHERE name <> ''")
                 for row in others {
                     let name = try HubName(row["name"] as String)
-                    // The one named at start is there already.
+                    // The hub that was named at start already exists.
                     guard !restored.hasHub(name) else { continue }
                     guard !EmulatedNamespace.reserves(name) else { throw reserved(name) }
                     guard restored.addHub(name, try read(row["description"], of: name.text)) else {
@@ -200,7 +201,7 @@ final class HubStore: Sendable {
         do { return try body() } catch { throw Self.problem(error, path) }
     }
 
-    /// Changes after this are not stored.
+    /// Closes the file. Later changes are not stored.
     func close() {
         save()
         writing.withLock { isClosed in
@@ -231,13 +232,13 @@ final class HubStore: Sendable {
 
     // MARK: Changes
 
-    /// Takes changes for `save`. Call it in the order in which they were made.
+    /// Buffers changes for `save`. Call it in the order in which the changes were made.
     func keep(_ changes: [NamespaceChange]) {
         backlog.withLock { $0.changes += changes }
     }
 
-    /// Writes everything kept so far, what could not be written before included: a change may need an earlier one.
-    /// - Returns: why it is still not in the file.
+    /// Writes everything buffered, including changes of failed attempts, because a change may depend on an earlier one.
+    /// - Returns: the reason if it is still not in the file.
     @discardableResult
     func save() -> HubServerProblem? {
         writing.withLock { isClosed in
@@ -261,8 +262,8 @@ final class HubStore: Sendable {
         }
     }
 
-    /// Tries again if the last attempt failed. Nothing else may be changed while it fails, which bounds what is kept.
-    /// - Returns: why it fails again.
+    /// Retries a failed write. During the failure no other changes are accepted, which bounds the buffer.
+    /// - Returns: the reason if it fails again.
     func retry() -> HubServerProblem? {
         backlog.withLock { $0.problem } == nil ? nil : save()
     }
@@ -307,7 +308,7 @@ final class HubStore: Sendable {
                 [hub, delivery.number - Self.deliveriesKept])
         case .description(let description?): try Self.save(description, hub, database)
         case .description(nil):
-            // What belongs to it goes with it.
+            // Dependent rows are deleted with the hub.
             try run("DELETE FROM hubs WHERE name = ?", [hub])
         }
     }

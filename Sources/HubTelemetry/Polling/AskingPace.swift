@@ -1,23 +1,23 @@
 import NewsModel
 
-/// How fast questions may leave, and why they may not: the sends' own quota must not suffer from them.
+/// The pace of questions, and pauses. The pace keeps questions from using up the quota of sends.
 struct AskingPace: Sendable {
-    /// Questions a second of this process, in thousandths.
+    /// Questions per second of this process, in thousandths.
     private(set) var perKilosecond: Int
     private var nextAt = Instant.distantPast
     private(set) var pausedUntil = Instant.distantPast
-    /// So much may be caught up after a late alarm.
+    /// The largest delay that is made up for after a late alarm.
     private static let tolerance = Duration.milliseconds(20)
 
     init(perSecond: Int) { perKilosecond = perSecond * 1_000 }
 
-    /// The part of the group's pace that falls to the owner of so many partitions.
+    /// Sets this process's part of the group's pace, in proportion to the partitions that it owns.
     mutating func share(_ perSecond: Int, partitions: Int, of total: Int) {
         let (owned, all) = (max(partitions, 0), max(total, partitions, 1))
         perKilosecond = max(perSecond * 1_000 * owned / all, 1)
     }
 
-    /// When the next question may leave.
+    /// The earliest time for the next question.
     var opensAt: Instant { max(nextAt, pausedUntil) }
 
     mutating func take(at now: Instant) -> Bool {
@@ -26,7 +26,7 @@ struct AskingPace: Sendable {
         return true
     }
 
-    /// Nothing leaves until then; an earlier time does not shorten a pause.
+    /// Stops questions until a time. An earlier time does not shorten a pause.
     mutating func pause(until time: Instant) { pausedUntil = max(pausedUntil, time) }
     mutating func resume() { pausedUntil = .distantPast }
 }

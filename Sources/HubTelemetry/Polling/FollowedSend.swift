@@ -1,42 +1,42 @@
 import NewsModel
 import NotificationHub
 
-/// One accepted send whose end the hub has not told yet.
+/// One accepted send whose final state the hub has not reported.
 struct FollowedSend: Sendable {
     var partition: Int32
-    /// Of its result.
+    /// The offset of the send's result.
     var offset: Int64
     var send: TelemetryRecord.Send
     var lane: String
     var tags: [String]
     var acceptedAt: Instant
-    /// The last poll that was answered; 0 before the first.
+    /// The last answered poll; 0 before the first.
     var done = 0
-    /// The poll that is due or under way.
+    /// The poll that is due or in flight.
     var attempt: Int
     var phase = Phase.waiting
-    /// What the hub last said.
+    /// The details that the hub last reported.
     var details: NotificationDetails?
-    /// Polls without an answer since the last one with.
+    /// Failed polls since the last answered one.
     var failures = 0
 
     enum Phase: Sendable {
-        /// For its time. Next is `asking`, or `ending`.
+        /// The send waits for its next poll. Followed by `asking` or `ending`.
         case waiting
-        /// Next is `waiting`, or `ending`.
+        /// A question is in flight. Followed by `waiting` or `ending`.
         case asking
-        /// Its last record is being stored; then it is forgotten.
+        /// The last record is being stored. After that the send is forgotten.
         case ending(TelemetryRecord)
     }
 
-    /// Never negative: clocks of two machines differ.
+    /// The time since acceptance; at least zero, because the clocks of two machines differ.
     func age(at wall: Instant) -> Duration { max(wall - acceptedAt, .zero) }
 
     func record(
         at wall: Instant, attempt: Int, isFinal: Bool, error: ResultRecord.Failure? = nil
     ) -> TelemetryRecord {
         func instant(_ milliseconds: Int64?) -> Instant? { milliseconds.map { Instant(milliseconds: $0) } }
-        // Without a last word of the hub, how it ended is not known, whatever it said before.
+        // Without a final state from the hub, the outcome is unknown, whatever the hub said earlier.
         let state = details?.state ?? .unknown
         return TelemetryRecord(
             eventID: send.eventID, platform: send.platform, notificationID: send.notificationID, lane: lane,

@@ -1,29 +1,29 @@
-/// How far one partition of the results topic is dealt with.
+/// The progress in one partition of the results topic.
 struct PartitionProgress: Sendable {
-    /// One past the last result that came; `nil` before the first.
+    /// The offset after the last received result; `nil` before the first.
     private(set) var next: Int64?
-    /// The offset of the first result that came.
+    /// The offset of the first received result.
     private var first: Int64?
-    /// The offsets of sends that are followed.
+    /// The offsets of sends that are still followed.
     private var open: Set<Int64> = []
-    /// The same in ascending order, from `head` on; the first is open, others may have ended.
+    /// The offsets in ascending order, from `head` on. The first one is open; later ones may have ended.
     private var order: [Int64] = []
     private var head = 0
     private var committed: Int64?
-    /// Where the partition ended when it was assigned; `nil` if nothing came until then.
+    /// The partition's end when it was assigned; `nil` if no result came until then.
     private var restoredTo: Int64?
     private var isRestored = false
 
-    /// Everything before it is dealt with: the lowest offset that is still open. `nil` before the first result.
+    /// The lowest open offset: all earlier results are settled. `nil` before the first result.
     var mark: Int64? { head < order.count ? order[head] : next }
 
-    /// The offset to commit, if that says something new.
+    /// The offset to commit; `nil` if it has not changed.
     var due: Int64? {
         guard let mark, let first, mark != committed, committed != nil || mark > first else { return nil }
         return mark
     }
 
-    /// What stood there at the assignment is dealt with and committed.
+    /// True once the results that existed at the assignment are settled and committed.
     var isCaughtUp: Bool {
         guard isRestored else { return false }
         guard let restoredTo else { return true }
@@ -43,7 +43,7 @@ struct PartitionProgress: Sendable {
     mutating func end(_ offset: Int64) {
         open.remove(offset)
         while head < order.count, !open.contains(order[head]) { head += 1 }
-        // Behind one that stays open for long, thousands may end.
+        // While one send stays open for long, thousands after it may end.
         guard order.count > 2 * open.count + 1_024 else { return }
         order = order[head...].filter(open.contains)
         head = 0

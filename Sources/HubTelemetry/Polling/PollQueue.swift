@@ -1,15 +1,15 @@
 import NewsModel
 
-/// Polls by when they are due. When more are due than the pace allows, those of urgent lanes go first, so that a backfill's do not
-/// keep the newsroom waiting for word of its alerts; but one in four is the others'.
+/// Polls ordered by due time. If more are due than the pace allows, urgent lanes go first, so that a backfill does not
+/// delay reports about alerts. One poll in four is reserved for the other lanes.
 struct PollQueue: Sendable {
-    /// By a lane's rank.
+    /// The timers, indexed by the lane's rank.
     private var ranks: [TimerHeap<FollowedSendID>] = []
     private var urgentInRow = 0
 
     private static let urgentInRowMax = 3
 
-    /// When the first poll is due.
+    /// The due time of the first poll.
     var next: Instant? { ranks.compactMap(\.next).min() }
 
     mutating func add(_ id: FollowedSendID, at time: Instant) {
@@ -17,7 +17,7 @@ struct PollQueue: Sendable {
         ranks[id.rank].add(id, at: time)
     }
 
-    /// Takes out a poll that is due.
+    /// Removes and returns a poll that is due.
     mutating func take(at now: Instant) -> FollowedSendID? {
         let due = ranks.indices.filter { ranks[$0].next.map { $0 <= now } ?? false }
         guard let first = due.first else { return nil }

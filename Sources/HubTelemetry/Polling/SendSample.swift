@@ -1,7 +1,7 @@
 import ByteText
 import KafkaModel
 
-/// Chance that is the same in every process and after every restart, as it comes from the event's id.
+/// Pseudo-random choices from the event's id. They are the same in every process and after every restart.
 enum SendSample {
     /// True for the given share of all ids.
     /// - Parameter millionths: 0 to 1,000,000.
@@ -10,7 +10,7 @@ enum SendSample {
         return Int(draw(eventID, salt: 0) % UInt64(TelemetrySettings.whole)) < millionths
     }
 
-    /// A number for one poll of one event.
+    /// A pseudo-random number for one poll of one event.
     static func draw(_ eventID: String, salt: Int) -> UInt64 {
         var print = Fingerprint()
         print.mix(eventID)

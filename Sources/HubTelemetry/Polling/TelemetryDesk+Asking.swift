@@ -1,15 +1,15 @@
 import NewsModel
 import NotificationHub
 
-// Asking the hub, and what its answers mean.
+// Questions to the hub and the evaluation of its answers.
 
 extension TelemetryDesk {
-    /// While nobody may ask, one question tries whether that is over.
+    /// The interval of test questions while the hub does not permit questions.
     private static let notAllowedPause = Duration.seconds(600)
     private static let tokenPause = Duration.seconds(60)
     private static let waitMax = Duration.seconds(3_600)
     private static let failurePauseMax = Duration.seconds(60)
-    /// Polls of one send without an answer, after its time is over, before it ends without one.
+    /// Failed polls in a row after which a send beyond its last age ends without an answer.
     private static let failuresMax = 3
     private static let writePause = Duration.seconds(1)
 
@@ -22,7 +22,7 @@ extension TelemetryDesk {
                 store(record, of: id, send, isLast: true)
                 continue
             }
-            // One question now and then is enough to learn whether that has changed; the others wait for their end.
+            // Occasional test questions suffice to notice a change. The other sends wait for the end of their schedule.
             if problem == .notAllowed, pace.opensAt > now.steady {
                 wait(id, send, at: now)
                 continue
@@ -31,7 +31,7 @@ extension TelemetryDesk {
                 polls.add(id, at: pace.opensAt)
                 return
             }
-            // Those whose time passed while others were asked count as one.
+            // Polls whose time passed while other sends were polled count as one.
             let age = send.age(at: now.wall)
             send.attempt = PollSchedule.next(after: send.done, age: age, send.send.eventID) ?? send.attempt
             send.phase = .asking
@@ -41,10 +41,10 @@ extension TelemetryDesk {
         }
     }
 
-    /// While the hub cannot be asked, one question at a time tries whether that is over.
+    /// The most questions in flight. While the hub cannot be asked, it is one test question.
     var inFlightMax: Int { problem == nil || problem == .throttled ? settings.inFlightMax : 1 }
 
-    /// Waits for the time at which its telemetry ends, or ends it.
+    /// Waits until the send's telemetry ends, or ends it if that time has passed.
     private mutating func wait(_ id: FollowedSendID, _ send: FollowedSend, at now: Moment) {
         let left = PollSchedule.end - send.age(at: now.wall)
         guard left <= .zero else {
@@ -62,7 +62,7 @@ extension TelemetryDesk {
     mutating func answered(_ id: FollowedSendID, _ word: HubWord, at now: Moment) {
         inFlight = max(inFlight - 1, 0)
         learn(word, at: now)
-        // The answer to a question of partitions that are not ours any more says something about the hub all the same.
+        // An answer about a revoked partition still describes the state of the hub.
         guard var send = sends[id], case .asking = send.phase else { return }
         send.phase = .waiting
         switch word {
@@ -90,13 +90,13 @@ extension TelemetryDesk {
         }
     }
 
-    /// The same poll again, as soon as questions may leave.
+    /// Schedules the same poll again, as soon as questions are allowed.
     private mutating func again(_ id: FollowedSendID, _ send: FollowedSend, at now: Moment) {
         sends[id] = send
         polls.add(id, at: max(pace.pausedUntil, now.steady))
     }
 
-    /// - Parameter isNews: the hub said something that it had not said before.
+    /// - Parameter isNews: true if the answer differs from the previous one.
     private mutating func answeredPoll(
         _ id: FollowedSendID, _ send: inout FollowedSend, isNews: Bool, at now: Moment
     ) {
@@ -121,7 +121,7 @@ extension TelemetryDesk {
         switch word {
         case .details, .nothing, .refused, .unreadable:
             failures = 0
-            // An answer to an earlier question does not end a pause that the hub has asked for.
+            // An answer to an earlier question does not end a pause that the hub requested.
             if wasProblem == .throttled {
                 if pace.pausedUntil <= now.steady { problem = nil }
             } else if wasProblem != nil {
@@ -146,7 +146,7 @@ extension TelemetryDesk {
         case .tokenRefused:
             actions.append(.renewToken)
             failures += 1
-            // The token may just have expired.
+            // The token may have just expired.
             if failures > 1 {
                 problem = .tokenRefused
                 pace.pause(until: now.steady + Self.tokenPause)
@@ -170,7 +170,7 @@ extension TelemetryDesk {
 
     // MARK: Records
 
-    /// Writes the send's last record, and follows it until that is stored.
+    /// Writes the send's last record and follows the send until the record is stored.
     private mutating func end(
         _ id: FollowedSendID, _ send: FollowedSend, _ error: ResultRecord.Failure?, at now: Moment
     ) {
@@ -197,7 +197,7 @@ extension TelemetryDesk {
         if case .ending(let record) = send.phase { figures.count(record, tags: send.tags) }
     }
 
-    /// The broker will never take it. Nothing else can be done about this send.
+    /// The broker refuses the record permanently. The send ends without it.
     mutating func refused(_ write: UInt64) {
         guard let last = writes.removeValue(forKey: write) else { return }
         figures.refused += 1

@@ -1,17 +1,17 @@
 public import NewsModel
 import NotificationHub
 
-/// Decides what the hub is asked about accepted sends, what is recorded, and how far the results topic is dealt with. A plain
-/// value: its owner reads, asks, stores and commits.
+/// Decides which accepted sends the hub is asked about, which records are written, and which offsets are committed. A
+/// plain value: its owner reads, asks, stores and commits.
 ///
-/// An offset is committed once every send before it has its last record on the broker. So a restart asks again about what
-/// was open, at most `PollSchedule.end` back, and writes records that say what the same polls said before, or more.
+/// An offset is committed after every earlier send has its last record on the broker. A restart therefore repeats open
+/// polls from at most `PollSchedule.end` ago. The repeated records contain at least what the first ones contained.
 public struct TelemetryDesk: Sendable {
     public let settings: TelemetrySettings
     public internal(set) var figures = TelemetryFigures()
-    /// Why the hub is not asked for now.
+    /// The reason why the hub cannot be asked now.
     public internal(set) var problem: TelemetryProblem?
-    /// The group has given this process its part, possibly none.
+    /// True once the group has assigned partitions to this process, possibly none.
     public private(set) var isAssigned = false
 
     var partitions: [Int32: PartitionProgress] = [:]
@@ -19,35 +19,35 @@ public struct TelemetryDesk: Sendable {
     var polls = PollQueue()
     var pace: AskingPace
     var inFlight = 0
-    /// Failures in a row, of whatever send.
+    /// Consecutive failures, over all sends.
     var failures = 0
-    /// Records that the broker has not answered for, and the sends whose last they are.
+    /// Records that the broker has not acknowledged, and the send if the record is its last.
     var writes: [UInt64: FollowedSendID?] = [:]
     private var lastSend: UInt64 = 0
     var lastWrite: UInt64 = 0
-    /// Read, and not given back yet because too many sends are open.
+    /// Records read but not yet credited, because too many sends are open.
     private var held = (records: 0, bytes: 0)
     private var leaving = Leaving.no
     private var isCommitting = false
-    /// What the commit under way says.
+    /// The offsets of the commit in flight.
     private var underWay: [Int32: Int64] = [:]
     private var commitAt = Instant.distantPast
     private var isCaughtUp = false
-    /// The last accepted send had no id.
+    /// True if the hub gave the last accepted send no id.
     public private(set) var isWithoutIDs = false
     var actions: [TelemetryAction] = []
 
     private enum Leaving: Sendable {
         case no
-        /// Released once no commit is under way.
+        /// The partitions are released when no commit is in flight.
         case revoked
-        /// The same, for good.
+        /// The process ends when no commit is in flight.
         case finishing
         case finished
     }
 
     private static let commitInterval = Duration.seconds(5)
-    /// Older results than that are not asked about: a new group begins with the oldest result there is.
+    /// The largest age of a result that is followed. A new group starts with the oldest result on the topic.
     static let lateMax = Duration.seconds(7_200)
 
     public init(_ settings: TelemetrySettings) {
@@ -55,10 +55,10 @@ public struct TelemetryDesk: Sendable {
         pace = AskingPace(perSecond: settings.perSecond)
     }
 
-    /// Sends that are followed.
+    /// The number of sends that are followed.
     public var openCount: Int { sends.count }
 
-    /// Only looks at it: the age of the oldest send that is followed.
+    /// The age of the oldest send that is followed. Does not change any state.
     public func oldestAge(at wall: Instant) -> Duration? { sends.values.map { $0.age(at: wall) }.max() }
 
     // MARK: Inputs
@@ -93,7 +93,7 @@ public struct TelemetryDesk: Sendable {
         pace.share(settings.perSecond, partitions: list.count, of: total)
     }
 
-    /// Nothing is ours any more.
+    /// Forgets all partitions and sends.
     private mutating func clear() {
         (partitions, sends, polls) = ([:], [:], PollQueue())
         writes = [:]
@@ -124,9 +124,9 @@ public struct TelemetryDesk: Sendable {
         }
     }
 
-    /// - Returns: `nil` unless it is the result of an accepted send that is to be asked about.
+    /// - Returns: `nil` unless the record is the result of an accepted send that is in the sample.
     private mutating func send(of record: SourceRecord, _ partition: Int32, at now: Moment) -> FollowedSend? {
-        // Another group may send to another hub.
+        // Other groups may send to another hub.
         guard record.headers.first(where: { $0.name == HeaderName.group })?.text == settings.group else { return nil }
         guard let value = record.value, let result = try? ResultRecord(decoding: value) else {
             figures.unreadable += 1
@@ -177,7 +177,7 @@ public struct TelemetryDesk: Sendable {
         if !isLeaving { wake(at: now) }
     }
 
-    /// Credit for what was read, unless more would be open than may be.
+    /// Grants credit for the records read, unless the limit of open sends is reached.
     private mutating func giveBack() {
         guard held.records > 0, sends.count < settings.openMax else { return }
         actions.append(.read(records: held.records, bytes: held.bytes))
@@ -211,7 +211,7 @@ public struct TelemetryDesk: Sendable {
         if isStored {
             for (partition, offset) in underWay { partitions[partition]?.commit(offset) }
         } else if isLeaving {
-            // Whoever comes next asks again about a little more.
+            // The next owner repeats slightly more polls.
             partitions = [:]
         }
         underWay = [:]
@@ -225,11 +225,11 @@ public struct TelemetryDesk: Sendable {
         switch leaving {
         case .no: leaving = way
         case .revoked, .finishing, .finished:
-            // The end of a group's member takes its partitions back too.
+            // A member that leaves its group also returns its partitions.
             if case .revoked = way { actions.append(.release) }
             return
         }
-        // Replies and acknowledgements that still come belong to nothing.
+        // Later replies and acknowledgements no longer match any send.
         (sends, polls) = ([:], PollQueue())
     }
 

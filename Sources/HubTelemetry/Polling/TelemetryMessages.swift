@@ -1,65 +1,65 @@
 public import NewsModel
 public import NotificationHub
 
-/// Names one send that is followed, until it is forgotten.
+/// The identity of a followed send. It is valid until the send is forgotten.
 public struct FollowedSendID: Hashable, Sendable {
     let number: UInt64
-    /// The urgency of its lane: 0 is the most urgent.
+    /// The urgency of the send's lane: 0 is the most urgent.
     let rank: Int
 }
 
-/// What a `TelemetryDesk` is told.
+/// An input of a `TelemetryDesk`.
 public enum TelemetryInput: Sendable {
-    /// These partitions of the results topic are ours, and nothing else is.
-    /// - total: how many the topic has; our share of the pace is that of the partitions.
+    /// The process now owns exactly these partitions of the results topic.
+    /// - total: the topic's partitions, from which the process's share of the pace is computed.
     case assigned([Int32], total: Int)
     /// Results, in the order of their offsets.
     case results(partition: Int32, [SourceRecord])
-    /// Everything that stood on the partition when it was assigned has come.
+    /// All records that were on the partition when it was assigned have arrived.
     case restored(partition: Int32)
-    /// The topic was made anew: offsets start again.
+    /// The topic was deleted and created again, so its offsets restart.
     case beganAnew(partition: Int32)
-    /// Finish what is under way; `release` answers.
+    /// Finish the work in flight. Answered by `release`.
     case revoked
-    /// Others own the partitions already.
+    /// Other processes already own the partitions.
     case lost
     case answered(FollowedSendID, HubWord)
     /// The record with this number is stored.
     case stored(UInt64)
-    /// It will never be, for its own fault.
+    /// The record is permanently refused because of its content.
     case refused(UInt64)
-    /// It was not; it may be tried again.
+    /// The record was not stored and may be retried.
     case notStored(UInt64)
     /// The answer to a `commit`.
     case committed(Bool)
     case tick
-    /// Ask nothing more, commit, and end with `finished`.
+    /// Stop asking, commit, and answer with `finished`.
     case finish
 }
 
-/// What a `TelemetryDesk` wants done. None of it blocks.
+/// An action for the owner of a `TelemetryDesk`. No action blocks.
 public enum TelemetryAction: Sendable, Equatable {
-    /// Ask the hub; `answered` follows.
+    /// Ask the hub. Answered by `answered`.
     case ask(FollowedSendID, notificationID: String)
-    /// Store this record on the partition of the result; `stored` or `notStored` follows with the number.
+    /// Store the record on the result's partition. Answered by `stored`, `refused` or `notStored` with the number.
     case store(UInt64, partition: Int32, key: String, value: [UInt8])
-    /// Commit these offsets, by partition; `committed` follows. At most one at a time is under way.
+    /// Commit these offsets, by partition. Answered by `committed`. At most one commit is in flight.
     case commit([Int32: Int64])
-    /// So much of what came is dealt with, and as much more may come.
+    /// Grant credit: this amount was processed, and as much more may be delivered.
     case read(records: Int, bytes: Int)
-    /// Nothing is under way any more for what was revoked.
+    /// No work is in flight for the revoked partitions.
     case release
-    /// The hub refused the token: make a new one.
+    /// The hub refused the token. Make a new one.
     case renewToken
-    /// Come back with `tick`.
+    /// Call `handle` with `tick` at this time.
     case wake(at: Instant)
-    /// Everything that stood on the partitions when they were assigned has its last record, and is committed. Once.
+    /// Reported once: every send on the partitions at their assignment has its last record and is committed.
     case caughtUp
     case finished
     case note(TelemetryNote)
 }
 
-/// Something for the log. Never names a notification.
+/// A message for the log. It never names a notification.
 public struct TelemetryNote: Sendable, Equatable {
     public enum Level: Sendable { case info, warning, error }
 
@@ -67,26 +67,26 @@ public struct TelemetryNote: Sendable, Equatable {
     public var text: String
 }
 
-/// What came of one question.
+/// The outcome of one question.
 public enum HubWord: Sendable, Hashable {
     case details(NotificationDetails)
-    /// 404: not yet, or never.
+    /// 404: the hub has no telemetry of the send, either not yet or never.
     case nothing
-    /// This question will be refused again, as 400.
+    /// A permanent refusal of this question, for example 400.
     case refused(status: Int)
-    /// 429, 403 or 503 with a time to wait.
+    /// 429, or 403 or 503 with a time to wait.
     case wait(Duration)
-    /// 403 without a time: the tier has no telemetry, or the key may not read it.
+    /// 403 without a time to wait: the tier has no telemetry, or the key may not read it.
     case notAllowed
     case tokenRefused
     /// The answer cannot be read.
     case unreadable(NotificationDetailsProblem)
-    /// No answer, or one that says nothing, as 500.
+    /// The hub did not answer, or answered without information, for example with 500.
     case failed(String)
 }
 
 extension HubWord {
-    /// - Parameter body: of the reply.
+    /// - Parameter body: the reply's body.
     public init(_ reply: HubReply, body: [UInt8]) {
         switch reply.status {
         case 200:

@@ -1,16 +1,16 @@
-/// How a process asks what became of sends.
+/// The settings for a process that polls the hub about sends.
 public struct TelemetrySettings: Sendable, Hashable {
-    /// The share of each lane's accepted sends that is asked about, in millionths; lanes that are not named have none.
+    /// The share of each lane's accepted sends to poll, in millionths; 0 for lanes that are not named.
     public var sample: [String: Int]
-    /// Most urgent first.
+    /// The lanes, most urgent first.
     public var lanes: [String]
-    /// Questions a second, of the whole group.
+    /// Questions per second of the whole group.
     public var perSecond: Int
-    /// Questions under way at a time.
+    /// The most questions in flight.
     public var inFlightMax = 4
-    /// Sends that are followed at a time; beyond it no further results are read.
+    /// The most sends to follow. At the limit no further results are read.
     public var openMax = 10_000
-    /// `kafka.group`: the sends of other groups may have gone to another hub.
+    /// The group from `kafka.group`. Sends of other groups may have gone to another hub.
     public var group: String
 
     public init(sample: [String: Int], lanes: [String], perSecond: Int, group: String) {
@@ -24,7 +24,7 @@ public struct TelemetrySettings: Sendable, Hashable {
 
     public static let whole = 1_000_000
 
-    /// The first lane whole, of all others a hundredth.
+    /// All sends of the first lane, and a hundredth of the others.
     public static func standardSample(lanes: [String]) -> [String: Int] {
         Dictionary(lanes.enumerated().map { ($1, $0 == 0 ? whole : whole / 100) }) { first, _ in first }
     }

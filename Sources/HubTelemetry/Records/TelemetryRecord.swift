@@ -1,11 +1,11 @@
 public import NewsModel
 public import NotificationHub
 
-/// What the hub said of one accepted send: the record on the telemetry topic. `schemas/news-telemetry.schema.json` has its
-/// form.
+/// The hub's report about one accepted send: a record on the telemetry topic in the form of
+/// `schemas/news-telemetry.schema.json`.
 ///
-/// A send has several: one for each time the hub said something new, the last with `isFinal`. The same poll may be written
-/// again after a restart: two records with the same `identity` tell of the same poll, and the later one counts.
+/// A send has a record for each time the hub reported a change; the last one has `isFinal` set. After a restart a poll
+/// may be written again. Of two records with the same `identity`, the later one counts.
 public struct TelemetryRecord: Sendable, Hashable {
     public typealias State = NotificationDetails.State
 
@@ -13,21 +13,21 @@ public struct TelemetryRecord: Sendable, Hashable {
     public var platform: Platform
     public var notificationID: String
     public var lane: String
-    /// Which poll of its schedule this was, from 1.
+    /// The number of this poll in its schedule, from 1.
     public var attempt: Int
     public var state: State
-    /// Nothing more is asked. With `unknown`, the hub never said how it ended.
+    /// True if polling has ended. With `unknown`, the hub never reported a final state.
     public var isFinal: Bool
     public var polledAt: Instant
-    /// From the acceptance to the poll, never negative.
+    /// The time from the acceptance to the poll; never negative.
     public var age: Duration
     public var acceptedAt: Instant
     public var enqueuedAt: Instant?
     public var startedAt: Instant?
     public var endedAt: Instant?
-    /// Partial unless it is final.
+    /// The devices by platform and outcome; partial unless the record is final.
     public var counts: [NotificationDetails.PlatformCounts]
-    /// Why the hub's word is missing.
+    /// The reason why the hub's report is missing.
     public var error: ResultRecord.Failure?
 
     public init(
@@ -55,7 +55,7 @@ public struct TelemetryRecord: Sendable, Hashable {
 }
 
 extension TelemetryRecord {
-    /// Names one send: an event may be sent to several platforms, and after a crash twice to the same.
+    /// The identity of one send. An event may be sent to several platforms and, after a crash, twice to the same one.
     public struct Send: Sendable, Hashable {
         public var eventID: String
         public var platform: Platform
@@ -70,7 +70,7 @@ extension TelemetryRecord {
 
     public var send: Send { Send(eventID: eventID, platform: platform, notificationID: notificationID) }
 
-    /// Names one poll of one send.
+    /// The identity of one poll of one send.
     public struct Identity: Sendable, Hashable {
         public var send: Send
         public var attempt: Int
@@ -78,14 +78,14 @@ extension TelemetryRecord {
 
     public var identity: Identity { Identity(send: send, attempt: attempt) }
 
-    /// The devices that the hub tried to reach. Without registrations that stand for the same device, and those it did not find.
+    /// The devices that the hub tried to reach. Excludes repeated registrations of a device, and `noTargets`.
     public var targets: Int64 {
         counts.reduce(0) { sum, platform in
             platform.outcomes.reduce(sum) { Self.isTarget($1.name) ? $0 + $1.count : $0 }
         }
     }
 
-    /// Of the targets, those whose platform took the notification.
+    /// The targets whose platform accepted the notification.
     public var successes: Int64 {
         counts.reduce(0) { sum, platform in
             platform.outcomes.reduce(sum) { $1.name == OutcomeName.success ? $0 + $1.count : $0 }
@@ -96,11 +96,11 @@ extension TelemetryRecord {
         outcome != OutcomeName.noTargets && outcome != OutcomeName.skipped
     }
 
-    /// The hub itself said how it ended.
+    /// True if the hub itself reported the final state.
     public var isHubsLastWord: Bool { isFinal && state.isFinal }
 
-    /// True if this tells more of a send than another record of it: what the hub said last outranks that it said nothing, as
-    /// after a crash a send may be asked about when the hub has forgotten it.
+    /// True if this record replaces another one of the same send. A final state from the hub outranks a missing one,
+    /// because after a crash the send may be polled again when the hub has forgotten it.
     public func supersedes(_ other: TelemetryRecord) -> Bool {
         if isHubsLastWord != other.isHubsLastWord { return isHubsLastWord }
         if isFinal != other.isFinal { return isFinal }
@@ -108,17 +108,17 @@ extension TelemetryRecord {
     }
 }
 
-/// The hub's names of outcomes that mean something to us.
+/// The hub's outcome names.
 public enum OutcomeName {
     public static let success = "Success"
-    /// No registration matched.
+    /// The outcome of a send that matched no registration.
     public static let noTargets = "NoTargets"
-    /// A second registration of the same device.
+    /// The outcome of a second registration of the same device.
     public static let skipped = "Skipped"
-    /// The hub's own key for a platform is refused there: nobody on it gets anything.
+    /// The platform refuses the hub's own key, so that none of its devices receives a notification.
     public static let invalidCredentials = "InvalidCredentials"
 
-    /// All that documents name.
+    /// All names that documents mention.
     public static let known = [
         success, noTargets, skipped, "Dropped", "BadChannel", "ExpiredChannel", "WrongToken", "ChannelDisconnected",
         "ChannelThrottled", "Throttled", invalidCredentials, "InvalidNotificationSize", "InvalidNotificationFormat",

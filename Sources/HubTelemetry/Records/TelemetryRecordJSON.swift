@@ -39,12 +39,12 @@ extension TelemetryRecord {
         }
     }
 
-    /// No sum of a record's counts overflows.
+    /// The largest count. It is low enough that the sum of a record's counts cannot overflow.
     private static let countMax: Int64 = 1_000_000_000_000
 
-    /// Reads the form that `json` writes; unknown members are ignored, and `targets` follows from the counts.
+    /// Reads the form that `json` writes. Unknown members are ignored, and `targets` is computed from the counts.
     ///
-    /// - Throws: the problem, naming the field.
+    /// - Throws: an error that names the field.
     public init(decoding bytes: [UInt8]) throws(Undecodable) {
         let parser = JSONParser()
         let fields = try JSONFields(bytes, parser)

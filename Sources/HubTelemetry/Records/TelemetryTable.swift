@@ -1,13 +1,13 @@
-/// The last word on each of many sends; of those that were told of first, the oldest are dropped.
+/// The latest record of each send. At the limit, the sends that were added first are dropped.
 public struct TelemetryTable: Sendable {
     private let countMax: Int
     private var records: [TelemetryRecord.Send: TelemetryRecord] = [:]
-    /// In the order in which sends were first told of; those before `head` are dropped.
+    /// The sends in the order of their first records. Entries before `head` are dropped.
     private var order: [TelemetryRecord.Send] = []
     private var head = 0
     public private(set) var dropped = 0
 
-    /// - Parameter countMax: sends that are kept, 1 or more; each takes about a kilobyte.
+    /// - Parameter countMax: the most sends kept, at least 1. Each takes about a kilobyte.
     public init(countMax: Int) { self.countMax = max(countMax, 1) }
 
     public var count: Int { records.count }

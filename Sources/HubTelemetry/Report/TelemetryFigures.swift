@@ -1,7 +1,7 @@
 public import NewsModel
 import NotificationHub
 
-/// What a process has learned since it started. Counters begin again with each process.
+/// A process's telemetry counters. They start at zero with each process.
 public struct TelemetryFigures: Sendable, Hashable {
     /// The lane and the format of a send.
     public struct Kind: Sendable, Hashable, Comparable {
@@ -15,17 +15,17 @@ public struct TelemetryFigures: Sendable, Hashable {
 
     /// The sends of one kind.
     public struct Sends: Sendable, Hashable {
-        /// By the state they ended in, in the order of `TelemetryRecord.State.allCases`.
+        /// The number of sends by final state, in the order of `TelemetryRecord.State.allCases`.
         var ended = [Int](repeating: 0, count: TelemetryRecord.State.allCases.count)
-        /// Devices of those that ended.
+        /// The number of devices of ended sends.
         public var targets: Int64 = 0
         public var successes: Int64 = 0
-        /// From the acceptance to the end of the hub's work; one more than `bounds`.
+        /// A histogram of the times from acceptance to the end of the hub's work. It has one bucket more than `bounds`.
         public var seconds = [UInt64](repeating: 0, count: TelemetryFigures.bounds.count + 1)
         public var secondsTotal: Double = 0
 
-        /// The time within which so many percent of the sends came to the hub's last word, rounded up to the next of `bounds`.
-        /// `nil` if no end is known, or if it took longer than the last of them.
+        /// The time within which the given percentage of sends was completed, rounded up to the next of `bounds`. `nil`
+        /// if no time is known, or if it exceeds the last bound.
         public func secondsWithin(percent: UInt64) -> Double? {
             let total = seconds.reduce(0, +)
             guard total > 0 else { return nil }
@@ -37,10 +37,10 @@ public struct TelemetryFigures: Sendable, Hashable {
             return nil
         }
 
-        /// Sends whose end the hub has told with its time.
+        /// Sends for which the hub reported an end time.
         public var timed: UInt64 { seconds.reduce(0, +) }
 
-        /// Every state with the number of sends that ended in it.
+        /// The number of ended sends for each state.
         public var endedByState: [(state: String, count: Int)] {
             zip(TelemetryRecord.State.allCases, ended).map { ($0.rawValue, $1) }
         }
@@ -49,7 +49,7 @@ public struct TelemetryFigures: Sendable, Hashable {
     /// The devices of one push platform with one outcome.
     public struct Outcome: Sendable, Hashable, Comparable {
         public var lane: String
-        /// As in the records, e.g. `apns`.
+        /// The platform's name in records, e.g. `apns`.
         public var platform: String
         public var outcome: String
 
@@ -58,7 +58,7 @@ public struct TelemetryFigures: Sendable, Hashable {
         }
     }
 
-    /// How often something was met, and when last, by the time of the poll.
+    /// A count, and the time of the latest poll that contributed to it.
     public struct Sighting: Sendable, Hashable {
         public var count: Int64 = 0
         public var last: Instant
@@ -76,30 +76,30 @@ public struct TelemetryFigures: Sendable, Hashable {
             failed
     }
 
-    /// Why an accepted send is not asked about.
+    /// The reason why an accepted send is not polled.
     public enum Skip: String, Sendable, Hashable, CaseIterable {
         case notSampled = "not-sampled"
         /// Accepted more than two hours before its result was read.
         case tooOld = "too-old"
-        /// The hub gave it no id, as below the Standard tier.
+        /// The hub returned no id for the send, as below the Standard tier.
         case withoutID = "without-id"
     }
 
-    /// In seconds.
+    /// The upper bounds of the histogram, in seconds.
     public static let bounds: [Double] = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800]
 
     public internal(set) var answers: [Answer: Int] = [:]
     public internal(set) var skipped: [Skip: Int] = [:]
     public internal(set) var sends: [Kind: Sends] = [:]
-    /// In devices.
+    /// Device counts by outcome.
     public internal(set) var outcomes: [Outcome: Sighting] = [:]
-    /// Sends that found no device, by tag; tags beyond the bound together as `other`.
+    /// Sends that matched no device, by tag. Tags beyond the limit are counted as `other`.
     public internal(set) var withoutTarget: [String: Sighting] = [:]
     /// Records that the broker has stored.
     public internal(set) var stored = 0
-    /// Records that it will never take.
+    /// Records that the broker permanently refused.
     public internal(set) var refused = 0
-    /// Records of the results topic that cannot be read.
+    /// Records of the results topic that cannot be decoded.
     public internal(set) var unreadable = 0
 
     static let tagsMax = 200
@@ -111,7 +111,7 @@ public struct TelemetryFigures: Sendable, Hashable {
 
     public init() {}
 
-    /// Sums over all lanes.
+    /// The sums over all lanes.
     public var targets: Int64 { sends.values.reduce(0) { $0 + $1.targets } }
     public var successes: Int64 { sends.values.reduce(0) { $0 + $1.successes } }
     public var ended: Int { sends.values.reduce(0) { $0 + $1.ended.reduce(0, +) } }
@@ -127,7 +127,7 @@ public struct TelemetryFigures: Sendable, Hashable {
         sums.targets += record.targets
         sums.successes += record.successes
         if record.isHubsLastWord, let end = record.endedAt {
-            // Clocks of two machines differ.
+            // The clocks of two machines differ, so the difference may be negative.
             let seconds = Double(max(end - record.acceptedAt, .zero).nanoseconds) / 1e9
             sums.seconds[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
             sums.secondsTotal += seconds

@@ -1,10 +1,10 @@
 import NewsModel
 
-/// The report as programs and the page read it.
+/// The report in the form that programs and the page read.
 extension TelemetryReport {
     /// - Parameters:
-    ///   - version: the program's.
-    ///   - limit: the most tags to name, those met last first.
+    ///   - version: the program's version.
+    ///   - limit: the most tags to include, those met last first.
     public func json(version: String, limit: Int = .max) -> [UInt8] {
         JSONWriter.object(reserving: 4_096) { json in
             json.field("at", at)

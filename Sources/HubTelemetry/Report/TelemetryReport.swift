@@ -1,17 +1,17 @@
 public import NewsModel
 
-/// How a process that asks the hub is doing.
+/// The state of a process that polls the hub about sends.
 public struct TelemetryReport: Sendable {
     public var at: Instant
     public var startedAt: Instant
     public var figures: TelemetryFigures
-    /// Sends that are followed now.
+    /// The number of sends that are followed now.
     public var open: Int
-    /// The age of the oldest of them.
+    /// The age of the oldest followed send.
     public var oldest: Duration?
-    /// Why the hub is not asked; `nil` when it is.
+    /// The reason why the hub cannot be asked; `nil` if it can.
     public var problem: TelemetryProblem?
-    /// It has its part of the results topic, possibly none.
+    /// True once the process has its part of the results topic, possibly no partitions.
     public var isAssigned: Bool
 
     public init(
@@ -28,20 +28,20 @@ public struct TelemetryReport: Sendable {
     }
 }
 
-/// Why the hub is not asked for now.
+/// The reason why the hub cannot be asked now.
 public enum TelemetryProblem: String, Sendable, Hashable, CaseIterable {
     /// The tier has no telemetry, or the key may not read it.
     case notAllowed = "not-allowed"
     case tokenRefused = "token-refused"
-    /// It asked for a pause.
+    /// The hub requested a pause.
     case throttled
     case unreachable
-    /// It gave the last accepted send no id, as below the Standard tier.
+    /// The hub returned no id for the last accepted send, as below the Standard tier.
     case withoutIDs = "without-ids"
 }
 
 extension TelemetryReport {
-    /// Reasons of `/readyz`.
+    /// The reasons that `/readyz` reports.
     public var notReady: [ReadinessReason] {
         var reasons: [ReadinessReason] = []
         if !isAssigned {
@@ -71,7 +71,7 @@ extension TelemetryReport {
                 .init(
                     code: "without-ids", detail: "the hub gives accepted sends no id, so they cannot be asked about",
                     remedy: "telemetry needs a hub of the Standard tier"))
-        // Part of normal operation.
+        // A pause is part of normal operation.
         case .throttled?, nil: break
         }
         return reasons

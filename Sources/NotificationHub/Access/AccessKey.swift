@@ -1,14 +1,14 @@
 import ByteText
 import Crypto
 
-/// The secret key of an access rule. It looks like base64 but is used as text: its UTF-8 bytes are the HMAC key.
+/// The secret key of an access rule. It resembles base64 but is used as text: its UTF-8 bytes are the HMAC key.
 ///
 /// Its description, its mirror and `dump` hide the text; only `revealed` returns it.
 public struct AccessKey: Sendable {
-    /// The limit of the client libraries.
+    /// The longest key, in characters, as in the client libraries.
     public static let lengthMax = 256
 
-    /// The secret itself.
+    /// The secret text of the key.
     public let revealed: String
 
     public init(_ text: String) {
@@ -19,7 +19,7 @@ public struct AccessKey: Sendable {
     package func signature(of text: String) -> String {
         let key = SymmetricKey(data: Array(revealed.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
-        // As bytes: as a sequence it would allocate for each of them.
+        // The bytes are passed as a buffer, because reading them as a sequence allocates for each.
         return code.withUnsafeBytes { Base64.encode(Array($0)) }
     }
 }
@@ -37,7 +37,7 @@ extension AccessKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
 }
 
 extension String {
-    /// Takes the same time wherever two texts of equal length differ.
+    /// Compares two texts of equal length in a time that does not depend on where they differ.
     func isEqualInConstantTime(to other: String) -> Bool {
         let (left, right) = (Array(utf8), Array(other.utf8))
         guard left.count == right.count else { return false }
@@ -49,7 +49,7 @@ extension String {
 public struct AccessRule: Sendable, Hashable {
     public var name: String
     public var primaryKey: AccessKey
-    /// Allows the primary key to be replaced without interruption.
+    /// The second key, which allows the primary key to be replaced without interruption.
     public var secondaryKey: AccessKey?
     public var rights: Rights
 
@@ -67,10 +67,10 @@ public struct AccessRule: Sendable, Hashable {
             self.rawValue = rawValue
         }
 
-        /// Register devices.
+        /// Permits the registration of devices.
         public static let listen = Rights(rawValue: 1)
         public static let send = Rights(rawValue: 2)
-        /// Read and change the registrations of others.
+        /// Permits reading and changing the registrations of others.
         public static let manage = Rights(rawValue: 4)
     }
 }

@@ -1,9 +1,9 @@
 /// A client's `Authorization` value, renewed before it expires.
 ///
 /// A token is valid for an hour and is replaced when less than a third of that is left. A request that waits in a queue
-/// therefore still has a valid token, and a clock that differs from the hub's by some minutes does no harm.
+/// therefore still has a valid token. Some minutes of difference between the client's and the hub's clock do no harm.
 public struct AccessToken: Sendable {
-    /// Seconds.
+    /// The validity of a token, in seconds.
     public static let lifetime: Int64 = 3600
 
     private let resource: String
@@ -13,7 +13,7 @@ public struct AccessToken: Sendable {
 
     private struct Minted {
         var value: String
-        /// Unix seconds.
+        /// The time at which the token was made, in Unix seconds.
         var at: Int64
 
         func isDue(at now: Int64) -> Bool {
@@ -22,7 +22,7 @@ public struct AccessToken: Sendable {
         }
     }
 
-    /// - Parameter resource: the URI that the token opens; see `HubEndpoint.audience`.
+    /// - Parameter resource: the URI for which the token is valid; see `HubEndpoint.audience`.
     public init(resource: String, keyName: String, key: AccessKey) {
         self.resource = resource
         self.keyName = keyName
@@ -35,8 +35,8 @@ public struct AccessToken: Sendable {
 
     /// The header's value at `now`, in Unix seconds.
     ///
-    /// The token is also renewed after the clock has jumped: forward, because the token is then too old; back, because
-    /// it would then be valid for too long.
+    /// The token is also renewed after the clock has jumped. After a jump forward the token is too old; after a jump
+    /// back it would be valid for too long.
     public mutating func headerValue(at now: Int64) -> String {
         if let minted, !minted.isDue(at: now) { return minted.value }
         let (sum, overflow) = now.addingReportingOverflow(Self.lifetime)
@@ -46,7 +46,7 @@ public struct AccessToken: Sendable {
         return value
     }
 
-    /// Makes the next call create a new token, after the hub has refused this one.
+    /// Makes the next call create a new token. Use it after the hub has refused this one.
     public mutating func discard() {
         minted = nil
     }

@@ -1,15 +1,14 @@
 import ByteText
 
 extension SharedAccessSignature {
-    /// Checks whether a request's token opens a path. The order of the checks determines the refusal that a caller
-    /// sees.
+    /// Checks if a request's token opens a path. The order of the checks determines the refusal that a caller sees.
     /// - Parameters:
-    ///   - header: the `Authorization` header's value; `nil` when there is none.
-    ///   - host: the request's `Host`, with or without a port; `nil` leaves the host unchecked.
+    ///   - header: the value of `Authorization`; `nil` if it is missing.
+    ///   - host: the request's `Host`, with or without a port; `nil` to skip the check of the host.
     ///   - path: the request's path; a query is ignored.
     ///   - now: Unix seconds.
     ///   - clockSkew: seconds for which an expired token is still accepted. The service's own allowance is not known.
-    /// - Returns: the rule whose key signed the token. The caller checks that it has the right the call needs.
+    /// - Returns: the rule whose key signed the token. The caller checks that the rule has the necessary right.
     public static func verified(
         header: String?, host: String?, path: String, rules: [AccessRule], now: Int64, clockSkew: Int64 = 0
     ) -> Result<AccessRule, TokenRefusal> {
@@ -32,8 +31,8 @@ extension SharedAccessSignature {
         }
     }
 
-    /// True when the audience has the same host and its path is a prefix of `path`, by whole segments: `/hub1` does not
-    /// open `/hub10`. Scheme, port, query and a trailing slash are ignored, as clients differ in all of them.
+    /// True if the audience has the same host and its path is a prefix of `path` by whole segments: `/hub1` does not
+    /// open `/hub10`. Ignores scheme, port, query and a trailing slash, because clients differ in them.
     package func opens(host: String?, path: String) -> Bool {
         guard let uri = encodedAudience.percentDecoded(), let separator = uri.firstRange(of: "://"),
             ["http", "https", "sb"].contains(uri[..<separator.lowerBound].asciiLowercased)
@@ -53,7 +52,7 @@ extension SharedAccessSignature {
         (try? HubEndpoint.hostAndPort(authority))?.host
     }
 
-    /// The path's segments, decoded and in lower case; `nil` if other software might interpret one differently.
+    /// The path's segments, decoded and in lower case; `nil` if a segment could be interpreted in several ways.
     private static func segments(of path: Substring) -> [String]? {
         var segments: [String] = []
         for segment in path.prefix(while: { $0 != "?" && $0 != "#" }).split(separator: "/") {
@@ -64,7 +63,7 @@ extension SharedAccessSignature {
     }
 }
 
-/// The reason why a hub refuses a token. All of them are answered with 401.
+/// The reason why a hub refuses a token. The answer always has status 401.
 public enum TokenRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case missingToken, malformedToken, invalidSignature, expiredToken, invalidAudience
 

@@ -4,14 +4,14 @@ import ByteText
 ///
 /// A parsed value is not verified; see `verified(…)`. Descriptions and mirrors hide the signature.
 public struct SharedAccessSignature: Sendable, Hashable {
-    /// A longer header is malformed.
+    /// The longest header, in bytes. A longer one is malformed.
     public static let headerLengthMax = 8192
 
-    /// The audience exactly as sent, still percent-encoded, because that text was signed.
+    /// The audience exactly as sent and still percent-encoded, because the signature covers that text.
     public let encodedAudience: String
-    /// The expiry exactly as sent, for the same reason.
+    /// The expiry exactly as sent, because the signature covers that text.
     public let expiryText: String
-    /// Unix seconds.
+    /// The expiry in Unix seconds.
     public let expiry: Int64
     /// The name of the access rule.
     public let keyName: String
@@ -20,7 +20,7 @@ public struct SharedAccessSignature: Sendable, Hashable {
 
     /// Creates the header's value.
     /// - Parameters:
-    ///   - resource: the URI the token opens, not encoded; it is lower-cased. See `HubEndpoint.audience`.
+    ///   - resource: the URI for which the token is valid, not encoded; it is lower-cased. See `HubEndpoint.audience`.
     ///   - expiresAt: Unix seconds.
     public static func token(resource: String, keyName: String, key: AccessKey, expiresAt: Int64) -> String {
         let audience = resource.asciiLowercased.percentEncoded
@@ -28,9 +28,9 @@ public struct SharedAccessSignature: Sendable, Hashable {
         return "SharedAccessSignature sr=\(audience)&sig=\(signature)&se=\(expiresAt)&skn=\(keyName.percentEncoded)"
     }
 
-    /// Reads a header's value: fields in any order, each split at its first `=`, because `sig` may contain raw `/` and
-    /// `=`.
-    /// - Throws: `missingToken` for a blank value, else `malformedToken`.
+    /// Reads a header's value. Fields may be in any order, and each is split at its first `=`, because `sig` may
+    /// contain raw `/` and `=`.
+    /// - Throws: `missingToken` for a blank value, otherwise `malformedToken`.
     public init(parsing header: some StringProtocol) throws(TokenRefusal) {
         guard header.utf8.count <= Self.headerLengthMax else { throw .malformedToken }
         let header = header.trimmed

@@ -11,7 +11,7 @@ public struct ConnectionString: Sendable, Hashable {
     /// The name of the access rule.
     public var keyName: String
     public var key: AccessKey
-    /// The hub, when the string names one; a hub named in the settings has priority.
+    /// The hub, if the string names one. A hub named in the settings takes precedence.
     public var entityPath: HubName?
 
     public init(endpoint: HubEndpoint, keyName: String, key: AccessKey, entityPath: HubName? = nil) {
@@ -21,7 +21,7 @@ public struct ConnectionString: Sendable, Hashable {
         self.entityPath = entityPath
     }
 
-    /// The whole string including its key, in the one order that every client library reads.
+    /// The whole string including its key, with the parts in the only order that all client libraries read.
     public var revealed: String { text(key: key.revealed) }
 
     private func text(key: String) -> String {
@@ -38,7 +38,7 @@ extension ConnectionString: CustomStringConvertible, CustomDebugStringConvertibl
 }
 
 extension ConnectionString {
-    /// The known parts, by name.
+    /// The known parts and their names.
     public enum Part: String, CaseIterable, Sendable, Hashable {
         case endpoint = "Endpoint"
         case keyName = "SharedAccessKeyName"
@@ -46,8 +46,8 @@ extension ConnectionString {
         case entityPath = "EntityPath"
     }
 
-    /// Reads parts in any order, names without regard to case. Each part is split at its first `=`, because keys end in
-    /// `=`. Empty parts and unknown names are skipped.
+    /// Reads parts in any order, with names in any letter case. Each part is split at its first `=`, because keys end
+    /// in `=`. Empty parts and unknown names are skipped.
     public init(parsing text: String) throws(ConnectionStringProblem) {
         guard text.utf8.count <= Self.lengthMax else { throw .tooLong }
         guard let first = text.trimmed.first else { throw .empty }
@@ -87,7 +87,7 @@ extension ConnectionString {
             case .key: AccessKey.lengthMax
             }
         guard value.utf8.count <= lengthMax else { throw .valueTooLong(part) }
-        // A line break in the middle means that the string was pasted in two pieces.
+        // A line break inside means that the string was pasted in two pieces.
         guard value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else { throw .blank(part) }
         return value
     }
@@ -100,7 +100,7 @@ extension ConnectionString {
         do { return try HubName(text) } catch { throw .entityPath(error) }
     }
 
-    /// A ready-made token would expire while the service runs; the others belong to a service that no longer exists.
+    /// True for unusable credentials: a ready-made token would expire, and the others' service no longer exists.
     private static func isOtherCredential(_ name: Substring) -> Bool {
         ["SharedAccessSignature", "SharedSecretIssuer", "SharedSecretValue", "StsEndpoint"]
             .contains { $0.equalsIgnoringASCIICase(name) }
@@ -112,7 +112,7 @@ public enum ConnectionStringProblem: Error, Sendable, Hashable {
     case empty
     case tooLong
     case quoted
-    /// The part with this number, counted from 1 without empty ones, has no `=`.
+    /// A part without `=`. The number is counted from 1 and ignores empty parts.
     case partWithoutValue(number: Int)
     case duplicate(ConnectionString.Part)
     case missing(ConnectionString.Part)

@@ -11,14 +11,14 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
     public static let hostLengthMax = 253
 
     public var scheme: Scheme
-    /// In lower case. An IPv6 address has no brackets here.
+    /// The host in lower case, without the brackets of an IPv6 address.
     public var host: String
-    /// 1…65 535.
+    /// The port, 1…65 535.
     public var port: Int
-    /// Empty, or like `/a/b`: percent-encoded as written, without a trailing slash.
+    /// The base path: empty, or like `/a/b`, percent-encoded as written and without a trailing slash.
     public var basePath: String
 
-    /// Does not check its arguments; use `init(parsing:)` for text from outside.
+    /// Creates an endpoint without checking its arguments. Use `init(parsing:)` for external text.
     public init(scheme: Scheme, host: String, port: Int? = nil, basePath: String = "") {
         self.scheme = scheme
         self.host = host
@@ -26,8 +26,8 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
         self.basePath = basePath
     }
 
-    /// The value of `Host` and the authority of a URI: brackets around IPv6, the port only when it is not the scheme's
-    /// default.
+    /// The value of `Host` and the authority of a URI: IPv6 addresses in brackets, and the port unless it is the
+    /// scheme's default.
     public var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == scheme.defaultPort ? name : "\(name):\(port)"
@@ -35,11 +35,11 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "\(scheme.rawValue)://\(authority)\(basePath)/" }
 
-    /// The audience to sign tokens for: the lower-cased root, with its slash, and no path.
+    /// The audience for tokens: the lower-cased root with its slash, without a path.
     ///
-    /// Microsoft's JavaScript client signs the same. The service accepts it for every call, for keys of the hub and of
-    /// the namespace, whatever the letter case of the hub's name, so one token serves a whole process. The key of one
-    /// hub still opens only that hub.
+    /// Microsoft's JavaScript client signs the same audience. The service accepts it for every call, with keys of the
+    /// hub and of the namespace, and for any letter case of the hub's name. One token therefore serves a whole process.
+    /// A key of one hub still opens only that hub.
     public var audience: String { "\(scheme.rawValue)://\(authority)/".asciiLowercased }
 }
 
@@ -80,11 +80,11 @@ extension HubEndpoint {
         return (host.asciiLowercased, port)
     }
 
-    /// A DNS name or an IPv4 address; `_` because container networks use it.
+    /// True for the form of a DNS name or an IPv4 address. Includes `_`, because container networks use it.
     private static func isNameShaped(_ host: Substring) -> Bool {
         guard (1...hostLengthMax).contains(host.utf8.count) else { return false }
         let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        // One dot at the end is the DNS root.
+        // A dot at the end stands for the DNS root.
         let named = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
         return !named.isEmpty
             && named.allSatisfy { label in
@@ -93,14 +93,14 @@ extension HubEndpoint {
             }
     }
 
-    /// Only the characters are checked; the resolver decides whether the address is valid.
+    /// True for the characters of an IPv6 address. The resolver decides whether the address is valid.
     private static func isIPv6Shaped(_ host: Substring) -> Bool {
         (2...45).contains(host.utf8.count) && host.contains(":")
             && host.utf8.allSatisfy { $0.hexDigitValue != nil || ":.".utf8.contains($0) }
     }
 
-    /// Commas and equals signs are legal in a URI's path but are refused: a connection string with a wrong separator
-    /// would leave them here, followed by the key.
+    /// Reads the path. Commas and equals signs are refused although a URI allows them, because a connection string with
+    /// a wrong separator would contain them here, followed by the key.
     private static func basePath(_ path: Substring) throws(HubEndpointProblem) -> String {
         let accepts = { (byte: UInt8) in
             byte.isASCIILetter || byte.isASCIIDigit || "/-._~%".utf8.contains(byte)
@@ -113,8 +113,8 @@ extension HubEndpoint {
     }
 }
 
-/// The reason why a text is not an endpoint. The text is never repeated: with a wrong separator it would contain the
-/// key.
+/// The reason why a text is not an endpoint. It never repeats the text, which could contain the key after a wrong
+/// separator.
 public enum HubEndpointProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case scheme, host, port, path
 

@@ -1,11 +1,11 @@
 import ByteText
 
-/// The name of a notification hub: ASCII letters, digits, `.`, `-` and `_`, 1…260 characters, the rule of the
-/// official clients. It needs no escaping in a URI.
+/// The name of a notification hub. It has 1…260 ASCII letters, digits, `.`, `-` and `_`, as in the official clients,
+/// and needs no escaping in a URI.
 public struct HubName: Sendable, Hashable, CustomStringConvertible {
     public static let lengthMax = 260
 
-    /// As given; hubs compare names without regard to case.
+    /// The name as given. Hubs compare names without regard to case.
     public let text: String
 
     public init(_ text: some StringProtocol) throws(HubNameProblem) {
@@ -14,7 +14,7 @@ public struct HubName: Sendable, Hashable, CustomStringConvertible {
         guard length <= Self.lengthMax else { throw .tooLong }
         let accepts = { (byte: UInt8) in byte.isASCIILetter || byte.isASCIIDigit || ".-_".utf8.contains(byte) }
         guard text.utf8.allSatisfy(accepts) else { throw .character }
-        // As a path segment these mean "here" and "one up".
+        // These path segments mean "here" and "one level up".
         guard text != ".", text != ".." else { throw .character }
         self.text = String(text)
     }

@@ -1,7 +1,7 @@
 import ByteText
 
-/// The body of an installation: one device, its tags and its templates in one JSON object. The hub makes a native
-/// registration from it and one more for each template.
+/// The body of an installation: one device, its tags and its templates in one JSON object. The hub derives a native
+/// registration from it, and one registration for each template.
 public struct InstallationBody: Sendable, Hashable {
     public static let contentType = "application/json"
 
@@ -9,7 +9,7 @@ public struct InstallationBody: Sendable, Hashable {
     public var channel: PushChannel
     public var tags: [Tag]
     public var templates: [PushTemplate]
-    /// Reachable with the tag `$UserId:{…}`.
+    /// The user's id. Sends reach the user with the tag `$UserId:{…}`.
     public var userID: String?
 
     public init(
@@ -62,7 +62,7 @@ public struct InstallationBody: Sendable, Hashable {
         bytes += "}".utf8
     }
 
-    /// A JSON string with what stands before it.
+    /// Writes a JSON string after the given prefix.
     private static func write(_ before: String, _ text: String, into bytes: inout [UInt8]) {
         bytes += before.utf8
         JSONEscaping.append(text, to: &bytes)

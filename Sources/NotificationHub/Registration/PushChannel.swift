@@ -1,8 +1,8 @@
-/// The address of one device on its platform, as the push service gave it to the app.
+/// The address of one device on its platform, as the push service assigned it.
 public enum PushChannel: Sendable, Hashable, Codable {
-    /// An even number of hexadecimal digits.
+    /// APNs' device token: an even number of hexadecimal digits.
     case apple(deviceToken: String)
-    /// Firebase's registration token.
+    /// The registration token from Firebase.
     case fcmv1(registrationToken: String)
     case windows(channelURI: String)
     /// A Web Push subscription and its two keys.
@@ -26,7 +26,7 @@ public enum PushChannel: Sendable, Hashable, Codable {
         }
     }
 
-    /// The one text that names the device to its platform.
+    /// The text that identifies the device on its platform.
     public var handle: String {
         switch self {
         case .apple(let text), .fcmv1(let text), .windows(let text): text
@@ -55,21 +55,21 @@ public enum PushChannel: Sendable, Hashable, Codable {
     }
 }
 
-/// The payload that a template send becomes on a device, with expressions such as `$(messageParam)`.
+/// A template for the payload that a device receives, with expressions such as `$(messageParam)`.
 ///
-/// An expression must be a whole JSON string, a whole XML text or attribute, or a whole header value; inside other text
+/// An expression must be a whole JSON string, a whole XML text or attribute, or a whole header value. Inside other text
 /// it is not replaced.
 public struct PushTemplate: Sendable, Hashable, Codable {
     /// The longest name, in bytes.
     public static let nameLengthMax = 200
 
-    /// The hub adds it to the registration's tags.
+    /// The template's name. The hub adds it to the registration's tags.
     public var name: String
-    /// JSON, or XML for Windows.
+    /// The payload: JSON, or XML for Windows.
     public var body: String
-    /// In the order of the wire. Windows needs `X-WNS-Type`; Apple's start with `apns-`.
+    /// The headers, in the order of the wire. Windows needs `X-WNS-Type`; Apple's start with `apns-`.
     public var headers: [Header]
-    /// For Apple only: a date-time, `0` or an expression.
+    /// The expiry, for Apple only: a date-time, `0` or an expression.
     public var expiry: String?
 
     public struct Header: Sendable, Hashable, Codable {

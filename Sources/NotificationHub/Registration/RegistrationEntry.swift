@@ -6,7 +6,7 @@ public struct RegistrationEntry: Sendable, Hashable {
 
     public var channel: PushChannel
     public var tags: [Tag]
-    /// `nil` for a native registration, which receives payloads as sent.
+    /// The template; `nil` for a native registration, which receives payloads as sent.
     public var template: PushTemplate?
 
     public init(channel: PushChannel, tags: [Tag], template: PushTemplate? = nil) {
@@ -15,8 +15,8 @@ public struct RegistrationEntry: Sendable, Hashable {
         self.template = template
     }
 
-    /// Appends the entry, with its elements in the order that the service requires. Characters that XML cannot hold are
-    /// replaced.
+    /// Appends the entry, with its elements in the order that the service requires. Replaces characters that XML cannot
+    /// contain.
     public func write(into bytes: inout [UInt8]) {
         let kind = "\(channel.registrationWord)\(template == nil ? "" : "Template")RegistrationDescription"
         bytes += "<?xml version=\"1.0\" encoding=\"utf-8\"?><entry xmlns=\"http://www.w3.org/2005/Atom\">".utf8

@@ -1,26 +1,26 @@
 import ByteText
 
-/// A hub's registrations for one channel, as far as a client needs them to take one over.
+/// A hub's registrations for one channel, with the members that a client needs to take one over.
 public struct RegistrationFeed: Sendable, Hashable {
-    /// Bytes of a feed that are read.
+    /// The longest part of a feed that is read, in bytes.
     public static let scannedMax = 1024 * 1024
-    /// Entries that are kept; a hub sends at most 100 at once.
+    /// The most entries kept. A hub sends at most 100 at once.
     public static let countMax = 100
 
     public struct Item: Sendable, Hashable {
         public var id: String
         public var isTemplate: Bool
-        /// A template registration made without a name has none.
+        /// The template's name; `nil` if the template was registered without one.
         public var templateName: String?
-        /// The installation from which the hub made it, and with which it is removed.
+        /// The installation from which the hub derived the registration, and with which the hub removes it.
         public var installation: String?
     }
 
-    /// In the order of the feed.
+    /// The entries, in the order of the feed.
     public private(set) var items: [Item] = []
 
-    /// Reads a feed or a single entry. Anything else gives an empty feed: a client that finds nothing to take over
-    /// registers anew.
+    /// Reads a feed or a single entry. Other input gives an empty feed, so that the client makes a new registration
+    /// instead of taking one over.
     public init(scanning body: some Collection<UInt8>) {
         var scanner = XMLPieces(body.prefix(Self.scannedMax))
         var item: Item?

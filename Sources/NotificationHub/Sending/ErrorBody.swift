@@ -1,20 +1,20 @@
 import ByteText
 
-/// The body of a hub's error: `<Error><Code>404</Code><Detail>…</Detail></Error>`, where the detail is
+/// The body of a hub's error: `<Error><Code>404</Code><Detail>…</Detail></Error>`. The detail is
 /// `{message}.TrackingId:{id},TimeStamp:{M/d/yyyy h:mm:ss AM|PM}`. Back ends since 2022 write a blank before
 /// `TrackingId` and `+00:00` after the time.
 ///
-/// It may be missing, or be a proxy's page instead, so no decision depends on it.
+/// The body may be missing or be a proxy's page, so no decision depends on it.
 public struct ErrorBody: Sendable, Hashable {
     public static let contentType = "application/xml; charset=utf-8"
-    /// Bytes of a body that are read.
+    /// The longest part of a body that is read, in bytes.
     public static let scannedMax = 16 * 1024
-    /// Bytes of `detail` that are kept.
+    /// The longest `detail` that is kept, in bytes.
     public static let detailLengthMax = 512
 
-    /// Normally the HTTP status.
+    /// The code, normally the HTTP status.
     public var code: Int?
-    /// Trimmed, on one line; `nil` when empty.
+    /// The detail, trimmed and on one line; `nil` if empty.
     public var detail: String?
     private var isRecent = false
 
@@ -23,10 +23,10 @@ public struct ErrorBody: Sendable, Hashable {
         self.detail = detail
     }
 
-    /// The body of a hub's error answer.
+    /// Creates the body of a hub's error answer.
     /// - Parameters:
-    ///   - message: may end in a full stop; the service then writes two.
-    ///   - trackingID: a GUID, with `_G{n}` behind it on older back ends.
+    ///   - message: may end in a full stop. The service then writes two.
+    ///   - trackingID: a GUID; on older back ends followed by `_G{n}`.
     ///   - now: Unix seconds.
     ///   - isRecent: true for the form of back ends since 2022.
     public init(status: Int, message: String, trackingID: String, at now: Int64, isRecent: Bool = false) {
@@ -40,7 +40,7 @@ public struct ErrorBody: Sendable, Hashable {
         self.isRecent = isRecent
     }
 
-    /// The service's message, without the tracking id and the time after it.
+    /// The service's message, without the tracking id and the time that follow it.
     public var message: String? {
         guard let detail else { return nil }
         guard let tail = detail.firstRange(of: "TrackingId:") else { return detail }
@@ -48,14 +48,14 @@ public struct ErrorBody: Sendable, Hashable {
         return String(message.last == "." ? message.dropLast() : message)
     }
 
-    /// The tracking id inside the detail, at most 64 characters; older back ends send it in no header.
+    /// The tracking id in the detail, at most 64 characters. Older back ends send it in no header.
     public var trackingID: String? {
         guard let detail, let label = detail.firstRange(of: "TrackingId:") else { return nil }
         let id = detail[label.upperBound...].prefix { $0 != "," && $0 != " " }
         return (1...64).contains(id.utf8.count) ? String(id) : nil
     }
 
-    /// Appends the body. Characters that XML cannot hold are replaced.
+    /// Appends the body. Replaces characters that XML cannot contain.
     public func write(into bytes: inout [UInt8]) {
         bytes += "<Error".utf8
         if isRecent { bytes += " xmlns:i=\"http://www.w3.org/2001/XMLSchema-instance\"".utf8 }
@@ -66,7 +66,7 @@ public struct ErrorBody: Sendable, Hashable {
         bytes += "</Detail></Error>".utf8
     }
 
-    /// `M/d/yyyy h:mm:ss AM|PM`, UTC.
+    /// The time as `M/d/yyyy h:mm:ss AM|PM`, UTC.
     private static func timeStamp(_ now: Int64) -> String {
         let time = CivilTime(secondsSince1970: now)
         let twelve = time.hour % 12 == 0 ? 12 : time.hour % 12
@@ -80,8 +80,8 @@ public struct ErrorBody: Sendable, Hashable {
 }
 
 extension ErrorBody {
-    /// Finds the two elements in arbitrary bytes. It does not parse XML, so that the message survives in a truncated
-    /// body or one with a wrong namespace.
+    /// Finds the two elements in any bytes. Does not parse XML, so that it finds the message in a truncated body or one
+    /// with a wrong namespace.
     public init(scanning body: some Collection<UInt8>) {
         let bytes = Array(body.prefix(Self.scannedMax))
         let code = Self.content(of: "Code", in: bytes).flatMap { Self.line($0, lengthMax: 32) }
@@ -89,7 +89,7 @@ extension ErrorBody {
         self.init(code: code.flatMap { Int($0) }, detail: detail)
     }
 
-    /// The bytes between `<name …>` and `</name>`, or to the end of a body that stops before it.
+    /// The bytes between `<name …>` and `</name>`, or to the end of a truncated body.
     private static func content(of name: String, in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard let opening = bytes[...].firstRange(of: Array("<\(name)".utf8)) else { return nil }
         let rest = bytes[opening.upperBound...]
@@ -101,7 +101,7 @@ extension ErrorBody {
         return content[..<(closing?.lowerBound ?? content.endIndex)]
     }
 
-    /// Text on one line: entities replaced, control characters made spaces, trimmed and cut between characters.
+    /// The text on one line: entities and control characters replaced, trimmed, and cut between characters.
     private static func line(_ content: ArraySlice<UInt8>, lengthMax: Int) -> String? {
         var line = ""
         var length = 0

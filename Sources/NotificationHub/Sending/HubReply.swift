@@ -2,13 +2,13 @@ import ByteText
 
 /// The hub's reply to one send.
 public struct HubReply: Sendable, Hashable {
-    /// The HTTP status.
+    /// The HTTP status of the reply.
     public var status: Int
-    /// The wait that the hub asked for, 0…86 400 s; `nil` when it asked for none. RFC 9110 §10.2.3.
+    /// The wait that the hub requested, 0…86 400 s; `nil` without a request. RFC 9110 §10.2.3.
     public var retryAfter: Duration?
-    /// The last segment of `Location`; only the Standard tier has one.
+    /// The last segment of `Location`. Only the Standard tier returns one.
     public var notificationID: String?
-    /// The service's own id of this request, for its support.
+    /// The service's own id of this request, which its support asks for.
     public var trackingID: String?
     /// The `<Detail>` of the error body, trimmed and bounded.
     public var detail: String?
@@ -26,10 +26,10 @@ public struct HubReply: Sendable, Hashable {
 }
 
 extension HubReply {
-    /// The service's message as part of a sentence: without the full stops and the tail that it has in `detail`.
+    /// The service's message as part of a sentence, without the final full stops and the suffix in `detail`.
     public var message: String? {
         guard var message = ErrorBody(code: status, detail: detail).message else { return nil }
-        // The service puts a stop of its own behind the message's.
+        // The service appends its own full stop to the message's.
         while message.last == "." { message.removeLast() }
         return message.isEmpty ? nil : message
     }
@@ -43,8 +43,8 @@ extension HubReply {
     /// The longest tracking id that is kept, in bytes.
     public static let trackingIDLengthMax = 64
 
-    /// Collects the relevant parts of a whole reply. If a field comes twice, the first counts.
-    /// - Parameter now: Unix seconds; a `Retry-After` date is taken relative to it.
+    /// Collects the relevant parts of a complete reply. If a field is repeated, the first one counts.
+    /// - Parameter now: Unix seconds, to convert a `Retry-After` date.
     public init(status: Int, fields: [HeaderField], body: some Collection<UInt8>, now: Int64) {
         self.init(status: status)
         for field in fields {

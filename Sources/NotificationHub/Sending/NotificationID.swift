@@ -1,12 +1,12 @@
 import ByteText
 
-/// The id that a hub gives a send: the last segment of the reply's `Location`. Opaque; its forms have changed.
+/// The id that a hub gives a send: the last segment of the reply's `Location`. It is opaque, and its form has changed.
 public enum NotificationID {
     public static let lengthMax = 256
 
-    /// Reads the id out of `https://{host}/{hub}/messages/{id}?api-version={v}`.
-    /// - Returns: `nil` when the last segment is not an id: `messages` itself, `$batch`, longer than 256 bytes, or with
-    ///   anything but printable ASCII in it.
+    /// Reads the id from `https://{host}/{hub}/messages/{id}?api-version={v}`.
+    /// - Returns: `nil` if the last segment is not an id: `messages` itself, `$batch`, longer than 256 bytes, or with
+    ///   characters other than printable ASCII.
     public static func inLocation(_ location: String) -> String? {
         guard location.utf8.count <= 4096 else { return nil }
         let path = location.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -20,7 +20,7 @@ public enum NotificationID {
         return id
     }
 
-    /// The `Location` of a send that the hub accepted.
+    /// The `Location` of an accepted send.
     public static func location(
         of id: String, endpoint: HubEndpoint, hub: HubName, apiVersion: String = SendPath.apiVersion
     ) -> String {

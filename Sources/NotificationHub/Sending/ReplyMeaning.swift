@@ -1,20 +1,20 @@
 /// The meaning of a hub's reply for the send, the key, the hub and the pace.
 public enum ReplyMeaning: Sendable, Hashable {
-    /// The hub accepted the send. Sending it again would be a second notification.
+    /// The hub accepted the send. A retry would produce a second notification.
     case accepted
-    /// The send itself is at fault; the same bytes will be refused again.
+    /// The hub refuses the send itself, and would refuse the same bytes again.
     case refusedEvent
     /// The token was refused; a new one may be accepted.
     case tokenRefused
-    /// The key, or the hub's tier or quota, does not allow sends; a person must act.
+    /// The key, or the hub's tier or quota, does not permit sends. A person must act.
     case forbidden
-    /// There is no hub at this address, or something that is not a hub; a person must act.
+    /// The address belongs to no hub, or to something that is not a hub. A person must act.
     case missingHub
-    /// Not accepted: the rate is too high. Wait this long.
+    /// Not accepted, because the rate is too high. Wait this long.
     case throttled(retryAfter: Duration)
-    /// Not accepted: the hub is overloaded. Wait this long, or as long as the caller chooses.
+    /// Not accepted, because the hub is overloaded. Wait this long; for `nil`, the caller chooses the wait.
     case busy(retryAfter: Duration?)
-    /// It may have been accepted; sending it again may be a second notification.
+    /// The send may have been accepted. A retry may produce a second notification.
     case unknownAcceptance
 }
 
@@ -24,7 +24,7 @@ extension ReplyMeaning {
 }
 
 extension HubReply {
-    /// The reply's meaning, by its status and `Retry-After` alone.
+    /// The reply's meaning. It depends only on the status and `Retry-After`.
     ///
     /// | status | meaning | why |
     /// |---|---|---|
@@ -40,8 +40,8 @@ extension HubReply {
     /// | other 4xx | refused event | RFC 9110 §15.5: the request is at fault; 400 and 413 are the documented ones |
     /// | anything else | unknown acceptance | RFC 9110 §15.6 does not say what was done |
     ///
-    /// Every send goes to one address with one method, so a redirect or a refused method affects all of them. It is
-    /// never one event's fault; treating it as such would dead-letter a whole stream.
+    /// Every send goes to one address with one method, so a redirect or a refused method affects all sends. A single
+    /// event is never the cause. Treating it as the cause would dead-letter a whole stream.
     public var meaning: ReplyMeaning {
         switch status {
         case 200, 201: .accepted

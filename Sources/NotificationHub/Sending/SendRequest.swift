@@ -1,19 +1,19 @@
 import ByteText
 
-/// One send, without the lines that the connection adds (request line, `Host`, `Authorization`, `Content-Length`).
-/// `Content-Type` follows from the format, unless the body is raw.
+/// One send, without the lines that the connection adds (request line, `Host`, `Authorization`, `Content-Length`). The
+/// format determines `Content-Type`, unless the body is raw.
 public struct SendRequest: Sendable, Hashable {
-    /// The largest body that a hub accepts, in bytes; a larger one is answered with 413.
+    /// The largest body that a hub accepts, in bytes. A larger one is answered with 413.
     public static let bodyLengthMax = 64 * 1024
 
     public var format: NotificationFormat
-    /// A printed tag expression, never empty: without the header the hub sends to every device, with an empty one
-    /// to none.
+    /// A printed tag expression; never empty. Without the header the hub sends to every device, and with an empty one
+    /// to no device.
     public var tags: String
     /// The platform's own headers, such as `apns-collapse-id`.
     public var fields: [HeaderField]
     public var body: [UInt8]
-    /// The body is bytes for the app, of no form that the platform knows: `X-WNS-Type: wns/raw`.
+    /// True if the body is in no form that the platform knows, but bytes for the app: `X-WNS-Type: wns/raw`.
     public var isRaw: Bool
 
     public init(
@@ -31,10 +31,10 @@ public struct SendRequest: Sendable, Hashable {
 
 /// The request target of a send: `/{hub}/messages?api-version=2020-06`, below the endpoint's own path.
 public struct SendPath: Sendable, Hashable {
-    /// Since this version, a hub answers 429 for "too fast" and 403 for "not allowed".
+    /// The API version. Since this version a hub answers 429 for "too fast" and 403 for "not allowed".
     public static let apiVersion = "2020-06"
 
-    /// Ready for the request line; all characters are legal there.
+    /// The target, ready for the request line, where all its characters are legal.
     public let target: String
 
     public init(endpoint: HubEndpoint, hub: HubName, apiVersion: String = Self.apiVersion) {
@@ -44,7 +44,7 @@ public struct SendPath: Sendable, Hashable {
 
 /// One HTTP header field of a request.
 public struct HeaderField: Sendable, Hashable {
-    /// Receivers compare it without regard to case.
+    /// The name. Receivers compare it without regard to case.
     public var name: String
     public var value: String
 
@@ -53,9 +53,9 @@ public struct HeaderField: Sendable, Hashable {
         self.value = value
     }
 
-    /// True when the field can be part of an HTTP/1.1 request unchanged: the name is a token, and the value is
-    /// printable ASCII, spaces and tabs. A line break in a value would start another header, and non-ASCII text may be
-    /// garbled on the way. RFC 9110 §5.1, §5.5.
+    /// True if the field can be part of an HTTP/1.1 request unchanged: the name is a token, and the value is printable
+    /// ASCII, spaces and tabs. A line break in a value would start another header, and non-ASCII text may be altered in
+    /// transit. RFC 9110 §5.1, §5.5.
     public var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
             && value.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 }

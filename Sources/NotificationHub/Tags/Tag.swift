@@ -1,6 +1,6 @@
 import ByteText
 
-/// A word by which a hub routes sends to devices: devices register it, sends name it.
+/// A word by which a hub routes sends to devices. Devices register tags, and sends name them.
 ///
 /// Tags that differ only in ASCII letter case are equal, as in the client libraries; the text keeps its case.
 public struct Tag: Sendable, CustomStringConvertible {
@@ -14,13 +14,13 @@ public struct Tag: Sendable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
         /// ASCII letters, digits, `_ @ # . : -`.
         case ordinary
-        /// `$InstallationId:{…}`, which a hub adds to all registrations of an installation.
+        /// `$InstallationId:{…}`: a hub adds it to all registrations of an installation.
         case installation
-        /// `$UserId:{…}`, from an installation's user.
+        /// `$UserId:{…}`: a hub derives it from an installation's user.
         case user
     }
 
-    /// Reads one tag, reserved ones included.
+    /// Reads one tag, which may be a reserved one.
     public init(_ text: some StringProtocol) throws(TagProblem) {
         let bytes = Array(text.utf8)
         guard bytes.first == UInt8(ascii: "$") else {
@@ -42,12 +42,12 @@ public struct Tag: Sendable, CustomStringConvertible {
         throw TagProblem(.reserved, position: 1)
     }
 
-    /// `$InstallationId:{id}`.
+    /// Creates the reserved tag `$InstallationId:{id}`.
     public init(installation id: some StringProtocol) throws(TagProblem) {
         try self.init("\(Self.installationOpening)\(id)}")
     }
 
-    /// `$UserId:{id}`.
+    /// Creates the reserved tag `$UserId:{id}`.
     public init(user id: some StringProtocol) throws(TagProblem) {
         try self.init("\(Self.userOpening)\(id)}")
     }
@@ -85,7 +85,7 @@ extension Tag: Hashable, Comparable {
     }
 }
 
-/// The reason why a text is not a tag, and the character at fault, counted from 1.
+/// The reason why a text is not a tag, with the position of the invalid character, counted from 1.
 public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     public var position: Int

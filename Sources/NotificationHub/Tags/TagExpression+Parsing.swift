@@ -1,5 +1,5 @@
 extension TagExpression {
-    /// Reads an expression; `!` binds before `&&`, and `&&` before `||`.
+    /// Reads an expression. `!` binds before `&&`, and `&&` before `||`.
     public init(parsing text: some StringProtocol) throws(TagExpressionProblem) {
         guard text.utf8.count <= Self.lengthMax else { throw TagExpressionProblem(.tooLong, position: 1) }
         var parser = Parser(bytes: Array(text.utf8))
@@ -13,7 +13,7 @@ extension TagExpression {
         self.init(root)
     }
 
-    /// Recursive descent, one function for each precedence; `depth` bounds the recursion.
+    /// A recursive-descent parser with one function per precedence. `depth` bounds the recursion.
     private struct Parser {
         let bytes: [UInt8]
         var index = 0
@@ -106,7 +106,7 @@ extension TagExpression {
     }
 }
 
-/// The reason why a text is not a tag expression, and the character at fault, counted from 1.
+/// The reason why a text is not a tag expression, with the position of the invalid character, counted from 1.
 public struct TagExpressionProblem: Error, Sendable, Hashable {
     public var kind: Kind
     public var position: Int

@@ -1,11 +1,11 @@
 /// The devices that a send addresses: tags joined with `||`, `&&`, `!` and parentheses.
 ///
-/// An expression has at most 20 tags when `||` is its only operator, else at most 6, counting every occurrence. These
-/// are the documented limits of the service; its behaviour beyond them is not documented.
+/// An expression has at most 20 tags if `||` is its only operator, otherwise at most 6. Every occurrence counts. These
+/// are the service's documented limits; its behaviour beyond them is not documented.
 public struct TagExpression: Sendable, Hashable {
     public static let tagsMaxJoinedByOr = 20
     public static let tagsMax = 6
-    /// Bytes of text.
+    /// The longest text, in bytes.
     public static let lengthMax = 4096
     /// The deepest nesting of `!` and parentheses.
     public static let depthMax = 32
@@ -28,8 +28,8 @@ public struct TagExpression: Sendable, Hashable {
     }
 
     /// Addresses devices that have at least one of the tags. Repeated tags are dropped.
-    /// - Throws: for no tags, and for more than 20. Do not split them over two sends: a device with tags from both
-    ///   would receive two notifications. Use one broader tag instead.
+    /// - Throws: for 0 tags and for more than 20. Do not split the tags over two sends, because a device with tags from
+    ///   both would receive two notifications. Use one broader tag instead.
     public static func anyOf(_ tags: [Tag]) throws(TagExpressionProblem) -> TagExpression {
         var seen: Set<Tag> = []
         let distinct = tags.filter { seen.insert($0).inserted }
@@ -38,8 +38,8 @@ public struct TagExpression: Sendable, Hashable {
         return TagExpression(distinct.count == 1 ? .tag(first) : .any(distinct.map { .tag($0) }))
     }
 
-    /// Addresses devices that each of the expressions addresses.
-    /// - Throws: for none, and for more than 6 tags together.
+    /// Addresses devices that all of the expressions address.
+    /// - Throws: for 0 expressions, and for more than 6 tags in total.
     public static func allOf(_ expressions: [TagExpression]) throws(TagExpressionProblem) -> TagExpression {
         guard let first = expressions.first else { throw TagExpressionProblem(.empty, position: 1) }
         guard expressions.count > 1 else { return first }
@@ -48,17 +48,17 @@ public struct TagExpression: Sendable, Hashable {
         return all
     }
 
-    /// True when a registration with these tags matches.
+    /// True if a registration with these tags matches.
     public func matches(_ tags: Set<Tag>) -> Bool {
         root.matches(tags)
     }
 
-    /// The tags in the order in which they are written, including repeats.
+    /// The tags in written order, including repeats.
     public var tags: [Tag] { root.tags }
 }
 
 extension TagExpression.Node {
-    // The parser limits the depth, so recursion is safe here and below.
+    // Recursion is safe here and below, because the parser limits the depth.
     fileprivate func matches(_ tags: Set<Tag>) -> Bool {
         switch self {
         case .tag(let tag): tags.contains(tag)

@@ -1,10 +1,10 @@
 import ByteText
 import Crypto
 
-/// The tags by which a send reaches single users of an app. Who registers devices and who sends must agree on them.
+/// The tags by which a send reaches single users of an app. Back end and sender must use the same ones.
 ///
-/// An id may be any text: what a hub does not take as it is becomes its hash. Hubs ignore the case of tags, so two users whose
-/// ids differ in nothing else are told apart by signed tags only.
+/// An id may be any text. An id that a hub does not accept as a tag is hashed. Hubs ignore the case of tags, so only
+/// signed tags distinguish ids that differ only in case.
 public struct UserTags: Sendable, Hashable {
     private enum Form: Sendable, Hashable {
         case reserved, signed
@@ -21,20 +21,20 @@ public struct UserTags: Sendable, Hashable {
     /// The fewest bytes of a secret that cannot be guessed.
     public static let secretLengthMin = 16
 
-    /// `$UserId:{…}`, which a hub adds to every registration of an installation with this user.
+    /// `$UserId:{…}`: a hub adds it to every registration of an installation with this user.
     ///
-    /// - Parameter secret: keys the pseudonyms. Without one, whoever can guess an id can recognize its pseudonym.
+    /// - Parameter secret: keys the pseudonyms. Without a secret, anyone who guesses an id can recognize its pseudonym.
     public static func reserved(secret: AccessKey? = nil) -> UserTags {
         UserTags(.reserved, secret ?? AccessKey("newswire"))
     }
 
-    /// `user_` and a signature. Apps may register any tag, but cannot make one of these; the back end that knows the secret
-    /// gives it to devices of its user.
+    /// `user_` and a signature. Apps may register any tag but cannot make a signed one. A back end with the secret
+    /// assigns it to its user's devices.
     public static func signed(with secret: AccessKey) -> UserTags { UserTags(.signed, secret) }
 
     /// The tag that reaches a user.
     ///
-    /// - Throws: for an empty id only.
+    /// - Throws: only if the id is empty.
     public func tag(of user: String) throws(TagProblem) -> Tag {
         switch form {
         case .reserved: try Tag(user: Self.userID(for: user))
@@ -42,18 +42,18 @@ public struct UserTags: Sendable, Hashable {
         }
     }
 
-    /// What begins every signed tag.
+    /// The prefix of every signed tag.
     public static let prefix = "user_"
 
-    /// What stands for a user in records, logs and pages: 16 hexadecimal digits, always the same for one user and one secret,
-    /// from which neither the id nor the tag can be computed.
+    /// A user's pseudonym in records, logs and pages: 16 hexadecimal digits, which depend only on user and secret.
+    /// Neither the id nor the tag can be computed from it.
     public func pseudonym(of user: String) -> String { digits(of: "pseudonym\n\(user)", count: 16) }
 
-    /// The `userId` for the installations of a user: the id itself if a hub takes it as a tag, else `sha256:` and its hash.
+    /// The `userId` of a user's installations: the id itself if it is valid in a tag, otherwise `sha256:` and its hash.
     public static func userID(for user: String) -> String {
         let isPlain =
             user.utf8.count <= Tag.lengthMax && user.utf8.allSatisfy { Tag.accepts($0, in: .user) }
-            // No user can take the name of another's hash.
+            // An id in the form of a hash is hashed too, so that it cannot match another user's hash.
             && !user.asciiLowercased.hasPrefix(hashPrefix)
         return isPlain ? user : hashPrefix + hexadecimal(SHA256.hash(data: Array(user.utf8)))
     }

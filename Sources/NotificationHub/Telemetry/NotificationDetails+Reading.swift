@@ -1,8 +1,8 @@
 import ByteText
 
 extension NotificationDetails {
-    /// Reads an answer strictly where it is documented: one well-formed document with this root, whose counts are whole
-    /// numbers. Unknown elements are passed over, an unknown state is `unknown`, and a time that cannot be read is none.
+    /// Reads an answer, strictly where the format is documented: one well-formed document with this root, and whole
+    /// numbers as counts. Skips unknown elements. An unknown state is `unknown`, and an unreadable time is `nil`.
     public init(parsing body: [UInt8]) throws(NotificationDetailsProblem) {
         guard body.count <= Self.readMax else { throw .tooLong }
         var reading = DetailsReading()
@@ -19,12 +19,12 @@ extension NotificationDetails {
     }
 }
 
-/// The document as far as it was read.
+/// The part of the document that was read.
 private struct DetailsReading {
     var details = NotificationDetails(state: .unknown)
     /// The names of the elements that are open.
     private var path: [String] = []
-    /// Of the innermost element, without its children's; `nil` when it is longer than anything we look for.
+    /// The text of the innermost element, without its children's; `nil` if it is too long to be relevant.
     private var text: String? = ""
     private var outcome: (name: String?, count: Int64?) = (nil, nil)
     private var hasEnded = false
@@ -67,7 +67,7 @@ private struct DetailsReading {
 
     mutating func take(_ piece: String) throws(NotificationDetailsProblem) {
         guard !path.isEmpty else {
-            // A byte order mark may stand before the document.
+            // A byte order mark may precede the document.
             guard piece.unicodeScalars.allSatisfy({ $0.properties.isWhitespace || $0 == "\u{FEFF}" }) else {
                 throw hasBegun ? .malformed : .notDetails
             }
@@ -96,7 +96,7 @@ private struct DetailsReading {
         case 3 where isInCounts && name == "Outcome": try endOutcome()
         case 4 where isInCounts && name == "Name": outcome.name = value
         case 4 where isInCounts && name == "Count":
-            // `Int64` would take a sign.
+            // `Int64` would also accept a sign.
             guard let value, value.utf8.allSatisfy(\.isASCIIDigit), let count = Int64(value), count <= Self.countMax
             else { throw .badCount }
             outcome.count = count
@@ -119,8 +119,8 @@ private struct DetailsReading {
         }
     }
 
-    /// An XML date and time, whose second may have a fraction of any length; without a zone it is UTC.
-    /// - Returns: `nil` for anything else, and for times before 1970: .NET writes the year 1 for "none".
+    /// Reads an XML date and time, whose second may have a fraction of any length. Without a zone it is UTC.
+    /// - Returns: `nil` for other text, and for times before 1970, because .NET writes a missing time as the year 1.
     private static func milliseconds(_ text: String) -> Int64? {
         Array(text.utf8).withUnsafeBufferPointer { bytes in
             var reader = DigitReader(bytes)

@@ -1,11 +1,10 @@
 import ByteText
 
-/// The hub's own word on one send: the answer to `GET /{hub}/messages/{id}`.
+/// The hub's report about one send: the answer to `GET /{hub}/messages/{id}`.
 ///
-/// Everything that could open something, such as the address of the error details, is passed over, and so is the
-/// notification's text.
+/// Omits the notification's text, and everything that grants access, such as the address of the error details.
 public struct NotificationDetails: Sendable, Hashable {
-    /// Bytes of an answer that are read: a body of 64 KiB may grow six times when it is escaped.
+    /// The longest answer that is read, in bytes. A body of 64 KiB may grow sixfold when it is escaped.
     public static let readMax = 512 * 1024
 
     public enum State: String, Sendable, Hashable, CaseIterable {
@@ -14,14 +13,14 @@ public struct NotificationDetails: Sendable, Hashable {
         case completed = "Completed"
         case scheduled = "Scheduled"
         case canceled = "Canceled"
-        /// Not processed within the hub's window, by default 30 minutes.
+        /// The hub did not process the send within its window, by default 30 minutes.
         case abandoned = "Abandoned"
-        /// No registration matched.
+        /// No registration matched the tags.
         case noTargetFound = "NoTargetFound"
-        /// The hub's own word, and ours for a state that no document names.
+        /// The hub's own state `Unknown`, also used for undocumented states.
         case unknown = "Unknown"
 
-        /// Nothing more will change.
+        /// True if the hub will not change the state again.
         public var isFinal: Bool {
             switch self {
             case .completed, .canceled, .abandoned, .noTargetFound: true
@@ -29,7 +28,7 @@ public struct NotificationDetails: Sendable, Hashable {
             }
         }
 
-        /// Letter case is free, and .NET writes `Cancelled`.
+        /// Reads a state without regard to case. .NET writes `Cancelled`.
         init(reading text: some StringProtocol) {
             if text.equalsIgnoringASCIICase("Cancelled") {
                 self = .canceled
@@ -39,11 +38,11 @@ public struct NotificationDetails: Sendable, Hashable {
         }
     }
 
-    /// How many devices of one platform had one outcome.
+    /// The number of one platform's devices with one outcome.
     public struct OutcomeCount: Sendable, Hashable {
-        /// E.g. `Success` or `ExpiredChannel`.
+        /// The outcome's name, e.g. `Success` or `ExpiredChannel`.
         public var name: String
-        /// At most 10¹².
+        /// The number of devices, at most 10¹².
         public var count: Int64
 
         public init(name: String, count: Int64) {
@@ -53,9 +52,9 @@ public struct NotificationDetails: Sendable, Hashable {
     }
 
     public struct PlatformCounts: Sendable, Hashable {
-        /// E.g. `apns` or `fcmv1`: the name of the element without `OutcomeCounts`, in small letters.
+        /// The platform in lower case, e.g. `apns` or `fcmv1`: the element's name without `OutcomeCounts`.
         public var platform: String
-        /// In the order of the answer, each name once.
+        /// The outcomes in the order of the answer, each name once.
         public var outcomes: [OutcomeCount]
 
         public init(platform: String, outcomes: [OutcomeCount]) {
@@ -65,11 +64,11 @@ public struct NotificationDetails: Sendable, Hashable {
     }
 
     public var state: State
-    /// Milliseconds since 1970, as the next two.
+    /// Milliseconds since 1970, like the next two times.
     public var enqueuedAt: Int64?
     public var startedAt: Int64?
     public var endedAt: Int64?
-    /// Partial while the hub is still at work.
+    /// The counts by platform; partial while the hub is still working.
     public var counts: [PlatformCounts]
 
     public init(
@@ -84,7 +83,7 @@ public struct NotificationDetails: Sendable, Hashable {
     }
 }
 
-/// Why bytes are not `NotificationDetails`. Never holds a part of them.
+/// The reason why bytes are not `NotificationDetails`. It never contains a part of them.
 public enum NotificationDetailsProblem: String, Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case tooLong = "the answer is longer than 512 KiB"
     case notDetails = "the answer is not a NotificationDetails document"

@@ -1,6 +1,6 @@
 import ByteText
 
-/// Cuts well-formed XML into pieces, and stops where it is not.
+/// Splits XML into pieces, and stops where it is not well-formed.
 struct XMLPieces {
     enum Piece {
         /// Element names without their prefix.
@@ -13,7 +13,7 @@ struct XMLPieces {
 
     init(_ bytes: some Collection<UInt8>) { rest = Array(bytes)[...] }
 
-    /// True when all bytes were taken.
+    /// True if all bytes were consumed.
     var isAtEnd: Bool { rest.isEmpty }
 
     mutating func next() -> Piece? {
@@ -27,14 +27,14 @@ struct XMLPieces {
             if skip("<!--", to: "-->") != nil || skip("<?", to: "?>") != nil { continue }
             if let inside = skip("</", to: ">") { return .closing(Self.name(inside)) }
             guard let inside = element() else { return nil }
-            // An empty element has no meaning here.
+            // Empty elements are skipped, because they have no meaning in these documents.
             if inside.last == UInt8(ascii: "/") { continue }
             return .opening(Self.name(inside))
         }
         return nil
     }
 
-    /// The bytes between the two marks, when the rest begins with the first.
+    /// Skips from `opening` through `closing` and returns the bytes between; `nil` if `opening` is not next.
     private mutating func skip(_ opening: StaticString, to closing: StaticString) -> ArraySlice<UInt8>? {
         guard rest.starts(with: "\(opening)".utf8) else { return nil }
         let inside = rest.dropFirst(opening.utf8CodeUnitCount)
@@ -46,7 +46,7 @@ struct XMLPieces {
         return inside[..<end.lowerBound]
     }
 
-    /// The inside of a tag; a `>` in an attribute's quotes does not end it.
+    /// Reads the inside of a tag. A `>` within an attribute's quotes does not end the tag.
     private mutating func element() -> ArraySlice<UInt8>? {
         var quote: UInt8?
         for index in rest.indices {

@@ -4,12 +4,12 @@ package import EditorialControl
 import KafkaModel
 import Logging
 
-// The control topic in the log and on `/readyz`.
+// Reports about the control topic in the log and on `/readyz`.
 
 extension Logger {
     func log(_ note: ControlNote, topics: ControlTopics) {
         switch note {
-        // The topics' warnings have said so.
+        // The warnings about topics already mention the missing topic.
         case .obstacle(.missing): debug("control topic missing", metadata: ["topic": "\(topics.control)"])
         case .obstacle(.unreadable(let failure)):
             warning("the control topic cannot be read; it is tried again", metadata: ["failure": "\(failure)"])
@@ -52,7 +52,7 @@ extension Logger {
 }
 
 extension ControlStatus {
-    /// Reasons for not being ready.
+    /// The reasons of the control topic for not being ready.
     func notReady(_ topics: ControlTopics) -> [ServiceStatus.NotReady] {
         let reasons = alarms.map { $0.notReady(topics) }
         guard !isKnown, !alarms.contains(where: \.holdsAll) else { return reasons }
@@ -66,7 +66,7 @@ extension ControlStatus {
 }
 
 extension ControlStatus.Alarm {
-    /// It may say by itself why nothing is sent.
+    /// True if the alarm alone explains why no news is sent.
     fileprivate var holdsAll: Bool {
         switch self {
         case .unreadable, .neverThere, .stale, .elsewhere: true
@@ -150,7 +150,7 @@ extension ControlStatus.Alarm {
 }
 
 extension KafkaFailure {
-    /// What lets a topic take our records.
+    /// The remedy for a topic that refuses this process's records.
     fileprivate var writeRemedy: String {
         if code.hasSuffix("AUTHORIZATION_FAILED") { return "grant this user DESCRIBE and WRITE on it" }
         return remedy.isEmpty ? "look at the brokers" : remedyClause
@@ -158,7 +158,7 @@ extension KafkaFailure {
 }
 
 extension HubEnvironment {
-    /// A sentence on two statements that do not agree.
+    /// A sentence about two contradicting statements of the environment.
     package static func disagreement(_ ours: HubEnvironment?, _ theirs: HubEnvironment, on topic: String) -> String {
         let said = ours.map { "\($0)" } ?? "name no environment"
         return "the settings \(ours == nil ? said : "say \(said)"), but the control topic \(topic) says \(theirs)"

@@ -2,16 +2,16 @@ import KafkaModel
 import NewsModel
 import Synchronization
 
-/// The records that were on the topics at start and are not committed yet.
+/// The records that were on the topics at start and are not committed.
 final class CatchUp: Sendable {
     private let remaining: Mutex<[TopicPartition: Int64]>
 
-    /// - Parameter ends: the end of each partition that had something to read.
+    /// - Parameter ends: the end offset of each partition that has uncommitted records.
     init(ends: [TopicPartition: Int64]) {
         remaining = Mutex(ends)
     }
 
-    /// `true` once everything is committed.
+    /// Applies commits. Returns `true` once everything is committed.
     func committed(_ offsets: [PartitionOffset]) -> Bool {
         remaining.withLock { remaining in
             for offset in offsets {
@@ -21,10 +21,10 @@ final class CatchUp: Sendable {
         }
     }
 
-    /// Drops a partition whose records of the start are gone, as its topic was created again or cut back.
+    /// Drops a partition that no longer has its records of the start, because its topic was recreated or truncated.
     ///
-    /// - Parameter kept: the partition's present offsets; `nil` when it is gone.
-    /// - Returns: `true` once nothing is left to be committed.
+    /// - Parameter kept: the partition's current offsets; `nil` if the partition does not exist.
+    /// - Returns: `true` once all partitions are committed or dropped.
     func found(_ partition: TopicPartition, kept: Range<Int64>?) -> Bool {
         remaining.withLock { remaining in
             if let end = remaining[partition], kept.map({ $0.upperBound < end }) ?? true { remaining[partition] = nil }
@@ -34,6 +34,6 @@ final class CatchUp: Sendable {
 
     var isDone: Bool { remaining.withLock(\.isEmpty) }
 
-    /// The partitions still open, for members of the group that others commit for.
+    /// The partitions with pending records, including those for which other group members commit.
     var open: [TopicPartition] { remaining.withLock { $0.keys.sorted() } }
 }

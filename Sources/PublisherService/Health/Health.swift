@@ -3,17 +3,17 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Distinguishes a pipeline that waits for a reason from one that is stuck.
+/// Distinguishes a pipeline that waits for a known reason from one that is stuck.
 struct Health {
-    /// Longer than any request may take, so that a slow hub does not look like a stuck process.
+    /// The longest normal wait. Longer than any request, so that a slow hub is not mistaken for a stuck process.
     var normalWait: Duration
 
-    /// A shard reports ten times a second; one that has not for this long has a blocked event loop.
+    /// The longest silence of a shard. Shards report ten times a second, so a longer one means a blocked event loop.
     static let silenceMax = Duration.seconds(30)
 
     /// - Parameters:
-    ///   - errorAt: when Kafka last reported an error.
-    ///   - waitingSince: since when records of a lane have waited on the topic although it could read them.
+    ///   - errorAt: the time of Kafka's last reported error.
+    ///   - waitingSince: the time since which a lane's readable records have waited on the topic.
     func stuck(
         _ reports: [(shard: Int, report: ShardReport)], errorAt: Instant?, waitingSince: Instant?, at now: Instant
     ) -> String? {
@@ -29,7 +29,7 @@ struct Health {
             let idle = (now - report.progressAt).components.seconds
             return "nothing has moved for \(idle) s, without a known reason; waiting: \(counted(held, "record"))"
         }
-        // One busy shard shows that records are read.
+        // A single shard with progress or a known reason shows that records are read.
         if let waitingSince, now - waitingSince > normalWait, unexplained.count == reports.count {
             let idle = (now - waitingSince).components.seconds
             return "records have waited on the topics for \(idle) s and none is read, without a known reason"
@@ -39,7 +39,7 @@ struct Health {
 
     private func hasReason(_ report: ShardReport, errorAt: Instant?, at now: Instant) -> Bool {
         if let errorAt, errorAt >= report.progressAt { return true }
-        // Longer than any request may take: no other reason explains that.
+        // A reply that takes longer than any request cannot be explained by another reason.
         if report.status.waits.contains(where: { $0.reason == .reply && now - $0.since > normalWait }) { return false }
         return report.status.waits.contains { wait in
             switch wait.reason {
@@ -47,9 +47,9 @@ struct Health {
                 .embargo, .ledger,
                 .partitionCounts, .unequalTopics, .commit, .shutdown:
                 true
-            // What waits is in a topic that is there.
+            // Waiting records belong to topics that exist.
             case .missingTopic: false
-            // Without an answer or an error for this long, these do not explain the wait.
+            // Without an answer or an error for this long, these reasons do not explain the wait.
             case .concurrency, .reply, .deadLetters, .heldTopic, .results, .revoke, .newIncarnation:
                 now - wait.since <= normalWait
             }

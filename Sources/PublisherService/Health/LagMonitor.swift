@@ -7,8 +7,8 @@ import NewsModel
 import PublishEngine
 import Synchronization
 
-/// Measures every few seconds, on a thread that may wait, how far behind the lanes are. Logs summaries, and the reasons why
-/// the service is not ready.
+/// Measures every few seconds how far the lanes are behind, on a thread that may block. Logs summaries, and the reasons
+/// why the service is not ready.
 final class LagMonitor: Sendable {
     private static let interval = Duration.seconds(5)
     private static let timeout = Duration.seconds(3)
@@ -18,7 +18,7 @@ final class LagMonitor: Sendable {
     private let settings: PublisherSettings
     private let telemetry: Telemetry
     private let log: Logger
-    /// Offsets still to be committed, by us or by other members of the groups; `nil` unless the run ends with them.
+    /// Offsets to be committed by this or other group members; `nil` unless the run ends with them.
     private let catchUp: CatchUp?
     private let onCaughtUp: @Sendable () -> Void
     private let stopped = DispatchSemaphore(value: 0)
@@ -40,11 +40,11 @@ final class LagMonitor: Sendable {
         thread.start()
     }
 
-    /// Returns at once; a measurement under way ends by its own time limit.
+    /// Stops the monitor. Returns at once; a measurement in progress ends at its own time limit.
     func stop() { stopped.signal() }
 
     private func run() {
-        // A broker that does not answer must not delay the other lanes for long.
+        // The short time limit keeps an unresponsive broker from delaying the other lanes.
         let admin = try? KafkaAdmin(settings: settings.kafka, timeout: Self.timeout)
         var stable = StableEnds(settings: settings.kafka, timeout: Self.timeout)
         var summary = Summary(at: telemetry.clock.now.wall)
@@ -60,7 +60,7 @@ final class LagMonitor: Sendable {
         } while stopped.wait(timeout: .now() + .nanoseconds(Int(Self.interval.nanoseconds))) == .timedOut
     }
 
-    /// Other members commit for their partitions, which only the broker knows.
+    /// Checks the partitions for which other members commit, because only the broker knows their offsets.
     private func checkCommits(_ catchUp: CatchUp, _ admin: KafkaAdmin) {
         for (index, lane) in settings.engine.lanes.enumerated() {
             let open = catchUp.open.filter { lane.topics.contains($0.topic) }
@@ -86,7 +86,7 @@ final class LagMonitor: Sendable {
             do throws(KafkaFailure) {
                 let unknown = telemetry.positions(lane: LaneID(index)).filter { $0.committed == nil }.map(\.partition)
                 if !unknown.isEmpty {
-                    // It takes a client of its own: once per assignment, not every time.
+                    // The query needs a client of its own, so it is made once per assignment and not every time.
                     let stored = try admin.committed(
                         group: settings.kafka.consumerGroup(lane: index, named: lane.name), unknown)
                     telemetry.found(stored, of: unknown)
@@ -96,7 +96,7 @@ final class LagMonitor: Sendable {
                     let kept = try admin.watermarks(partition)
                     var measured = Lag.Measurement(
                         partition: partition, committed: max(committed ?? 0, kept.lowerBound), end: kept.upperBound)
-                    // Asked for afterwards: what was committed meanwhile counts as readable.
+                    // The stable end is queried after the committed offsets, so that later commits count as readable.
                     if measured.committed < measured.end { measured.stable = try stable.end(of: partition) }
                     measurements.append(measured)
                 }
@@ -109,7 +109,7 @@ final class LagMonitor: Sendable {
     }
 }
 
-/// The last stable offsets of partitions that a lane is behind on. Its client is created when it is first needed.
+/// The last stable offsets of partitions on which a lane is behind. The client is created on first use.
 private struct StableEnds {
     let settings: KafkaSettings
     let timeout: Duration
@@ -120,7 +120,7 @@ private struct StableEnds {
         self.timeout = timeout
     }
 
-    /// - Returns: `nil` where nothing is hidden, because the lanes read uncommitted records too.
+    /// - Returns: `nil` if the lanes also read uncommitted records, so that no records are hidden.
     mutating func end(of partition: TopicPartition) throws(KafkaFailure) -> Int64? {
         guard settings.properties["isolation.level"] != "read_uncommitted" else { return nil }
         if admin == nil { admin = try KafkaAdmin(settings: settings, timeout: timeout, end: .lastStable) }
@@ -128,7 +128,7 @@ private struct StableEnds {
     }
 }
 
-/// A reason for not being ready that lasts longer than one measurement is logged when it starts and when it ends.
+/// Logs the start and the end of each reason for not being ready, if it lasts longer than one measurement.
 private struct ReadinessLog {
     private var seen: [ServiceStatus.NotReady] = []
     private var logged: [ServiceStatus.NotReady] = []
@@ -147,7 +147,7 @@ private struct ReadinessLog {
 }
 
 extension ServiceStatus.NotReady {
-    /// The same reason for the same lane, though its sentence may have changed.
+    /// True for the same reason and lane, even if the sentence has changed.
     fileprivate func isSame(_ other: ServiceStatus.NotReady) -> Bool { code == other.code && lane == other.lane }
 }
 

@@ -4,28 +4,28 @@ import NotificationHub
 import PublishEngine
 import Tracing
 
-/// A span for every request to the hub. It continues the trace of its event, and the result continues the span's.
+/// Makes a span for every request to the hub. It continues the event's trace, and the result continues the span's.
 ///
 /// Confined to a shard's loop; absent without a tracer.
 final class RequestTraces {
     private let tracer: any Tracer
     private let attributes: SpanAttributes
     private let name: String
-    /// As many as requests are in flight.
+    /// The spans of the requests in flight.
     private var open: [RequestID: Open] = [:]
-    /// The requests whose replies are being carried out.
+    /// The requests whose replies are being processed.
     private var arrived: [DeliveryID: Open] = [:]
-    /// Headers for results that wait for their dead letters.
+    /// Headers for results that wait for their dead letters to be stored.
     private var kept: [DeliveryID: [RecordHeader]] = [:]
-    /// Traces that began here and whose delivery is to be tried again.
+    /// New traces whose deliveries may be retried.
     private var begun: [DeliveryID: InstrumentationContext] = [:]
-    /// Deliveries given up in a rebalance never settle here: beyond it all are forgotten.
+    /// The limit of `begun` and `kept`, which are then emptied. Deliveries revoked in a rebalance never settle here.
     private static let begunMax = 4096
 
     private struct Open {
         var span: any Tracing.Span
         var delivery: DeliveryID
-        /// The event came without a trace.
+        /// True if the event arrived without a trace.
         var isFirst: Bool
     }
 
@@ -57,7 +57,7 @@ final class RequestTraces {
         span.attributes = attributes
     }
 
-    /// Until the next replies, results of these deliveries go on from here.
+    /// Ends the requests' spans. Results of these deliveries continue the spans until the next replies.
     func arrived(_ arrivals: [Arrival], at now: Instant) {
         arrived.removeAll(keepingCapacity: true)
         for arrival in arrivals {
@@ -91,13 +91,13 @@ final class RequestTraces {
         span.end(at: SpanTime(now))
     }
 
-    /// The result is written later, behind its dead letter.
+    /// Keeps the headers of a result that is written after its dead letter.
     func keep(_ request: StoreRequest) {
         if kept.count >= Self.begunMax { kept.removeAll() }
         kept[request.delivery] = carried(request)
     }
 
-    /// The headers that a result carries on, from the request that settled it where there was one.
+    /// The headers that a result carries, from the request that settled it if there was one.
     func carried(_ request: StoreRequest) -> [RecordHeader] {
         if let headers = kept.removeValue(forKey: request.delivery) { return headers }
         if !begun.isEmpty { begun[request.delivery] = nil }
@@ -108,7 +108,7 @@ final class RequestTraces {
     }
 }
 
-/// Trace headers as they stand on a record.
+/// Reads and writes trace headers of a record.
 private struct RecordHeaders: Extractor, Injector {
     func extract(key: String, from carrier: [RecordHeader]) -> String? {
         carrier.isEmpty ? nil : carrier.last { $0.name == key }?.text

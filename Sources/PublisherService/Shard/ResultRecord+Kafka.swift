@@ -3,19 +3,19 @@ package import KafkaModel
 package import NewsModel
 package import PublishEngine
 
-/// The owner of a partition as its results name it: a process, and an assignment of partitions to it.
+/// The owner of a partition as results name it: a process and one of its assignments.
 package struct ResultOwner: Sendable {
     private let process: UInt32
     private var assignment = 0
     package private(set) var text: String
 
-    /// - Parameter process: differs from that of any other process, past or present.
+    /// - Parameter process: a value that no other process uses, past or present.
     package init(process: UInt32) {
         self.process = process
         text = Self.text(process, 0)
     }
 
-    /// Partitions were assigned to this process, perhaps again: another process may have had them meanwhile.
+    /// Starts a new assignment. Another process may have owned the partitions in between.
     package mutating func partitionsAssigned() {
         assignment += 1
         text = Self.text(process, assignment)
@@ -27,7 +27,7 @@ package struct ResultOwner: Sendable {
 }
 
 extension StoreRequest {
-    /// Writes the record for the results topic, which goes to the same partition as the event's.
+    /// Writes the record for the results topic. It goes to the partition with the event's number.
     package func resultRecord(
         in draft: inout RecordDraft, topic: String, group: String, owner: ResultOwner, carrying carried: [RecordHeader]
     ) {
@@ -44,8 +44,8 @@ extension StoreRequest {
         for header in carried { draft.addHeader(header) }
     }
 
-    /// The event as it came, with its outcome in headers. Its time is that of writing, from which retention counts; the
-    /// original's is a header.
+    /// The unchanged event with its outcome in headers. Its timestamp is the time of writing, from which retention
+    /// counts; the original time is a header.
     package func deadLetterRecord(_ record: SourceRecord, topic: String) -> ProducedRecord {
         var ours = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
@@ -57,7 +57,7 @@ extension StoreRequest {
         return ProducedRecord(topic: topic, key: record.key, value: record.value, headers: original + ours)
     }
 
-    /// Headers about the dead letter itself. If the event came with one, that is about another record.
+    /// Headers about the dead letter itself. If an event arrives with one, it describes another record and is dropped.
     private static let deadLetterHeaders: Set = [
         HeaderName.source, HeaderName.outcome, HeaderName.reason, HeaderName.writtenAt, HeaderName.truncated,
     ]

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 package import NewsModel
 
-/// The two clocks of the process.
+/// The monotonic and the wall clock of the process.
 package struct ServiceClock: Sendable {
     package init() {}
 
@@ -13,18 +13,18 @@ package struct ServiceClock: Sendable {
         .uptimeNanoseconds(UInt64(clamping: steady.nanoseconds))
     }
 
-    /// The event loops' own clock.
+    /// The event loops' monotonic clock.
     static var steady: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
-    /// The system's own clock, as it is now.
+    /// The system's wall clock, as it is set now.
     static var wall: Instant { read(CLOCK_REALTIME) }
 
-    /// Time since the machine started. Unlike `steady` it goes on while the machine is suspended.
+    /// The time since the machine started. Unlike `steady` it includes the time while the machine was suspended.
     static var boot: Instant {
         #if os(Linux)
         read(CLOCK_BOOTTIME)
         #else
-        // Darwin's monotonic clock does so itself.
+        // Darwin's monotonic clock includes suspended time.
         read(CLOCK_MONOTONIC)
         #endif
     }

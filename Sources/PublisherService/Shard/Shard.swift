@@ -12,7 +12,8 @@ import NotificationHub
 import PublishEngine
 import Tracing
 
-/// One event loop with its engine, its hub connections and its partitions: input → `handle` → each action carried out.
+/// One event loop with its engine, hub connections and partitions. Passes inputs to `handle` and carries out its
+/// actions.
 ///
 /// Confined to its event loop.
 final class Shard {
@@ -22,7 +23,7 @@ final class Shard {
     private let kafka: KafkaDriver
     private let control: ControlLink
     private let held: HeldLink
-    // What the held link knows from us.
+    // The values that were last sent to the held link.
     private var partitionCounts: [String: Int] = [:]
     private var returns: (settled: Int, perSecond: Int?) = (0, nil)
     private let telemetry: Telemetry
@@ -35,14 +36,14 @@ final class Shard {
     private var owner: ResultOwner
     private var accessToken: AccessToken
     private var tokenCheckedAt = Instant.distantPast
-    /// Requests that may be in flight.
+    /// The most requests in flight.
     private var connections: Int
 
     private var inputs = ReentrancyQueue<Input>()
     private var actions: [Action] = []
-    /// The result that is being written; the next one uses its memory.
+    /// The record of the result that is being written. The next result reuses its memory.
     private var draft = RecordDraft()
-    /// Records the producer had no room for; bounded by the window, whose records they belong to.
+    /// Records for which the producer had no room. Bounded by the window, to which the records belong.
     private var unproduced: Deque<Unproduced> = []
     private var alarm: (at: Instant, task: Scheduled<Void>)?
     private var hasFinished = false
@@ -50,18 +51,18 @@ final class Shard {
     private let traces: RequestTraces?
     private let onResult: (@Sendable (ResultRecord) -> Void)?
     private var nextReport: Scheduled<Void>?
-    /// Wall minus monotonic at the last report: a step must be noticed although nothing happens.
+    /// Wall minus monotonic time at the last report, to detect a clock step without any input.
     private var clockOffset: Duration?
     private var standstill = StandstillWatch()
-    /// The hub's clock as the engine last heard of it.
+    /// The hub's time that was last passed to the engine.
     private var hubDate: Instant?
-    /// Asks the hub for the time; `nil` while there is no question.
+    /// Asks the hub for the time; `nil` if no question is in flight.
     private var timeQuestion: HubQuestions?
     private let tls: NIOSSLContext?
 
-    /// An event that concerns more than this shard.
+    /// An event that affects more than this shard.
     enum Event: Sendable {
-        /// Its drain is done.
+        /// The shard has finished its drain.
         case finished(Leftovers)
         /// An event recalled a story.
         case recalled(EventRecall)
@@ -100,13 +101,13 @@ final class Shard {
         ours.connections = connections
         ours.awaitsOrders = true
         ours.asksHubForTime = true
-        // The memory that windows may take is the process's, however many shards there are.
+        // The windows' memory limit applies to the process, so it is divided among the shards.
         for lane in ours.lanes.indices { ours.lanes[lane].window.divideBytes(among: settings.shards) }
         engine = Engine(
             settings: ours, rules: rules, seed: settings.seed &+ UInt64(id.index))
         owner = ResultOwner(process: UInt32.random(in: .min ... .max))
         accessToken = AccessToken(settings.connection)
-        // The pool has room for all, since this shard may get the share of others.
+        // The pool has room for all connections, because this shard may get the share of others.
         var limits = settings.limits
         limits.connections = settings.engine.connections
         limits.waitingMax = settings.engine.connections
@@ -114,7 +115,7 @@ final class Shard {
         pool = SenderPool(
             eventLoop: eventLoop, target: SendTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
-            // A request may be answered after the shard has gone: the hub decides when.
+            // A reply may arrive after the shard was released, because the hub decides when it answers.
             onResults: { [weak self] results in self?.take(results) })
         // One question tells the whole process, before orders lapse and embargoes end, whether its clock is ahead.
         if id.index == 0 { askHubForTime() }
@@ -131,7 +132,7 @@ final class Shard {
         }
     }
 
-    /// Records an event for the rest of the process, and produces what waited for room.
+    /// Passes an event to the rest of the process, and produces records that waited for room.
     private func count(_ event: KafkaEvent) {
         switch event {
         case .assigned(let lane, _, let partitions):
@@ -152,13 +153,13 @@ final class Shard {
         }
     }
 
-    /// All replies that came at once are one input: the engine looks at its queues once for all of them, and requests that
-    /// leave in a row find a hub that is awake.
+    /// Combines all replies that arrived at once into one input. The engine then checks its queues only once, and the
+    /// hub receives the next requests in quick succession while it is awake.
     private func take(_ results: consuming [SettledRequest]) {
         var results = results
         var arrivals: [Arrival] = []
         arrivals.reserveCapacity(results.count)
-        // Taken out from the end: a copy of each would count its references.
+        // Requests are removed from the end, because copying each would count its references.
         results.reverse()
         while let next = results.popLast() {
             arrivals.append(Arrival(request: RequestID(rawValue: next.id), reply: Reply(next.result)))
@@ -166,13 +167,13 @@ final class Shard {
         take(.replies(arrivals))
     }
 
-    /// Takes an input; one that comes from within another's actions waits its turn.
+    /// Handles an input. One that comes from within another's actions is handled after it.
     func take(_ input: Input) {
         eventLoop.assertInEventLoop()
         inputs.append(input)
         guard inputs.startDraining() else { return }
         while let next = inputs.next() {
-            // The engine learns of a standstill before it acts on anything that has waited meanwhile.
+            // The engine is notified of a standstill before it handles inputs that waited during it.
             if let standstill = standstillSinceLastLook() { handle(standstill) }
             handle(next)
         }
@@ -193,7 +194,7 @@ final class Shard {
         return .stoodStill(duration)
     }
 
-    /// - Parameter categories: all since the start, the new ones at the end.
+    /// - Parameter categories: all categories since the start, the new ones at the end.
     func reload(_ reload: Reload, categories: [String]) {
         meter.know(categories)
         take(.reload(reload))
@@ -238,7 +239,7 @@ final class Shard {
         take(.hubDate(date))
     }
 
-    /// Only what has changed: nobody reads it while there is no held topic.
+    /// Passes only changes, because the link is not read while the held topic is missing.
     private func paceReturns() {
         let next = (settled: engine.returnsSettled, perSecond: engine.requestsPerSecond)
         guard next != returns else { return }
@@ -246,7 +247,7 @@ final class Shard {
         held.take(.settled(id, next.settled, perSecond: next.perSecond))
     }
 
-    /// The hub's connections belong to shards as the partitions do: the only one with partitions gets all.
+    /// Adjusts the share of connections to the share of partitions: the only shard with partitions gets all.
     private func shareConnections() {
         guard let share = telemetry.connectionShare(of: id, settings.engine.connections), share != connections else {
             return
@@ -258,13 +259,13 @@ final class Shard {
 
     // MARK: Actions
 
-    /// In order. Results in a row, and requests in a row, go step by step together: all steps for one after the other would
-    /// not fit into the processor's instruction cache, and be fetched anew for each.
+    /// Carries out the actions in order. Consecutive results and requests are processed in groups, step by step.
+    /// Otherwise the steps would not fit into the processor's instruction cache and be fetched again for each.
     private func carryOutActions() {
         var actions = exchange(&self.actions, with: [])
         var results: [StoreRequest] = []
         var requests: [PoolRequest] = []
-        // Taken out of the array from its end: a copy of each action would count all its references.
+        // Actions are removed from the array's end, because copying each would count all its references.
         actions.reverse()
         while let action = actions.popLast() {
             switch action {
@@ -287,7 +288,7 @@ final class Shard {
 
     private func carryOut(_ action: consuming Action) {
         switch action {
-        // In groups: see `carryOutActions`.
+        // Handled in groups by `carryOutActions`.
         case .send, .store: break
         case .renewToken:
             accessToken.discard()
@@ -319,7 +320,7 @@ final class Shard {
         }
     }
 
-    /// Any reply to any request has the hub's time. This request needs no key and sends nothing.
+    /// Asks for the hub's time, which any reply contains. The request needs no key and sends no notification.
     private func askHubForTime() {
         guard timeQuestion == nil else { return }
         var limits = SenderLimits(connections: 1)
@@ -344,7 +345,7 @@ final class Shard {
         timeQuestion = nil
     }
 
-    /// A token is minted once per lifetime and looked at once a second.
+    /// Renews the token once per lifetime; checked at most once a second.
     private func authorize() {
         let now = clock.now.steady
         guard now >= tokenCheckedAt + .seconds(1) else { return }
@@ -369,7 +370,7 @@ final class Shard {
 
     private func store(_ requests: inout [StoreRequest]) {
         guard !requests.isEmpty else { return }
-        // Endings that have a dead letter were noted when that was written.
+        // Results with a dead letter were noted when the dead letter was written.
         for request in requests where !request.result.outcome.isDeadLettered { note(request) }
         for request in requests where !produce(request, in: &draft) {
             unproduced.append(Unproduced(record: ProducedRecord(draft), delivery: request.delivery, kind: .result))
@@ -379,7 +380,7 @@ final class Shard {
 
     /// Writes the result and hands it to the producer.
     ///
-    /// - Returns: `false` when it has no room, or others wait for it.
+    /// - Returns: `false` if the producer has no room, or if earlier records wait for room.
     private func produce(_ request: StoreRequest, in draft: inout RecordDraft) -> Bool {
         request.resultRecord(
             in: &draft, topic: settings.engine.resultsTopic, group: settings.kafka.group, owner: owner,
@@ -410,10 +411,10 @@ final class Shard {
 
     // MARK: Time
 
-    /// An alarm that comes early or twice does no harm, so only an earlier one replaces the one that is armed.
+    /// Sets the alarm. Early and repeated alarms do no harm, so only an earlier one replaces the pending one.
     private func armAlarm() {
         guard let wakeAt = engine.wakeAt else { return }
-        // At least a millisecond ahead: should the engine ever ask for the past, the loop must not spin.
+        // The alarm is at least a millisecond ahead, so that the loop does not spin if the engine requests a past time.
         let at = max(wakeAt, clock.now.steady + .milliseconds(1))
         if let alarm {
             guard at < alarm.at else { return }
@@ -427,7 +428,7 @@ final class Shard {
         alarm = (at, task)
     }
 
-    /// Closes the connections; replies still under way are lost.
+    /// Closes the connections. Replies in flight are lost.
     func close() {
         alarm?.task.cancel()
         nextReport?.cancel()
@@ -439,8 +440,8 @@ final class Shard {
 }
 
 extension Reply {
-    /// The engine judges by four obstacles, which the simulation can produce as well; the pool names a dozen failures, which
-    /// help a person. Hence two types.
+    /// The engine distinguishes four obstacles, which the simulation can produce too. The pool names a dozen failures,
+    /// which help operators. The two types are therefore separate.
     fileprivate init(_ result: consuming SendResult) {
         switch result {
         case .replied(let reply): self = .replied(reply)

@@ -3,13 +3,12 @@ import Logging
 import NewsModel
 import PublishEngine
 
-/// The log lines of one shard: what becomes of the news. Remembers what it has reported, so that a state which lasts is
-/// one line.
+/// Logs one shard's outcomes. Remembers what it has logged, so that a lasting state produces one line.
 struct ShardLog {
     private let log: Logger
     private let lanes: [String]
     private var reportedHalts: [Halt.Reason] = []
-    /// The code of the last commit's failure.
+    /// The code of the last failed commit.
     private var commitFailure: String?
 
     init(_ log: Logger, lanes: [String]) {

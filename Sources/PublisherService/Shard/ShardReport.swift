@@ -2,24 +2,24 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// A shard's report to the rest of the process, ten times a second.
+/// A shard's report to the rest of the process, made ten times a second.
 struct ShardReport: Sendable {
-    /// By the monotonic clock, as is `progressAt`.
+    /// The monotonic time of the report; `progressAt` is monotonic too.
     var at: Instant
     var tally: Tally
     var recent: RecentResults
     var status: EngineStatus
     var limiter: Limiter
-    /// The time for which each limiter has applied so far, in nanoseconds, in the order of `Limiter.allCases`.
+    /// The time for which each limiter has applied since the start, in nanoseconds, in the order of `Limiter.allCases`.
     var limitedFor: [Int64]
     var tokens: Int?
     var openConnections: Int
     var oldestHeld: [Instant?]
-    /// When something last moved: a record read, a reply, a result stored, a commit.
+    /// The time of the last progress: a record read, a reply, a stored result, a commit.
     var progressAt: Instant
 }
 
-/// Counts what one shard does. Belongs to its event loop; nothing here takes a lock.
+/// The counters of one shard. Confined to its event loop, so no locks are needed.
 struct ShardMeter {
     var tally: Tally
     private var recent = RecentResults()
@@ -38,17 +38,17 @@ struct ShardMeter {
         reportedAt = now
     }
 
-    /// Categories are only ever added: their counts stay.
+    /// Adds new categories. Categories are never removed, so existing counts keep their places.
     mutating func know(_ categories: [String]) {
         self.categories = categories
         tally.grow(toCategories: categories.count)
     }
 
     mutating func settled(_ request: StoreRequest) {
-        // Lanes and categories are few and their names short: comparing them costs less than hashing one.
+        // Lanes and categories are few with short names, so comparing them costs less than hashing.
         guard let lane = lanes.firstIndex(of: request.result.lane) else { return }
         recent.add(request)
-        // Rehearsals are not what the newsroom's numbers are about.
+        // Rehearsals are excluded from the newsroom's figures.
         guard !request.result.isTest else { return }
         tally.count(request, lane: lane)
         for name in request.result.categories {
@@ -56,7 +56,7 @@ struct ShardMeter {
         }
     }
 
-    /// Counts the present limiter as having applied since the last report.
+    /// Adds the time since the last report to the current limiter.
     mutating func report(
         on engine: Engine, _ status: EngineStatus, openConnections: Int, at now: Moment
     ) -> ShardReport {
@@ -73,7 +73,7 @@ struct ShardMeter {
 }
 
 extension Input {
-    /// It shows that the pipeline moves.
+    /// True if the input shows that the pipeline makes progress.
     var isProgress: Bool {
         switch self {
         case .replies: true

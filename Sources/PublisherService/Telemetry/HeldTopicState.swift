@@ -2,22 +2,22 @@ import ControlIO
 import KafkaModel
 import NewsModel
 
-/// Whether the held topic can be read.
+/// The availability of the held topic.
 struct HeldTopicState: Sendable {
-    /// Since when it cannot, by the monotonic clock, and why; `nil` while it can, and for a topic that was never there.
+    /// The start (monotonic) and the reason of an outage; `nil` if the topic can be read or never existed.
     private var away: (since: Instant, failure: KafkaFailure)?
     private var isThere = false
     private var wasThere = false
 
-    /// - Returns: `true` if it was not there before.
+    /// - Returns: `true` if the topic was not available before.
     mutating func appeared() -> Bool {
         defer { (isThere, wasThere, away) = (true, true, nil) }
         return !isThere
     }
 
-    /// It is missing, or cannot be read. That it is missing from the start is somebody's choice, of which a warning tells then.
+    /// Records an outage. A topic that is missing from the start is intentional, and the start has logged a warning.
     ///
-    /// - Returns: `true` if that is news.
+    /// - Returns: `true` if the outage must be reported.
     mutating func went(_ failure: KafkaFailure, at now: Instant) -> Bool {
         isThere = false
         guard wasThere || !Self.isMissing(failure) else { return false }
@@ -27,11 +27,11 @@ struct HeldTopicState: Sendable {
 
     static func isMissing(_ failure: KafkaFailure) -> Bool { failure.code == "UNKNOWN_TOPIC_OR_PART" }
 
-    /// Why held events do not come back for the moment.
+    /// The reasons why held events are not returned to their lanes now.
     ///
     /// - Parameters:
-    ///   - status: the last of the link.
-    ///   - patience: what passes sooner is no reason.
+    ///   - status: the latest status of the link.
+    ///   - patience: the time that a problem must last to be a reason.
     func notReady(
         _ status: HeldLink.Status?, topic: String, patience: Duration, at now: Instant
     ) -> [ServiceStatus.NotReady] {

@@ -3,9 +3,9 @@ import NewsModel
 
 /// The distance of a lane behind its topics, measured every few seconds.
 struct Lag: Sendable {
-    /// Records of our partitions that were not committed at the last measurement.
+    /// Uncommitted records of this process's partitions at the last measurement.
     private(set) var records: Int64 = 0
-    /// Where a partition ended when it was measured at this time, for partitions that have not been committed up to there.
+    /// The ends of partitions at earlier measurements, for partitions that are not committed up to them.
     private var marks: [TopicPartition: Mark] = [:]
 
     /// Partitions with records behind an open transaction, which hides them from the lane.
@@ -14,7 +14,7 @@ struct Lag: Sendable {
     private struct Mark {
         var end: Int64
         var at: Instant
-        /// Everything that the lane can read is committed.
+        /// True if everything that the lane can read is committed.
         var isHidden: Bool
     }
 
@@ -23,28 +23,28 @@ struct Lag: Sendable {
         /// The last stable offset, at which the open transaction begins.
         var from: Int64
         var records: Int64
-        /// The first measurement that found it, by the monotonic clock.
+        /// The monotonic time of the first measurement that found the open transaction.
         var since: Instant
     }
 
     struct Measurement {
         var partition: TopicPartition
-        /// The offset of the first record without a commit.
+        /// The offset of the first uncommitted record.
         var committed: Int64
-        /// The last stable offset, up to which a lane can read; `nil` if it was not asked for.
+        /// The last stable offset, up to which a lane can read; `nil` if it was not queried.
         var stable: Int64?
-        /// The high watermark: the offset of the next record to be written.
+        /// The high watermark: the offset of the next record.
         var end: Int64
     }
 
-    /// A record that has waited at least since then is still not committed; `nil` when there is none. In a steady stream
-    /// there is always some record that is not committed yet, but never one from before the last measurement.
+    /// The time since which an uncommitted record has waited at least; `nil` without uncommitted records. A steady
+    /// stream always has uncommitted records, but never one from before the last measurement.
     var since: Instant? { marks.values.map(\.at).min() }
 
-    /// The same without records that an open transaction hides.
+    /// The same as `since`, without records that an open transaction hides.
     var readableSince: Instant? { marks.values.filter { !$0.isHidden }.map(\.at).min() }
 
-    /// The partitions that the same transaction has held up for a time, in their order.
+    /// The partitions that the same transaction has blocked for at least `patience`, in order.
     func hidden(for patience: Duration, at now: Instant) -> [(partition: TopicPartition, Hidden)] {
         hidden.filter { now - $0.value.since >= patience }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
@@ -61,7 +61,7 @@ struct Lag: Sendable {
             mark?.isHidden = stable < measured.end && measured.committed >= stable
             marks[measured.partition] = mark
             guard stable < measured.end else { continue }
-            // While transactions end and others begin, the last stable offset moves on.
+            // The last stable offset advances while transactions end and others begin.
             let before = knownHidden[measured.partition].flatMap { $0.from == stable ? $0.since : nil }
             hidden[measured.partition] = Hidden(
                 from: stable, records: measured.end - stable, since: before ?? now)

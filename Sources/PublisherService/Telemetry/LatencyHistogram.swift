@@ -1,31 +1,31 @@
 import NewsModel
 
-/// Durations counted in buckets, two to an octave from 0.5 ms to 70 minutes: a percentile read from it is off by a third at most.
+/// Durations in buckets, two per octave from 0.5 ms to 70 minutes. Percentiles are off by at most a third.
 public struct LatencyHistogram: Sendable, Hashable {
-    /// Upper bounds of the buckets, in nanoseconds; one more bucket holds what is beyond.
+    /// Upper bounds of the buckets, in nanoseconds. One more bucket holds longer durations.
     public static let bounds: [Int64] = (0..<octaves).flatMap { octave in
         [first << octave, (first << octave) / 2 * 3]
     }
     private static let first: Int64 = 500_000
     private static let octaves = 24
 
-    /// One more than there are bounds.
+    /// The counts of all buckets, one more than there are bounds.
     public private(set) var counts = [UInt64](repeating: 0, count: 2 * Self.octaves + 1)
-    /// Of all durations, in nanoseconds.
+    /// The sum of all durations, in nanoseconds.
     public private(set) var sum: UInt64 = 0
 
     public init() {}
 
     public var count: UInt64 { counts.reduce(0, +) }
 
-    /// A negative duration (clocks of two machines) counts as zero.
+    /// Adds a duration. A negative one, from the clocks of two machines, counts as zero.
     public mutating func add(_ duration: Duration) {
         let nanoseconds = UInt64(clamping: duration.nanoseconds)
         sum &+= nanoseconds
         counts[Self.bucket(of: nanoseconds)] += 1
     }
 
-    /// The first bucket whose bound is not below: found by the position of the highest bit, not by a search.
+    /// The first bucket whose bound is not smaller. Computed from the highest bit rather than searched.
     static func bucket(of nanoseconds: UInt64) -> Int {
         guard nanoseconds > UInt64(first) else { return 0 }
         let units = (nanoseconds - 1) / UInt64(first)
@@ -40,8 +40,8 @@ public struct LatencyHistogram: Sendable, Hashable {
         sum &+= other.sum
     }
 
-    /// The duration that `share` (0…1) of all did not exceed, in seconds, by linear interpolation in its bucket; `nil` when there
-    /// are none.
+    /// The duration that `share` (0…1) of all durations did not exceed, in seconds, interpolated linearly within its
+    /// bucket; `nil` without durations.
     public func quantile(_ share: Double) -> Double? {
         let total = count
         guard total > 0 else { return nil }

@@ -2,16 +2,16 @@ import DequeModule
 import NewsModel
 import PublishEngine
 
-/// The latest results. Bad ones have a queue of their own, so that a thousand good ones do not push them out.
+/// The latest results. Bad ones have a separate queue, so that a thousand good ones do not displace them.
 struct RecentResults: Sendable {
-    /// Results kept of each kind.
+    /// The most results kept of each kind.
     static let capacity = 256
-    /// Memory that the results of each kind may take, roughly.
+    /// The approximate memory for the results of each kind.
     static let bytesMax = 256 << 10
 
-    /// Kept whole, which costs nothing.
+    /// Good results, kept unchanged because that costs nothing.
     private var good = Recent<StoreRequest>()
-    /// Without their carried headers.
+    /// Bad results, without their carried headers.
     private var bad = Recent<ResultRecord>()
 
     private struct Recent<Element: Sendable>: Sendable {
@@ -37,12 +37,12 @@ struct RecentResults: Sendable {
         }
     }
 
-    /// All that are kept, in no order.
+    /// All results that are kept, unordered.
     var all: [ResultRecord] { good.elements.map(\.element.result) + bad.elements.map(\.element) }
 }
 
 extension StoreRequest {
-    /// The memory of the result, roughly: its own size and its texts.
+    /// The approximate memory of the result: its own size and its texts.
     fileprivate var resultByteCount: Int {
         func count(_ text: String?) -> Int { text?.utf8.count ?? 0 }
         var bytes = 512 + count(result.eventID) + count(result.notificationID) + count(result.trackingID)

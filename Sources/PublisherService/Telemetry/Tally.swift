@@ -1,14 +1,14 @@
 public import NewsModel
 import PublishEngine
 
-/// Counts of the work done so far, in plain arrays. Confined to a shard's loop; others see copies.
+/// Counts of completed work, in plain arrays. Confined to a shard's loop; other threads receive copies.
 public struct Tally: Sendable {
-    /// In the order of the settings.
+    /// The lanes, in the order of the settings.
     public private(set) var lanes: [Lane]
-    /// Outcomes by category, in the order of the settings; those added by later reloads come last. An event in two
-    /// categories counts in both.
+    /// Outcomes by category, in the order of the settings. Categories from later reloads follow at the end. An event in
+    /// two categories counts in both.
     public private(set) var categories: [Outcomes]
-    /// Requests put on the wire, retries and probes included.
+    /// Requests sent, including retries and probes.
     public var requests: UInt64 = 0
 
     public struct Lane: Sendable {
@@ -18,13 +18,13 @@ public struct Tally: Sendable {
         public internal(set) var total = LatencyHistogram()
         /// Dead letters by each reason of `DeadLetterReason`.
         public internal(set) var deadLetters = Lane.zeros(DeadLetterReason.all)
-        /// Deliveries by each part that can be cut from a payload.
+        /// The number of deliveries for each part that can be cut from a payload.
         public internal(set) var cuts = Lane.zeros(PayloadCuts.allNames)
-        /// Categories that deliveries were not sent to, for lack of room in a tag expression.
+        /// Categories to which deliveries were not sent, because a tag expression had no room.
         public internal(set) var leftOut: UInt64 = 0
     }
 
-    /// Counts by outcome.
+    /// The counts of deliveries by outcome.
     public struct Outcomes: Sendable, Hashable {
         private var counts = [UInt64](repeating: 0, count: Outcome.allCases.count)
 
@@ -44,7 +44,7 @@ public struct Tally: Sendable {
         self.categories = Array(repeating: Outcomes(), count: categories)
     }
 
-    /// - Parameter request: rather than its result, which is large enough to be worth not copying.
+    /// - Parameter request: passed instead of its result, which is expensive to copy.
     mutating func count(_ request: StoreRequest, lane: Int) { lanes[lane].count(request) }
 
     mutating func count(_ outcome: Outcome, category: Int) { categories[category].count(outcome) }
@@ -62,7 +62,7 @@ public struct Tally: Sendable {
 }
 
 extension Tally.Lane {
-    /// Every count from the start, so that metrics show its first increase.
+    /// All keys with a count of 0 from the start, so that metrics show the first increase.
     fileprivate static func zeros(_ keys: [String]) -> [String: UInt64] {
         Dictionary(keys.map { ($0, 0) }) { first, _ in first }
     }
@@ -92,7 +92,7 @@ extension Tally.Lane {
 }
 
 extension Outcome {
-    /// Its place in `allCases`.
+    /// The position in `allCases`.
     var index: Int {
         switch self {
         case .accepted: 0

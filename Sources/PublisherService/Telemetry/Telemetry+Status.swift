@@ -5,10 +5,10 @@ import NewsModel
 import PublishEngine
 import Synchronization
 
-// The reports of all shards as one status.
+// Combines the reports of all shards into one status.
 
 extension Telemetry {
-    /// Everything at once.
+    /// The complete status at this moment.
     public var status: ServiceStatus {
         let state = state.withLock { $0 }
         let now = clock.now
@@ -32,7 +32,7 @@ extension Telemetry {
             kafkaErrors: state.errors,
             lastKafkaError: state.lastError?.failure, restarts: state.restarts, control: state.control,
             held: state.held.map {
-                // What was called back is due now.
+                // An event that was requested back is due now.
                 .init(events: $0.held, ours: $0.ours, nextDue: $0.nextDue.map { max($0, startedAt) })
             }, heldLost: state.heldLost, waits: waits,
             notReady: notReady(lanes, reports, waits, state, at: now),
@@ -45,7 +45,7 @@ extension Telemetry {
         let statuses = reports.map { $0.status.lanes[index] }
         let lag = state.lags[id]
         let oldest = reports.compactMap { $0.oldestHeld[index] }.min().map { now.wall - $0 }
-        // Records that are not read yet are at least as old as the first measurement that found them.
+        // Unread records are at least as old as the first measurement that found them.
         let age = oldest ?? lag?.since.map { now.steady - $0 }
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,
@@ -58,7 +58,7 @@ extension Telemetry {
             consumer: state.consumers[id], lagAge: lag.map { _ in max(.zero, age ?? .zero) })
     }
 
-    /// Waits of several shards for the same reason count as one, as long as the longest.
+    /// Combines waits of several shards with the same reason into one, with the longest duration.
     private func waits(_ reports: [ShardReport], at now: Moment) -> [ServiceStatus.Waiting] {
         var waits: [ServiceStatus.Waiting] = []
         for wait in reports.flatMap(\.status.waits) {
@@ -85,7 +85,7 @@ extension Telemetry {
         return halts
     }
 
-    /// Open transactions that hide a lane's records.
+    /// The open transactions that hide a lane's records.
     private func openTransactions(_ state: State, at now: Instant) -> [ServiceStatus.NotReady] {
         settings.lanes.enumerated().compactMap { index, lane in
             let hidden = state.lags[LaneID(index)]?.hidden(for: Self.normalTransaction, at: now) ?? []
@@ -104,10 +104,10 @@ extension Telemetry {
         }
     }
 
-    /// A transaction that is open for longer is a reason for not being ready.
+    /// The longest normal transaction. A longer one is a reason for not being ready.
     private static let normalTransaction = Duration.seconds(10)
 
-    /// Waits that last longer are reasons for not being ready.
+    /// The longest normal wait. A longer one is a reason for not being ready.
     private static let normalWait = Duration.seconds(5)
 
     private func notReady(
@@ -118,7 +118,7 @@ extension Telemetry {
         if let obstacle = state.obstacle { return [obstacle.notReady] }
         if state.isDraining { reasons.append(.init(code: "shutting-down", detail: "shutting down", remedy: "")) }
         for (index, lane) in lanes.enumerated() where lane.partitions == nil {
-            // A rebalance takes a moment.
+            // A rebalance takes a moment, so that a short gap is normal.
             if let revokedAt = state.revokedAt[LaneID(index)], now.steady - revokedAt <= Self.normalWait { continue }
             let isMissing = waits.contains {
                 $0.lane == lane.name && $0.reason == .missingTopic && $0.duration > Self.normalWait
@@ -162,7 +162,7 @@ extension Telemetry {
         }
         for wait in reports.flatMap(\.status.waits)
         where wait.isAlarming && wait.reason != .halt && wait.reason != .flood
-            // An editor who has stopped something is to see it here as soon as it holds.
+            // A stop order is shown at once, so that the editor sees when it takes effect.
             && (wait.reason == .stopped || now.steady - wait.since > Self.normalWait)
         {
             let lane = wait.lane.map { settings.lanes[$0.index].name }
@@ -185,7 +185,7 @@ extension Telemetry {
 }
 
 extension ServiceStatus.NotReady {
-    /// Others say another time than this machine's clock.
+    /// The hub's or the brokers' clock differs from this machine's.
     fileprivate static func clock(_ finding: ClockWitnesses.Finding) -> ServiceStatus.NotReady {
         let seconds = finding.difference.components.seconds
         let amount = "\(ByteText.grouped(Int(seconds.magnitude))) s \(seconds < 0 ? "behind" : "ahead of")"

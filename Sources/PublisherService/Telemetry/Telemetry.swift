@@ -8,13 +8,12 @@ public import NewsModel
 import PublishEngine
 import Synchronization
 
-/// The work and the condition of a publisher, for everyone outside its event loops.
+/// The work and the condition of a publisher, for code outside its event loops.
 ///
-/// Shards count for themselves and report ten times a second, so that nothing here is touched for each event.
+/// Shards count their own work and report ten times a second, so that single events access nothing here.
 public final class Telemetry: Sendable {
     let clock = ServiceClock()
-    /// By the monotonic clock, as are all instants here.
-    /// By the wall clock as it was then.
+    /// The start by the wall clock. All other instants here are monotonic.
     let startedAt: Instant
     let settings: EngineSettings
     private let deadLetterTopic: String
@@ -26,32 +25,32 @@ public final class Telemetry: Sendable {
         var reports: [ShardReport?]
         var categories: [String]
         var rate: EngineSettings.Rate?
-        /// By lane and shard; absent before the lane's first assignment, and between two.
+        /// Partitions by lane and shard. There is no entry before the first assignment and between two assignments.
         var assigned: [LaneShard: [TopicPartition]] = [:]
-        /// Since when a lane that had an assignment has none.
+        /// The time at which a lane lost its assignment, until the next one.
         var revokedAt: [LaneID: Instant] = [:]
         var committed: [TopicPartition: Int64] = [:]
-        /// By lane; absent before the first look.
+        /// The lags by lane, from the first measurement on.
         var lags: [LaneID: Lag] = [:]
         var producer: KafkaStatistics?
-        /// By lane.
+        /// Librdkafka's statistics of the consumers, by lane.
         var consumers: [LaneID: KafkaStatistics] = [:]
         var lastError: KafkaError?
         var errors: UInt64 = 0
-        /// By the last look at the cluster's topics.
+        /// The time since which the latest topic checks have not found the dead-letter topic.
         var deadLettersMissingSince: Instant?
-        /// Topics that do not take what we write.
+        /// The reasons why topics refuse this process's records.
         var refused: [RefusedRecords.Reason] = []
-        /// Partitions whose offsets started again.
+        /// The number of partitions whose offsets restarted.
         var restarts: UInt64 = 0
-        /// Why the publisher has not started yet.
+        /// The reason why the publisher has not started.
         var obstacle: PublisherFailure?
-        /// `nil` while the held topic cannot be read, or nothing is to be held.
+        /// The link's status; `nil` if the held topic cannot be read or is not used.
         var held: HeldLink.Status?
         var heldTopic = HeldTopicState()
         var heldLost = 0
         var isDraining = false
-        /// `nil` before the start.
+        /// The status of the control topic; `nil` before the start.
         var control: ControlStatus?
         var onCommit: (@Sendable ([PartitionOffset]) -> Void)?
         var onResult: (@Sendable (ResultRecord) -> Void)?
@@ -100,10 +99,10 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// - Returns: `true` if that is news.
+    /// - Returns: `true` if the topic was not available before.
     func heldTopicIsThere() -> Bool { state.withLock { $0.heldTopic.appeared() } }
 
-    /// - Returns: `true` if that is news.
+    /// - Returns: `true` if the outage must be reported.
     func heldTopicIsAway(_ failure: KafkaFailure, at now: Instant) -> Bool {
         state.withLock { state in
             state.held = nil
@@ -111,7 +110,7 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// Forgets the committed offsets: others may have committed meanwhile.
+    /// Records an assignment and forgets the committed offsets, because other processes may have committed in between.
     func assigned(lane: LaneID, shard: ShardID, partitions: [TopicPartition]) {
         state.withLock { state in
             for partition in state.assigned[LaneShard(lane: lane, shard: shard)] ?? [] {
@@ -133,10 +132,10 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// The shard's part of so many connections: one, and of the others as many as it has of this process's partitions. All
-    /// parts together are no more than there are, if there is one for each shard with partitions.
+    /// The shard's share of the connections: one, and a part of the others in proportion to its partitions. The shares
+    /// add up to at most `connections`, if there is one for each shard with partitions.
     ///
-    /// - Returns: `nil` for a shard without partitions, which has nothing to send.
+    /// - Returns: `nil` for a shard without partitions, which sends nothing.
     func connectionShare(of shard: ShardID, _ connections: Int) -> Int? {
         var counts: [ShardID: Int] = [:]
         state.withLock { state in
@@ -149,7 +148,7 @@ public final class Telemetry: Sendable {
         return 1 + max(0, connections - counts.count) * ours / all
     }
 
-    /// The partition's committed offset belongs to its former incarnation.
+    /// Forgets the partition's committed offset, which belongs to the former incarnation.
     func restarted(_ partition: TopicPartition) {
         state.withLock { state in
             state.committed[partition] = nil
@@ -157,7 +156,7 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// - Parameter counts: of the topics that exist.
+    /// - Parameter counts: the partition counts of the existing topics.
     func found(_ counts: [String: Int]) {
         let now = clock.now.steady
         state.withLock { state in
@@ -179,7 +178,7 @@ public final class Telemetry: Sendable {
         state.withLock { $0.lags[lane, default: Lag()].measure(measurements, at: now) }
     }
 
-    /// - Parameter lane: `nil` for the producer.
+    /// - Parameter lane: the consumer's lane; `nil` for the producer.
     func received(_ statistics: KafkaStatistics, lane: LaneID?) {
         state.withLock { state in
             if let lane { state.consumers[lane] = statistics } else { state.producer = statistics }
@@ -203,7 +202,7 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// - Parameter obstacle: `nil` when it starts.
+    /// - Parameter obstacle: `nil` once the publisher starts.
     func cannotStart(_ obstacle: PublisherFailure?) {
         state.withLock { $0.obstacle = obstacle }
     }
@@ -212,14 +211,14 @@ public final class Telemetry: Sendable {
         state.withLock { $0.isDraining = true }
     }
 
-    /// The lane's partitions that are ours, and how far each is committed, as far as we know.
+    /// The lane's partitions of this process, with their committed offsets as far as they are known.
     func positions(lane: LaneID) -> [(partition: TopicPartition, committed: Int64?)] {
         state.withLock { state in
             state.assigned.filter { $0.key.lane == lane }.values.joined().sorted().map { ($0, state.committed[$0]) }
         }
     }
 
-    /// The offsets committed when partitions were assigned to us; our own commits since then are newer.
+    /// Adds the offsets that were committed at the assignment. Own commits since then are newer and take precedence.
     func found(_ stored: [TopicPartition: Int64], of partitions: [TopicPartition]) {
         state.withLock { state in
             for partition in partitions where state.committed[partition] == nil {
@@ -228,12 +227,13 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// Called with every commit that the broker acknowledged, on a shard's event loop.
+    /// Sets an observer for acknowledged commits, which is called on a shard's event loop.
     func onCommit(_ observer: @escaping @Sendable ([PartitionOffset]) -> Void) {
         state.withLock { $0.onCommit = observer }
     }
 
-    /// Called with every outcome as it is decided, on a shard's event loop: return quickly. To be set before `run`.
+    /// Sets an observer for outcomes. It is called on a shard's event loop and must return quickly. Call this before
+    /// `run`.
     public func onResult(_ observer: @escaping @Sendable (ResultRecord) -> Void) {
         state.withLock { $0.onResult = observer }
     }
@@ -242,7 +242,7 @@ public final class Telemetry: Sendable {
 
     // MARK: What others read
 
-    /// Outcomes so far, by outcome, over all lanes; those that did not occur are absent.
+    /// The number of outcomes over all lanes. Outcomes that did not occur are absent.
     public var outcomes: [Outcome: Int] {
         let tally = status.tally
         var outcomes: [Outcome: Int] = [:]
@@ -253,9 +253,9 @@ public final class Telemetry: Sendable {
         return outcomes
     }
 
-    /// The last results that are still kept, the newest first.
+    /// The latest results that are kept, newest first.
     ///
-    /// - Parameter eventID: only those of this event; `nil` for all.
+    /// - Parameter eventID: selects the results of one event; `nil` for all.
     public func recentResults(of eventID: String? = nil, limit: Int) -> [ResultRecord] {
         let kept = state.withLock { $0.reports.compactMap { $0?.recent } }.flatMap(\.all)
         let wanted = eventID.map { id in kept.filter { $0.eventID == id } } ?? kept

@@ -1,9 +1,9 @@
-// Lines of the last three minutes, as SVG with a text for those who do not see it.
+// Lines of the last three minutes, as SVG with a text for screen readers.
 
 import { duration, element, rate, shape } from "./format.js";
 import { series, span } from "./history.js";
 
-/** The next 1, 2 or 5 followed by zeros, so that a scale does not move with every second. */
+/** The next larger 1, 2 or 5 followed by zeros, so that a scale does not change every second. */
 function ceiling(value) {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -22,7 +22,7 @@ function path(line, x, y) {
 
 const values = (line) => line.map(([, value]) => value).filter((value) => value !== undefined);
 
-/** A line as wide as its place, of 180 by 40 units. */
+/** A line of 180 by 40 units that is scaled to the width of its place. */
 export function drawSpark(svg, line, name, what) {
   const known = values(line);
   const highest = ceiling(Math.max(...known, 0));

@@ -1,9 +1,9 @@
-// Where the news stands still, why, and what to do: one verdict for the page, one state for each station of its map.
+// Where the news is blocked, why, and the remedy: one verdict for the page, and one state for each station of its map.
 
 import { stopOf } from "./control.js";
 import { duration, number, rate, sentence, sum, time } from "./format.js";
 
-/** Reasons of /readyz by their code: the station, the word on it, the headline. LANE stands for the lane's name. */
+/** Reasons of /readyz by code: the station, its badge, the headline. LANE stands for the lane's name. */
 const known = {
   "hub-key-refused": ["hub", "Key refused", "The hub refuses the key"],
   "hub-right-missing": ["hub", "Not allowed", "The key has no right to send"],
@@ -42,19 +42,19 @@ const known = {
   "shutting-down": ["process", "Ending", "Shutting down"],
 };
 
-/** The station of other waits; the lane's unless it is here. */
+/** The stations of other waits. A wait that is not listed belongs to its lane. */
 const wherever = { reply: "hub", results: "outcomes", "dead-letters": "outcomes", commit: "outcomes" };
 
-/** A promise is in danger, but news goes on for now. */
+/** Reasons that endanger a guarantee while news still flows. */
 const open = [
   "commit", "unequal-topics", "records-refused", "dead-letters", "control-missing", "control-garbage", "control-not-written",
   "audit-not-written", "audit-missing", "too-many-orders", "held-not-returned",
 ];
 
-/** What /readyz names a command for has buttons here. */
+/** Remedies for reasons whose command in /readyz has buttons on this page. */
 const release = "Look at the dead letters; once their cause is mended, press “Send the rest”, or “Give up the rest”";
 
-/** Waits that are no fault, but hold a lane up for a moment. */
+/** Waits that are no fault but delay a lane for a moment. */
 const passing = {
   ledger: ["Restoring", "Lane LANE reads back what is already sent"],
   revoke: ["Handing over", "Lane LANE hands partitions over"],
@@ -71,7 +71,7 @@ export function condition(point, before) {
   return { ...verdict(point, causes), causes, stations: stations(point, causes) };
 }
 
-/** What holds something up: a fault (`bad`), a wait (`warn`), and whether news goes on all the same (`isOpen`). */
+/** Finds the causes of a blockage: a fault (`bad`), a wait (`warn`), and if news still flows (`isOpen`). */
 function findCauses(status, point, before) {
   const causes = [];
   const add = (cause) => {
@@ -101,7 +101,7 @@ function findCauses(status, point, before) {
   return causes;
 }
 
-/** What /readyz says too. */
+/** Adds the reasons of /readyz. */
 function addReasons(status, add) {
   if (status.stuck) add({
     place: "process", tone: "bad", word: "Stuck", title: "The process is stuck", why: status.stuck,
@@ -113,7 +113,7 @@ function addReasons(status, add) {
   });
   const hasPartitions = status.lanes.some((lane) => lane.partitions !== undefined);
   for (const { code, detail, remedy, lane } of status.notReady) {
-    // A hub that asks for a pause accepts nothing in the meantime.
+    // A hub that requests a pause accepts nothing during it.
     if (code === "hub-failing" && status.notReady.some((reason) => reason.code === "hub-pause")) continue;
     const isStop = code === "stopped";
     const [place, word, title] = isStop ? stop(detail)
@@ -122,16 +122,16 @@ function addReasons(status, add) {
     const halt = status.halts.find(isOf);
     const next = halt && halt.reason !== "flood" ? `; next attempt at ${time(halt.probeAt)}` : "";
     const isEnd = code === "shutting-down";
-    // Once lanes are read, a topic that belongs to none of them is one that is written to.
+    // Once lanes are read, a missing topic without a lane is one that the service writes.
     const isWritten = code === "missing-topic" && !lane && hasPartitions;
     add({
       place: isWritten ? "outcomes" : place,
       isOpen: isWritten || open.includes(code) || word === "Partly stopped"
         || (["control-stale", "control-transaction"].includes(code) && !detail.includes("nothing is sent")),
-      // Each lane tells of the one hub.
+      // Every lane reports the hub's reasons, so they are shown without a lane.
       lane: place === "hub" ? undefined : lane,
       word, title: title.replace("LANE", () => lane),
-      // What somebody has ordered is no fault.
+      // An order by a person is no fault.
       tone: isEnd || isStop || code === "hub-pause" ? "warn" : "bad",
       why: sentence((isStop && stopOf(gates(detail)[0] ?? "")) || (halt?.detail ?? detail.replace(`lane ${lane}: `, "")))
         + (halt ? ` Since ${time(halt.since)}${next}.` : ""),
@@ -145,7 +145,7 @@ function addReasons(status, add) {
 
 const gates = (detail) => detail.match(/editors: ([^;]*)/)?.[1].split(", ") ?? [];
 
-/** What editors have stopped: all of it, a lane, or some of what is on a lane. */
+/** The subject of editors' stop orders: everything, a lane, or a part of a lane. */
 function stop(detail) {
   const closed = gates(detail);
   if (closed.includes("hub")) return ["hub", "Stopped", "The hub is stopped by an order"];
@@ -153,7 +153,7 @@ function stop(detail) {
   return ["lane", "Partly stopped", `Editors have stopped ${closed.join(", ")} on lane LANE`];
 }
 
-/** What holds one lane up without being a fault. */
+/** Adds the causes that delay one lane but are no fault. */
 function addLaneWaits(status, { name: lane, paused, partitions }, causes, add) {
   if (paused) add({
     place: "lane", lane, word: "Paused", title: `Lane ${lane} is paused`, why: "An operator paused it in this process",
@@ -198,21 +198,21 @@ function addLimits({ status, limit }, add) {
   }
 }
 
-/** Events have waited for longer than it takes to count and to commit them. */
+/** True if events have waited longer than it takes to count and commit them. */
 const isLate = (status) => status.lanes.some((lane) => lane.lagSeconds > 10);
 
-/** Counted every few seconds, and not at all before a process has its partitions. */
+/** True once all lanes are measured, which happens every few seconds and only with assigned partitions. */
 const isCounted = (status) => status.lanes.every((lane) => lane.lag !== undefined);
 
 const behind = (status) => sum(status.lanes.map((lane) => lane.lag ?? 0));
 
-/** A fault comes before a wait, and what stops the news before what only threatens to. */
+/** Ranks a fault before a wait, and a blockage before a threat. */
 function worstOf(causes) {
   const faults = causes.filter((cause) => cause.tone === "bad");
   return faults.find((cause) => !cause.isOpen) ?? faults[0] ?? causes[0];
 }
 
-/** What holds everything up, and what one lane only. */
+/** Describes causes that affect everything, or only one lane. */
 function verdict(point, causes) {
   const { status } = point;
   const worst = worstOf(causes);
@@ -240,7 +240,7 @@ function fine(point) {
   const { status } = point;
   const why = queue(point).trim();
   if (point.rate > 0) {
-    // What arrived within the last moments is on its way, not late.
+    // Events that arrived in the last moments are in progress, not late.
     const keepsUp = behind(status) <= Math.max(10, 3 * point.rate) && !isLate(status);
     const speed = rate(point.rate);
     const title = speed === "1" ? "1 event a second" : `${speed} events a second`;
@@ -275,7 +275,7 @@ function queue({ status, rate: speed, lanes }) {
   return ` ${waiting === 1 ? "1 event waits" : `${number(waiting)} events wait`}${end}.`;
 }
 
-/** The tone of each station, the word on its badge, what flows there or that it stops; nothing flows behind a stop. */
+/** Each station's tone, badge, and flow or blockage. Nothing flows behind a blockage. */
 function stations(point, causes) {
   const at = (place, lane, moves, waits) => {
     const isHere = (cause) => cause.place === place && (lane === undefined || (cause.lane ?? lane) === lane);

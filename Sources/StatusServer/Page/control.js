@@ -1,4 +1,4 @@
-// Editors' orders: what stands, who has ordered what, the red button. They hold for all processes, not for this one alone.
+// Editors' orders: those in force, their authors, the red button. Orders apply to all processes, not only to this one.
 
 import { duration, element, get, number, sentence, write } from "./format.js";
 import { send } from "./orders.js";
@@ -7,7 +7,7 @@ let known;
 let shown = "";
 let pending;
 
-/** What an order is about, from its key: the words for people, and the parameters of the API. */
+/** The subject of an order, from its key: the words for people, and the parameters of the API. */
 function subject(scope) {
   const [kind, part, ...rest] = scope.split("/");
   const name = rest.join("/");
@@ -22,7 +22,7 @@ const deeds = {
 };
 const ended = (action) => ["lift", "resume", "lapse"].includes(action);
 
-/** Who has stopped it, when and why; nothing if that is not known here. */
+/** The author, time and reason of a stop order; undefined if they are not known here. */
 export function stopOf(gate) {
   const order = known?.orders.find(({ scope }) => scope === `stop/${gate.replace(":", "/")}`);
   if (!order) return undefined;
@@ -30,7 +30,7 @@ export function stopOf(gate) {
   return `${order.by} stopped it at ${moment(order.at)}${order.reason ? `: ${order.reason}` : ""}${missing}`;
 }
 
-/** The day too, once it is another one. */
+/** The time, with the day if it is not today. */
 function moment(instant) {
   const date = new Date(instant);
   const clock = date.toLocaleTimeString("en-GB");
@@ -50,7 +50,7 @@ export async function askForOrders() {
       else pause = 60_000;
     }
   } catch {
-    // The verdict tells.
+    // The verdict shows that the answer is missing.
   }
   pending = setTimeout(askForOrders, pause);
 }
@@ -62,7 +62,7 @@ function draw() {
   button.dataset.stopped = isStopped;
   write(button, isStopped ? "Resume the hub…" : "Stop the hub…");
   write(get("control-remark"), remark());
-  // Rows are drawn anew only if they differ, so that a selection and the focus stay.
+  // Rows are redrawn only after a change, so that selection and focus stay.
   const state = JSON.stringify([known.orders, known.recent]);
   if (state === shown) return;
   shown = state;
@@ -114,7 +114,7 @@ function standing(order) {
   return row;
 }
 
-/** Who gave an order that another has taken the place of, when and why. */
+/** The author, time and reason of an order that was replaced. */
 const author = ({ by, at, reason }) => `by ${by}, ${moment(at)}${reason ? `: ${reason}` : ""}`;
 
 function past(order) {
@@ -150,7 +150,7 @@ const titles = {
   lift: (words) => [`Lift the recall of ${words}?`, "What comes of it from now on is sent again.", "Lift"],
 };
 
-/** Asks who orders it and why, and whether it is meant; Escape means no. */
+/** Asks for the author, the reason and a confirmation. Escape means no. */
 function begin(verb, words, query) {
   const dialog = get("order");
   const [title, text, yes] = titles[verb](words);

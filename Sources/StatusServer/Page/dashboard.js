@@ -1,4 +1,4 @@
-// The life of the page: asks for the status once a second, and says how old it is when there is no answer.
+// Polls the status once a second, and shows its age when there is no answer.
 
 import { drawCharts } from "./charts.js";
 import { condition } from "./condition.js";
@@ -15,24 +15,24 @@ let newest;
 let receivedAt;
 let isFrozen = false;
 let problem;
-/** The next question; undefined while one is asked. */
+/** The timer of the next request; undefined during a request. */
 let next;
 let shownResults = -1;
 
-// A question a second rather than a stream: a browser opens six connections to a host, and streams of six tabs would
-// leave none for a seventh.
+// The page polls instead of reading a stream. A browser opens six connections to a host, and the streams of six tabs would leave
+// none for a seventh.
 async function ask() {
   clearTimeout(next);
   next = undefined;
   const began = performance.now();
   const status = await answer();
-  // A flaw in the drawing must not end the questions.
+  // An error in the drawing must not end the polling.
   next = setTimeout(ask, Math.max(100, 1000 - (performance.now() - began)));
   if (status) receive(status);
   draw();
 }
 
-/** @returns the status, or nothing with `problem` set */
+/** @returns the status, or undefined with `problem` set */
 async function answer() {
   try {
     const reply = await fetch("api/status", { signal: AbortSignal.timeout(3000) });
@@ -58,7 +58,7 @@ function draw() {
   document.body.classList.toggle("still", isLost || isFrozen);
   if (isLost) drawVerdict(lost());
   else if (!isFrozen || wasLost) drawStatus();
-  // Last, so that it never stands over numbers that could not be drawn.
+  // Written last, so that it never appears above figures that could not be drawn.
   write(get("age"), isLost ? "No connection" : `Live, ${time(newest.status.at)}`);
   get("age").dataset.tone = isLost ? "bad" : "good";
 }
@@ -97,11 +97,11 @@ function drawVerdict({ state, tone, title, why, todo, causes }) {
   const more = causes.filter((cause) => cause.title !== title).map((cause) => `${cause.title}. ${cause.todo}`);
   write(get("more"), [...new Set(more)].join("\n"));
   document.title = `${state} · Newswire`;
-  // Without the numbers, which change every second.
+  // The announcement omits the figures, which change every second.
   announce([state, ...new Set(causes.map((cause) => cause.title))].map((words) => `${words}.`).join(" "));
 }
 
-// What `newswire ingest` has stored about feeds, which is read apart from all else and changes slowly.
+// Requests the data that `newswire ingest` has stored about feeds. It changes slowly and is requested separately.
 async function askForFeeds() {
   let pause = 30_000;
   try {
@@ -113,7 +113,7 @@ async function askForFeeds() {
       if (!known.ready) pause = 2000;
     }
   } catch {
-    // The verdict tells.
+    // The verdict shows that the answer is missing.
   }
   setTimeout(askForFeeds, pause);
 }
@@ -128,7 +128,7 @@ function drawFeeds(known) {
     ...feeds.map((feed) => row(feed, [...stateCells(feed, at), ["WebSub", push(feed)]])));
 }
 
-// One thing at a time, and only what has lasted: a state that comes and goes would chatter.
+// Announces one state at a time, after it has lasted, because a changing state would produce many announcements.
 let spoken = "";
 let waiting;
 let timer;
@@ -151,7 +151,7 @@ get("freeze").addEventListener("click", () => {
 });
 get("search").addEventListener("submit", (event) => { event.preventDefault(); drawResults(); });
 get("event").addEventListener("input", drawResults);
-// Browsers slow the clocks of hidden tabs down to a minute.
+// Browsers slow the timers of hidden tabs to one call a minute.
 document.addEventListener("visibilitychange", () => { if (!document.hidden && next !== undefined) ask(); });
 startOrders();
 startControl();

@@ -9,7 +9,7 @@ function state(feed, now) {
   return feed.state;
 }
 
-/** What the state topic knows too. */
+/** The cells whose values the state topic also contains. */
 export function stateCells(feed, now) {
   return [
     ["State", state(feed, now), feed.problem ? "bad" : feed.state === "waiting" ? "warn" : ""],
@@ -18,7 +18,7 @@ export function stateCells(feed, now) {
   ];
 }
 
-/** What a table leaves out. */
+/** The text about rows that a table omits; empty if it shows all. */
 export const more = ({ feeds, feedCount }) => (feeds.length < feedCount
   ? `The first ${number(feeds.length)} of ${number(feedCount)}: problems, then by name.` : "");
 
@@ -33,7 +33,7 @@ function remarks(feed) {
   ].filter(Boolean);
 }
 
-/** @param cells [label, text, class] of each column behind the name */
+/** @param cells [label, text, class] of each column after the name */
 export function row(feed, cells) {
   const made = tableRow(feed.name, cells);
   const [head] = made.cells;

@@ -4,7 +4,7 @@ import { more, push, row, stateCells } from "./feedrows.js";
 import { duration, get, number, plural, seconds, sentence, write } from "./format.js";
 import { follow } from "./report.js";
 
-/** A browser draws no more every few seconds. */
+/** The most rows that a browser can redraw every few seconds. */
 const LIMIT = 200;
 
 function nextPoll(feed, now) {

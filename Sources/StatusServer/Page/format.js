@@ -1,4 +1,4 @@
-// Numbers and times as people read them. Texts go into the page as text, never as markup: events come from outside.
+// Numbers and times for people. Texts are added as text, never as markup, because events come from outside.
 
 const grouped = new Intl.NumberFormat("en");
 const nothing = "–";
@@ -7,13 +7,13 @@ export const get = (id) => document.getElementById(id);
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 export const number = (value) => (value === undefined || value === null ? nothing : grouped.format(value));
 
-/** One decimal for slow rates: one event in ten seconds is a rate, not nothing. */
+/** Shows one decimal for slow rates, so that one event in ten seconds is not shown as 0. */
 export function rate(value) {
   if (value === undefined) return nothing;
   return number(value < 9.95 ? Math.round(value * 10) / 10 : Math.round(value));
 }
 
-/** @param seconds of a duration */
+/** @param seconds the duration in seconds */
 export function duration(seconds) {
   if (seconds === undefined || seconds === null) return nothing;
   if (seconds === 0) return "0 s";
@@ -24,7 +24,7 @@ export function duration(seconds) {
   return `${Math.round(seconds / 86400)} days`;
 }
 
-/** From one time to another that is not before it. */
+/** The seconds from one time to another, at least 0. */
 export const seconds = (from, to) => Math.max(0, (new Date(to) - new Date(from)) / 1000);
 export const past = (instant, now) => (instant ? `${duration(Math.round(seconds(instant, now)))} ago` : "never");
 export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
@@ -35,7 +35,7 @@ export const bytes = (count) => (count < 1e6
 export const time = (instant) => new Date(instant).toLocaleTimeString("en-GB");
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
-/** Writes a text only if it is another one, so that screen readers, selections and layout are left alone. */
+/** Writes a text only if it has changed, so that screen readers, selections and layout are not disturbed. */
 export function write(place, text) {
   if (place.textContent !== text) place.textContent = text;
 }

@@ -1,9 +1,9 @@
-// What the statuses of the last three minutes say together: rates, trends, percentiles.
+// Combines the statuses of the last three minutes: rates, trends, percentiles.
 
 import { sum } from "./format.js";
 
 export const span = 180;
-/** Seconds that rates look back (one second alone says little about a few events), and percentiles and trends. */
+/** The seconds for rates (one second is too short for few events), and for percentiles and trends. */
 const [short, long] = [5, 10];
 
 export const failures = ["rejected", "exhausted", "unknown", "undecodable", "unroutable"];
@@ -17,7 +17,7 @@ const added = (lists) => lists.reduce((all, counts) => all.map((count, index) =>
 /** @returns the newest point: the status with its rates, each undefined until two statuses are known. */
 export function remember(status) {
   const last = points.at(-1);
-  // Another process counts from zero.
+  // A new process counts from zero.
   if (last && last.status.startedAt !== status.startedAt) points.length = 0;
   const at = Date.parse(status.at) / 1000;
   const point = { at, status, lanes: {} };
@@ -51,7 +51,7 @@ export function remember(status) {
   return point;
 }
 
-/** What has mostly held the sending up; it stays until it is rare, so that the word for it does not flicker. */
+/** The limiter that applied most of the time. It is shown until it is rare, so that the word does not flicker. */
 function limit(at, before) {
   const recent = points.filter((point) => at - point.at <= short);
   const share = (name) => recent.filter(({ status }) => status.limitedBy.includes(name)).length / recent.length;
@@ -59,13 +59,13 @@ function limit(at, before) {
   return recent.length < 2 ? undefined : ["broker", "rate", "concurrency"].find((name) => share(name) >= 0.6);
 }
 
-/** For a line: `[seconds ago, value]`, the oldest first. */
+/** The points of a line: `[seconds ago, value]`, the oldest first. */
 export function series(value) {
   const now = points.at(-1)?.at ?? 0;
   return points.map((point) => [now - point.at, value(point)]);
 }
 
-/** Percentiles of a latency over the last seconds; without any in that time, undefined. */
+/** Percentiles of a latency over the last seconds; undefined without any events in them. */
 function recent(name, lanes, earlier, bounds) {
   const now = added(lanes.map((lane) => lane.latency[name].counts));
   const then = added(earlier.map((lane) => lane.latency[name].counts));
@@ -74,7 +74,7 @@ function recent(name, lanes, earlier, bounds) {
   return { p50, p95, p99 };
 }
 
-/** The time in seconds that `share` of the counted did not exceed; undefined for none. */
+/** The time in seconds that `share` of the events did not exceed; undefined without events. */
 function quantile(counts, bounds, share) {
   const total = sum(counts);
   if (total === 0) return undefined;

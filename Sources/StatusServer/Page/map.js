@@ -13,19 +13,19 @@ function badge(station, { tone, word }) {
   write(station.querySelector(".word"), word);
 }
 
-/** @param stop the tone of what stops it, if anything does */
+/** @param stop the tone of the blockage, if there is one */
 function flow(pipe, { flow: value, stop }) {
   pipe.dataset.flow = stop === "bad" ? "blocked" : stop ? "held" : value >= 100 ? "fast" : value > 0 ? "slow" : "none";
 }
 
-/** The part of a template's copy that shows a number. */
+/** The part of a template's copy that shows a figure. */
 const part = (place, name) => place.querySelector(`[data-figure=${name}]`);
 
 export function drawMap(point, { stations }) {
   const { status } = point;
   const list = get("lanes");
   const names = JSON.stringify(status.lanes.map((lane) => [lane.name, lane.topics]));
-  // Other lanes than before: the process was started again with other settings.
+  // The lanes have changed, because the process was restarted with other settings.
   if (list.dataset.lanes !== names) list.replaceChildren();
   list.dataset.lanes = names;
   for (const [index, lane] of status.lanes.entries()) {
@@ -91,7 +91,7 @@ function drawLane(row, lane, figures, { topics, lane: state }, hub) {
   write(part(row, "delayed"), number(lane.delayed));
   drawSpark(row.querySelector(".spark"), series((point) => point.lanes[lane.name]?.rate), `Lane ${lane.name}`,
     "events");
-  // What stops at the hub's door, stops before it.
+  // A blockage at the hub is also shown before it.
   flow(row.querySelector(".to-hub"), state.stop === "bad" || !hub.stop ? state : hub);
 
   row.dataset.paused = lane.paused;

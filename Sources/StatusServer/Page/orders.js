@@ -1,10 +1,10 @@
-// What an operator may ask of a lane: pause, resume, release.
+// An operator's orders for a lane: pause, resume, release.
 
 import { get, number, write } from "./format.js";
 
 let token = "";
 
-/** @param waiting the number of events that the order is about, if it cannot be taken back */
+/** @param waiting the number of affected events, if the order cannot be undone */
 export async function ask(lane, order, waiting) {
   if (waiting !== undefined && !(await isSure(lane, order, waiting))) return;
   const action = order.split("?")[0];
@@ -12,7 +12,7 @@ export async function ask(lane, order, waiting) {
   write(get("action"), ok ? `Asked lane ${lane} to ${action}.` : `Could not ${action} lane ${lane}: ${problem}`);
 }
 
-/** Posts with the token, if one was given, and asks for it when it is needed. */
+/** Posts with the token, if one was entered, and asks for it when it is needed. */
 export async function send(address) {
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
   const reply = await fetch(address, { method: "POST", headers, signal: AbortSignal.timeout(30_000) })
@@ -24,7 +24,7 @@ export async function send(address) {
   return { ok: reply?.ok ?? false, answer, problem: answer?.error ?? "no answer" };
 }
 
-/** Asks before what cannot be taken back; Escape means no. */
+/** Asks for confirmation of an order that cannot be undone. Escape means no. */
 function isSure(lane, order, waiting) {
   const gives = order.endsWith("dead-letter");
   write(get("confirm-title"), gives ? `Give up the rest of lane ${lane}?` : `Send the rest of lane ${lane}?`);

@@ -1,5 +1,4 @@
-// What the pages of the processes beside the publisher have in common: they ask every two seconds, say in a sentence how it goes,
-// and how old that is.
+// Common parts of the pages of processes other than the publisher. They poll every two seconds and show a verdict and its age.
 
 import { duration, get, past, write } from "./format.js";
 
@@ -36,7 +35,7 @@ export async function follow(limit, verdict, draw) {
       lastAnswer = performance.now();
     }
   } catch {
-    // The age tells.
+    // The displayed age shows that the answer is missing.
   }
   age();
   setTimeout(() => follow(limit, verdict, draw), PERIOD);

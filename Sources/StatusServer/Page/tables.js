@@ -1,4 +1,4 @@
-// What stands below the map: details of the lanes, outcomes, dead letters, the last results.
+// The tables below the map: details of the lanes, outcomes, dead letters, the latest results.
 
 import { bytes, duration, element, get, number, time, write } from "./format.js";
 import { isFailure } from "./history.js";
@@ -25,7 +25,7 @@ function fill(body, rows, columns) {
     for (const [column, text] of texts.entries()) {
       const cell = row.cells[column + 1] ?? row.insertCell();
       cell.className = "number";
-      // Where the heads have no room, each cell says what it is.
+      // On narrow screens without column heads, each cell shows its own label.
       cell.dataset.label = columns[column];
       write(cell, text);
     }
@@ -45,7 +45,7 @@ function drawDetails(status, figures) {
 }
 
 function drawOutcomes(id, title, entries) {
-  // Those that have occurred, in the order of their first occurrence, so that no column changes its place.
+  // The outcomes that have occurred, in order of first occurrence, so that no column moves.
   const head = get(`${id}-head`);
   const names = [...head.rows[0]?.cells ?? []].slice(1).map((cell) => cell.dataset.outcome);
   const occurring = new Set(["accepted", ...entries.flatMap((entry) => Object.keys(entry.outcomes))]);
@@ -80,7 +80,7 @@ function drawDeadLetters(status) {
 
 let isAsking = false;
 
-/** The last results, or those of the event that is searched for. */
+/** The latest results, or those of the requested event. */
 export async function drawResults() {
   if (isAsking) return;
   isAsking = true;
@@ -89,7 +89,7 @@ export async function drawResults() {
   const answer = await fetch(`api/results?${query}`, { signal: AbortSignal.timeout(5000) })
     .then((answer) => (answer.ok ? answer.json() : undefined)).catch(() => undefined);
   isAsking = false;
-  // The reader has typed on meanwhile.
+  // The reader has changed the text during the request.
   if (event !== get("event").value.trim()) return drawResults();
   if (!answer) return;
   const { results } = answer;

@@ -1,11 +1,11 @@
-// The page of `newswire telemetry`: how many the sends of this group have reached, and what kept others from being reached.
+// The page of `newswire telemetry`: the number of reached devices, and the reasons why others were not reached.
 
 import { duration, get, number, past, plural, seconds, sentence, sum, tableRow, write } from "./format.js";
 import { follow } from "./report.js";
 
-/** Tags that are named; the newest come first. */
+/** The most tags listed; the newest come first. */
 const LIMIT = 50;
-/** The times and bounds of the alert rules: the page and a pager say the same. */
+/** The times and bounds of the alert rules, so that the page and an alert agree. */
 const CREDENTIALS = 15 * 60;
 const TAG = 60 * 60;
 const TAG_SENDS = 2;
@@ -32,7 +32,7 @@ const MEANING = {
   AbandonedNotificationMessages: "given up after too many attempts",
   UnknownError: "the hub does not know why",
 };
-/** What people call the hub's push services. */
+/** The common names of the hub's push services. */
 const NAME = {
   apns: "Apple", mpns: "Windows Phone", wns: "Windows", gcm: "Android", fcm: "Android", fcmv1: "Android", adm: "Amazon", baidu: "Baidu",
   browser: "Browsers", xiaomi: "Xiaomi",
@@ -55,7 +55,7 @@ const percent = (part, whole) => (whole > 0 ? `${Math.floor((1000 * part) / whol
 const within = (time, timed) => (time !== undefined ? duration(time) : timed > 0 ? "over 30 min" : "–");
 const since = (instant, now) => seconds(instant, now);
 
-/** Platforms whose refusal of the hub's key was met a short time ago. */
+/** The platforms that have recently refused the hub's key. */
 function deadPlatforms({ outcomes, at }) {
   const dead = outcomes.filter(({ outcome, last }) => outcome === "InvalidCredentials" && since(last, at) < CREDENTIALS);
   return [...new Set(dead.map(({ platform }) => platform))];

@@ -1,5 +1,5 @@
-// The definition of a number beside it, as long as the pointer or the keyboard is on it. All definitions are in the list
-// of words at the end of the page, which is also what screen readers are pointed to.
+// Shows the definition of a figure next to it, while the pointer or the focus is on it. All definitions are in the list of words
+// at the end of the page, to which screen readers are referred.
 
 import { get } from "./format.js";
 
@@ -20,7 +20,7 @@ function place() {
   const at = owner.getBoundingClientRect();
   const own = tip().getBoundingClientRect();
   const left = Math.min(Math.max(8, at.left), document.documentElement.clientWidth - own.width - 8);
-  // Below it, or above where there is no room; touching it, so that the pointer can move onto the text.
+  // The tip is below the term, or above it if there is no room. It touches the term, so that the pointer can move onto the tip.
   const isBelow = at.bottom + own.height + 8 < document.documentElement.clientHeight;
   tip().style.left = `${left}px`;
   tip().style.top = `${isBelow ? at.bottom : Math.max(0, at.top - own.height)}px`;
@@ -46,7 +46,7 @@ export function startTerms() {
     ? show(term(event.target))
     : hide()));
   document.addEventListener("focusout", hide);
-  // A finger cannot hover: a tap shows, another one hides.
+  // Touch screens have no hover, so a tap shows the tip and another tap hides it.
   document.addEventListener("click", (event) => {
     const target = term(event.target);
     if (target && target !== owner) show(target);
@@ -57,11 +57,11 @@ export function startTerms() {
     hide();
     event.preventDefault();
   });
-  // The focus may have scrolled the page to where it is.
+  // The focus may have scrolled the page.
   addEventListener("scroll", place, { passive: true, capture: true });
 }
 
-/** Turns a heading into one that explains itself. */
+/** Turns a heading into a button that shows its definition. */
 export function explained(name, text) {
   if (!get(`term-${name}`)) return document.createTextNode(text);
   const button = document.createElement("button");

@@ -5,20 +5,21 @@ public import Hummingbird
 import NIOCore
 public import NotificationHub
 
-/// The back end of the tutorial "notify users": it registers devices for the users they belong to, because an app with a key of
-/// its own could register for anybody.
+/// The back end of the tutorial "notify users". It registers devices for their users, because an app with its own key
+/// could register for any user.
 ///
-/// An example to begin with, not a service to run: its authentication is a placeholder (`Caller`).
+/// An example to start from, not a service to run: its authentication is a placeholder (`Caller`).
 public struct BackEnd: Sendable {
     private let calls: HubCalls
     private let users: UserTags?
 
-    /// A device's registration, or a message.
+    /// The longest body of a request, in bytes: a device's registration or a message.
     private static let bodyMax = 64 * 1024
 
     /// - Parameters:
-    ///   - connection: with all rights.
-    ///   - secret: the `users.secret` of Newswire with `users.tag: plain`; then its events with `users` reach these devices too.
+    ///   - connection: the connection string of a key with all rights.
+    ///   - secret: the `users.secret` of Newswire with `users.tag: plain`, whose events with `users` then reach these
+    ///     devices.
     public init(
         _ connection: ConnectionString, hub: HubName, secret: AccessKey? = nil,
         transport: any HubTransport = SessionTransport()
@@ -40,7 +41,7 @@ public struct BackEnd: Sendable {
         return router
     }
 
-    /// `POST /api/register?handle=…`: the id to register the device with. A device that has several keeps one.
+    /// `POST /api/register?handle=…`: the id to register the device with. A device with several ids keeps one.
     private func reserve(_ request: Request) async throws -> Response {
         _ = try caller(of: request)
         let handle = request.uri.queryParameters["handle"].map(String.init) ?? ""
@@ -53,14 +54,14 @@ public struct BackEnd: Sendable {
             if let id = known.first { return id }
             return try await calls.newID()
         }
-        // JSON, as the tutorial's apps expect it. An id needs no escapes.
+        // The answer is JSON, as the tutorial's apps expect. An id needs no escapes.
         return Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: "\"\(id)\"")))
     }
 
-    /// `PUT /api/register/{id}`: registers the device for its user. 410: the hub knows the id no longer; the app drops it and begins
-    /// again.
+    /// `PUT /api/register/{id}`: registers the device for its user. After a 410, for an id that the hub has dropped,
+    /// the app drops it and starts again.
     private func register(_ request: Request, id: String) async throws -> Response {
         let caller = try caller(of: request)
         let body = try await request.body.collect(upTo: Self.bodyMax)
@@ -85,7 +86,7 @@ public struct BackEnd: Sendable {
         return Response(status: .ok)
     }
 
-    /// `POST /api/notifications?pns=apns&to_tag=anna` with a JSON string: a message to the devices of a user.
+    /// `POST /api/notifications?pns=apns&to_tag=anna` with a JSON string: sends a message to the devices of a user.
     private func notify(_ request: Request) async throws -> Response {
         let caller = try caller(of: request)
         let query = request.uri.queryParameters
@@ -108,7 +109,7 @@ public struct BackEnd: Sendable {
         return caller
     }
 
-    /// The hub's 410 and 400 are for the app to know; what else goes wrong between us and the hub is not its fault.
+    /// Passes the hub's 410 and 400 to the app. Other errors of the hub are not the app's fault.
     private func asking<Answer: Sendable>(_ call: () async throws -> Answer) async throws -> Answer {
         do { return try await call() } catch let refusal as HubCalls.Refusal {
             switch refusal.status {

@@ -1,17 +1,17 @@
 import Foundation
 import NotificationHub
 
-/// Who calls.
+/// The user who makes a call.
 struct Caller: Sendable {
     let name: String
 
     static let tagPrefix = "username:"
 
-    /// PLACEHOLDER, as in the tutorial: whoever knows a name also knows its password, which is the same. Put your own
-    /// authentication here: a session, a token of your identity provider.
+    /// PLACEHOLDER, as in the tutorial: a user's password is the name, so anyone who knows the name knows it. Put your
+    /// own authentication here: a session, or a token of your identity provider.
     ///
     /// - Parameter authorization: `Basic` and the base64 of `name:password`.
-    /// - Returns: `nil` for a stranger.
+    /// - Returns: `nil` for an unknown caller.
     init?(authorization: String?) {
         guard let authorization, authorization.lowercased().hasPrefix("basic "),
             let bytes = Data(base64Encoded: authorization.dropFirst(6).trimmingCharacters(in: .whitespaces)),
@@ -22,7 +22,7 @@ struct Caller: Sendable {
         self.name = name
     }
 
-    /// The tag of the tutorial, by which this back end reaches a user; `nil` if a hub would not take it.
+    /// The tutorial's tag, by which this back end reaches a user; `nil` if the name is invalid in a tag.
     static func tag(of name: String) -> Tag? {
         name.isEmpty ? nil : try? Tag(tagPrefix + name)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import NotificationHub
 
-/// What an app says about its device: `{"Platform": "apns", "Handle": "…", "Tags": ["World"]}`.
+/// The device as an app describes it: `{"Platform": "apns", "Handle": "…", "Tags": ["World"]}`.
 struct DeviceRegistration: Decodable, Sendable {
     var platform: String
     var handle: String
@@ -13,24 +13,24 @@ struct DeviceRegistration: Decodable, Sendable {
         case tags = "Tags"
     }
 
-    /// A hub takes 60 tags for a device; two are ours.
+    /// The most tags that an app may choose. A hub accepts 60 for a device, and two are added here.
     static let tagsMax = 58
 
-    /// `nil` for a platform that hubs no longer reach (mpns), or a handle that is none.
+    /// The channel; `nil` for a platform that hubs no longer reach (mpns), or an invalid handle.
     var channel: PushChannel? {
         guard (1...PushChannel.handleLengthMax).contains(handle.utf8.count) else { return nil }
         return switch platform.lowercased() {
         case "apns": .apple(deviceToken: handle)
-        // The tutorial's words for Firebase. Its old interface is gone.
+        // The tutorial's names for Firebase, whose old interface no longer exists.
         case "fcm", "gcm", "fcmv1": .fcmv1(registrationToken: handle)
         case "wns": .windows(channelURI: handle)
         default: nil
         }
     }
 
-    /// The tags that the app may choose for itself: anything but those that name a user or testers.
+    /// The tags that the app may choose: all except those that name a user or testers.
     ///
-    /// - Returns: `nil` if one of them is no tag, or there are too many.
+    /// - Returns: `nil` if a tag is invalid, or if there are too many.
     var ownTags: [Tag]? {
         let texts = tags ?? []
         guard texts.count <= Self.tagsMax else { return nil }

@@ -2,11 +2,11 @@ import BreakingNews
 import Foundation
 import NotificationHub
 
-/// The calls to the hub that a back end makes, with a key of all rights. It stays here: apps never get it.
+/// A back end's calls to the hub, with a key of all rights. Apps must never receive this key.
 struct HubCalls: Sendable {
-    /// What the hub answered, where that was not what was asked for.
+    /// An unexpected answer of the hub.
     struct Refusal: Error {
-        /// `nil` if there was no answer.
+        /// The status; `nil` if there was no answer.
         var status: Int?
     }
 
@@ -16,9 +16,9 @@ struct HubCalls: Sendable {
 
     private static let tokenLasts: Int64 = 300
 
-    /// The ids of a device's registrations, as far as the hub lists them at once; not of those that an installation keeps.
+    /// The ids of a device's registrations on the hub's first page, except those that an installation manages.
     func registrations(of handle: String) async throws -> [String] {
-        // The hub calls the handle so on every platform.
+        // The hub uses this name for the handle on every platform.
         let target = RegistrationPath.registrations(
             of: .windows(channelURI: handle), endpoint: connection.endpoint, hub: hub)
         return RegistrationFeed(scanning: try await call("GET", target).body).items
@@ -39,7 +39,7 @@ struct HubCalls: Sendable {
         _ = try await call("PUT", path(id), fields, entry.bytes)
     }
 
-    /// One that is gone already is as good as deleted.
+    /// A registration that no longer exists counts as deleted.
     func delete(id: String) async throws {
         do { _ = try await call("DELETE", path(id), [HeaderField("If-Match", "*")]) } catch let refusal as Refusal {
             guard refusal.status == 404 || refusal.status == 410 else { throw refusal }
@@ -60,7 +60,7 @@ struct HubCalls: Sendable {
         RegistrationPath.registration(id, endpoint: connection.endpoint, hub: hub)
     }
 
-    /// - Throws: `Refusal` for any answer but one of success.
+    /// - Throws: `Refusal` unless the answer's status is a success.
     private func call(
         _ method: String, _ target: String, _ fields: [HeaderField] = [], _ body: [UInt8] = []
     ) async throws -> HubResponse {

@@ -1,10 +1,10 @@
 import Foundation
 import NotificationHub
 
-/// A message from one user to another, as each platform shows it.
+/// A message from one user to another, in the form that each platform shows.
 enum UserMessage {
-    /// - Parameter pns: the platform by the tutorial's name.
-    /// - Returns: `nil` for another one.
+    /// - Parameter pns: the tutorial's name of the platform.
+    /// - Returns: `nil` for an unknown platform.
     static func request(_ text: String, on pns: String, to tag: Tag) throws -> SendRequest? {
         switch pns.lowercased() {
         case "apns":
@@ -35,7 +35,7 @@ enum UserMessage {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
-            // XML cannot hold them.
+            // XML cannot contain these characters.
             case "\u{0}"..."\u{8}", "\u{B}", "\u{C}", "\u{E}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": escaped += " "
             default: escaped.unicodeScalars.append(scalar)
             }

@@ -3,7 +3,7 @@ import Hummingbird
 import NotificationHub
 import NotifyUsers
 
-/// Serves the back end on 127.0.0.1. Behind a proxy with TLS: passwords and handles are not for the open network.
+/// Serves the back end on 127.0.0.1. Use a TLS proxy: passwords and handles must not cross the network in the clear.
 @main
 struct NotifyUsersProgram {
     static func main() async throws {
