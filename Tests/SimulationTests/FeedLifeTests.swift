@@ -29,6 +29,12 @@ func `a life of feeds has the same result every time`() throws {
         (7_000_023, "a host asked to be left alone when nobody wanted its answer any more"),
         (220_418_119, "a story told under a new id and headline, and then by one that had stood still"),
         (770_000_001_399, "a text that was held back under a new id, while its story was sent under the former one"),
+        (
+            790_000_001_633,
+            "an intent that did not count, and counted again once compaction had removed the other entry"
+        ),
+        (790_000_003_414, "a version with two contents, for the same reason"),
+        (790_000_008_465, "a story told under two ids and headlines by two processes in the same minute"),
     ] as [(UInt64, String)])
 func `seeds of feeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {
     #expect(try FeedCampaign.live(FeedScenario(seed: seed)).get().events > 0)

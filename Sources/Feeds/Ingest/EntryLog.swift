@@ -12,6 +12,8 @@ struct EntryLog: Sendable, Hashable {
     private(set) var heldBack: [EntryHash: HeldBack] = [:]
     /// Event names. Trimming prefers entries that continue another entry, then those that changed last.
     private(set) var names: [EntryHash: EventName] = [:]
+    /// The processes that wrote the intents of recent alerts.
+    private var writers: [EntryHash: String] = [:]
     /// Entries whose last record does not count. It is overwritten, because compaction would keep only that record.
     private(set) var overwritten: Set<EntryHash> = []
 
@@ -28,16 +30,18 @@ struct EntryLog: Sendable, Hashable {
             intents[hash] = nil
             heldBack[hash] = nil
             names[hash] = nil
+            writers[hash] = nil
             overwritten.remove(hash)
             return true
         }
         let before = table[hash]
         if before?.standing ?? .known == .known, record.intent != nil, record.state.standing == .sent,
-            record.name?.origin == nil, isTold(record.state, as: hash)
+            record.name?.origin == nil, isTold(record, as: hash)
         {
-            // Another owner has sent the story under its other id already. The entry is known and is not written.
+            // Another owner has sent the story under its other id already. The version is that of the intent, so that the
+            // record which replaces it settles the intent even after compaction has removed the other entry's records.
             var state = before ?? record.state
-            state.standing = .known
+            (state.standing, state.version) = (.moved, record.state.version)
             table[hash] = state
             overwritten.insert(hash)
             return false
@@ -49,7 +53,7 @@ struct EntryLog: Sendable, Hashable {
         overwritten.remove(hash)
         if let intent = record.intent {
             intents[hash] = intent
-        } else if record.state.standing.wasSent {
+        } else if record.state.standing.wasSent || record.state.standing == .moved {
             intents[hash] = nil
         }
         table[hash] = record.state
@@ -57,7 +61,15 @@ struct EntryLog: Sendable, Hashable {
         // A moved entry has no name, because the entry that continues it has the name.
         keep(record.state.standing == .moved ? nil : record.name, of: hash)
         if record.state.standing.wasSent { settleAlerts(of: record, hash) }
+        if record.intent != nil { note(record.writer, of: hash, at: record.state.firstSeen) }
         return true
+    }
+
+    private mutating func note(_ writer: String, of hash: EntryHash, at minute: UInt32) {
+        writers[hash] = writer
+        guard writers.count > Self.namesMax else { return }
+        writers = writers.filter { table[$0.key].map { EntryTable.isNear($0.firstSeen, minute) } ?? false }
+        if writers.count > 2 * Self.namesMax { writers = [hash: writer] }
     }
 
     /// Ends alerts that limits hold back under other ids of an entry that was sent: a process that had stood still sent it
@@ -76,11 +88,16 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
-    /// Returns true if the story was written under another id before this record was read. The other entry has the same
-    /// link and headline, or it has the same link and was found later.
-    private func isTold(_ state: EntryState, as hash: EntryHash) -> Bool {
-        if let story = state.linkAndTitle, table.told(near: state.firstSeen).contains(story) { return true }
-        return table.toldLater(than: state, besides: hash)
+    /// Returns true if another process has sent the story minutes ago, under another id but with the same link. If the headline
+    /// differs too, the record was on its way, or its writer had not read the other one yet: otherwise it would continue the other
+    /// entry.
+    private func isTold(_ record: EntryRecord, as hash: EntryHash) -> Bool {
+        if let story = record.state.linkAndTitle, table.told(near: record.state.firstSeen).contains(story) {
+            return true
+        }
+        guard let other = table.toldAtLink(of: record.state, besides: hash) else { return false }
+        if other.state.firstSeen > record.state.firstSeen { return true }
+        return writers[other.hash].map { $0 != record.writer } ?? false
     }
 
     /// Returns true if another id of the entry has overtaken the record. A version is written once, under whichever id.
@@ -128,7 +145,7 @@ struct EntryLog: Sendable, Hashable {
             return before < now || pending?.event == intent.event
         }
         // While an event waits to be written, only a record that closes it may follow at the same version.
-        return before < now || pending == nil || record.state.standing.wasSent
+        return before < now || pending == nil || record.state.standing.wasSent || record.state.standing == .moved
     }
 
     /// The record that overwrites one that does not count; `nil` if no record of the entry counts.

@@ -21,11 +21,11 @@ extension FeedWorld {
         }
     }
 
-    /// Checks the bound of alerts. Two processes that briefly follow the same feed may each send as many.
+    /// Checks the bound of alerts. Processes that briefly follow the same feed may each send as many.
     private mutating func checkBound(of name: String) throws(FeedViolation) {
         let recent = alerts[name, default: []].filter { now - $0 < .seconds(59 * 60) } + [now]
         alerts[name] = recent
-        let most = scenario.lostSessions > 0 ? 2 * scenario.maxPerHour : scenario.maxPerHour
+        let most = scenario.lostSessions > 0 ? scenario.processes * scenario.maxPerHour : scenario.maxPerHour
         if recent.count > most {
             try broken(.bounded, "\(name) has decided on \(recent.count) alerts within the hour")
         }
