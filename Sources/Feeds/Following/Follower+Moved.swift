@@ -77,11 +77,13 @@ extension Follower {
 
     /// True when an entry has taken the place of a former one at the same link, and is another story: a page that always shows
     /// the present warning, for example. The former entry was never written, and the new one has another headline and a date
-    /// after the minute in which the former was first seen.
+    /// after the former was first seen.
     private func isReplaced(_ row: EntryTable.Row, by keyed: EntryIdentity.Keyed) -> Bool {
         guard row.state.standing == .known, row.state.title != keyed.title, let date = keyed.entry.publishedAt else {
             return false
         }
+        // The time of the first reading is known exactly, that of a later one to the minute.
+        if let primedAt = result.feed.primedAt, row.state.firstSeen <= Minute.of(primedAt) { return date > primedAt }
         return Minute.of(date) > row.state.firstSeen
     }
 

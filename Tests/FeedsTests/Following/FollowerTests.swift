@@ -440,11 +440,13 @@ extension Following {
         #expect(fourth.events.map { "\($0.id) \($0.version?.text ?? "")" } == ["wire:a 3"])
     }
 
-    @Test func `a warning that replaces an entry of the first reading at its link is sent, and updated later`() {
+    @Test(arguments: [Duration.seconds(5), .seconds(60)])
+    func `a warning that replaces an entry of the first reading at its link is sent, and updated later`(gap: Duration) {
         var feed = FollowedFeed()
         let link = "https://example.org/warning"
         feed.poll([feed.entry("w0", "No warning in force", link: link, age: .seconds(3_000))])
-        let alert = feed.poll([feed.entry("w1", "Tsunami warning", link: link)])
+        let warning = feed.entry("w1", "Tsunami warning", link: link, age: .zero - gap)
+        let alert = feed.poll([warning], after: gap)
         #expect(alert.actions == [.alert])
         #expect(alert.events.map(\.id) == ["wire:w1"])
         let update = feed.poll([feed.entry("w2", "Tsunami warning lifted", link: link)])
