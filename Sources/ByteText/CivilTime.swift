@@ -3,7 +3,7 @@
 /// Both ways by Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms": eras of 400 years that start on 1 March.
 public struct CivilDate: Hashable, Sendable {
     public let year: Int
-    /// The month, 1…12.
+    /// The month of the year, from 1 to 12.
     public let month: Int
     /// The day of the month, 1…31.
     public let day: Int

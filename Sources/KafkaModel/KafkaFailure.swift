@@ -73,5 +73,5 @@ extension KafkaFailure {
     /// A partition that is read delivered neither records nor an end.
     public static let standstill = KafkaFailure(
         code: "_TIMED_OUT", isRetriable: true, detail: "Nothing came from the partition for 15 seconds",
-        remedy: "Check that its leader is there; reading goes on by itself.")
+        remedy: "Check that its leader is there; reading continues without any action.")
 }

@@ -69,7 +69,7 @@ extension ControlDesk {
     /// Puts a covered recall in force after the order of its scope has ended, unless that end also lifted the recall.
     mutating func uncover(_ scope: ControlScope, _ now: Moment) {
         guard !covered.isEmpty, let order = covered.removeValue(forKey: scope), !lifts.hasLifted(order),
-            !order.hasLapsed(at: lapseClock(now))
+            !hasLapsed(order, now)
         else { return }
         give(order, now)
     }

@@ -99,7 +99,7 @@ extension ControlDesk {
     }
 
     private mutating func read(_ order: Order, _ now: Moment) {
-        if order.hasLapsed(at: lapseClock(now)) {
+        if hasLapsed(order, now) {
             lapsed.add(order)
             withdraw(order.scope, now, audited: nil)
             return

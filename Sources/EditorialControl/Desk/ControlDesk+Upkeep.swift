@@ -102,6 +102,11 @@ extension ControlDesk {
         return others
     }
 
+    /// The other clocks are asked only about orders that have lapsed by ours, because most have not.
+    func hasLapsed(_ order: Order, _ now: Moment) -> Bool {
+        order.hasLapsed(at: clock.embargoClock(now)) && order.hasLapsed(at: lapseClock(now))
+    }
+
     private mutating func lapse(_ now: Moment) {
         for order in standing.lapsed(at: lapseClock(now)) {
             noLongerOwed(order.scope)

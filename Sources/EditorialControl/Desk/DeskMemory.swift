@@ -103,7 +103,7 @@ struct Beats: Sendable {
 
     /// The earliest of the wall clock times on the last beats of the other processes that count as living; `nil` without any.
     func earliestTime(besides replica: String?) -> Instant? {
-        signs.living.lazy.filter { $0.replica != replica }.map(\.at).min()
+        signs.earliestTime(besides: replica)
     }
 }
 

@@ -13,7 +13,7 @@ public struct Instruction: Sendable, Hashable {
     public var reason: String?
     /// The text that replaces a recalled story on phones.
     public var replacement: String?
-    /// The latest time on a beat of a live process; a recall lasts from then on if the clock of whoever gives it is behind.
+    /// The latest time on a beat of a living process. A recall lasts from this time on if the clock of its sender is behind.
     public var processTime: Instant?
 
     public init(

@@ -69,7 +69,7 @@ public enum OrderProblem: Error, Sendable, Hashable {
         switch self {
         case .blank(let part): "The \(part.rawValue) needs some text."
         case .tooLong(let part, let bytesMax): "The \(part.rawValue) has at most \(bytesMax) bytes of UTF-8."
-        case .needsReason: "This needs a reason: whoever comes after must know why."
+        case .needsReason: "This needs a reason: those who come later must know why."
         case .unknown(let name, let kind, let known):
             "'\(name.prefix(64))' is not \(kind) of the configuration. Known: \(known.joined(separator: ", "))."
         }

@@ -96,6 +96,8 @@ struct HeldIndex: Sendable {
     /// Every entry, in memory order.
     var slots: [Slot] { entries.indices.lazy.filter { entries[$0].state != .free }.map { Slot($0) } }
 
+    func slots(in partition: Int32) -> [Slot] { slots.filter { self[$0].place.partition == partition } }
+
     func slots(of story: UInt64) -> [Slot] {
         var found: [Slot] = []
         var bucket = home(of: story)
@@ -159,7 +161,7 @@ struct HeldIndex: Sendable {
     }
 
     mutating func removeAll(in partition: Int32) {
-        for slot in slots where self[slot].place.partition == partition { remove(slot) }
+        for slot in slots(in: partition) { remove(slot) }
     }
 
     /// Changes the reason or state. The entry must be queued again afterwards.

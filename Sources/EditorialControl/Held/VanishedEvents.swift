@@ -54,10 +54,8 @@ struct VanishedEvents: Sendable {
     /// Expects all of these events of one partition.
     mutating func expect(_ index: HeldIndex, in partition: Int32) {
         isOver = false
-        for slot in index.slots where index[slot].place.partition == partition { expect(index[slot]) }
-        for slot in unexplained.slots where unexplained[slot].place.partition == partition {
-            expect(unexplained[slot])
-        }
+        for slot in index.slots(in: partition) { expect(index[slot]) }
+        for slot in unexplained.slots(in: partition) { expect(unexplained[slot]) }
         unexplained.removeAll(in: partition)
     }
 

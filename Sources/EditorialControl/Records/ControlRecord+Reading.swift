@@ -21,7 +21,7 @@ extension ControlRecord {
     }
 
     public enum Fault: String, Sendable, Hashable, CaseIterable {
-        case key = "its key is none of the control topic's"
+        case key = "its key does not belong on the control topic"
         case tooLarge = "it is too large"
         case value = "its value is not a JSON object that says what is to be done"
         case command = "its command is not known"

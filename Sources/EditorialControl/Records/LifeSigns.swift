@@ -54,8 +54,16 @@ public struct LifeSigns: Sendable, Hashable {
 
     /// The last beats of the processes that count as living, sorted by name.
     public var living: [ControlRecord.Beat] {
+        unordered.sorted { $0.replica < $1.replica }
+    }
+
+    /// The earliest of the wall clock times on the last beats of the other living processes; `nil` without any.
+    func earliestTime(besides replica: String?) -> Instant? {
+        unordered.lazy.filter { $0.replica != replica }.map(\.at).min()
+    }
+
+    private var unordered: [ControlRecord.Beat] {
         signs.values.filter { silence(of: $0) <= ControlRecord.Beat.countsFor }.map(\.beat)
-            .sorted { $0.replica < $1.replica }
     }
 
     /// The processes that no longer count as living, sorted by name.

@@ -132,7 +132,7 @@ public final class IngestService: Sendable {
                 .init(
                     code: "state-topic-missing",
                     detail: "the topic \(settings.topics.state) does not exist any more, so no feed is followed",
-                    remedy: "run newswire topics --create; feeds are then read anew, without alerts for what they have")
+                    remedy: "run newswire topics --create; present entries then become known without alerts")
             case false?:
                 .init(
                     code: "restoring",
@@ -190,7 +190,7 @@ public final class IngestService: Sendable {
         if layout.partitions > count {
             throw .configuration(
                 "Topic \(topic) has \(count) partitions, but feeds were shared out by \(layout.partitions)",
-                remedy: "Widen it to \(layout.partitions) partitions, or delete it to begin anew without alerts.")
+                remedy: "Widen it to \(layout.partitions) partitions, or delete it to start again without alerts.")
         }
         if layout.partitions < count {
             log.notice(
@@ -235,7 +235,7 @@ public final class IngestService: Sendable {
             }
             for input in books.take(event) { core.handle(input) }
             if let layout = books.missingLayout() {
-                log.warning("the state topic was made anew: what feeds have now becomes known silently")
+                log.warning("the state topic was recreated: present entries of feeds are recorded without alerts")
                 driver?.write([layout], as: WriteNumber.layout.raw)
             }
         }

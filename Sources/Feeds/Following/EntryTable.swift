@@ -42,7 +42,9 @@ struct EntryTable: Sendable, Hashable {
     /// three minutes earlier. A link that several entries share says nothing.
     func toldAtLink(of state: EntryState, besides hash: EntryHash) -> Row? {
         guard state.link != 0 else { return nil }
-        let others = rows.filter { $0.state.link == state.link && $0.state.standing != .moved && $0.hash != hash }
+        let others = rows.lazy.filter {
+            $0.state.link == state.link && $0.state.standing != .moved && $0.hash != hash
+        }.prefix(2)
         guard others.count == 1, let only = others.first, Self.isTold(only.state, near: state.firstSeen),
             Minute.between(only.state.firstSeen, state.firstSeen) <= Self.concurrentMinutes
         else { return nil }

@@ -188,7 +188,7 @@ extension Ingester {
         }
         stopped = names
         for name in freed where isOwned(name) {
-            note(.notice, name, "Editors let this feed go on.")
+            note(.notice, name, "Editors resumed this feed.")
             advance(name, at: now)
             planHeldBack(name, at: now)
             plan(name, at: now.steady, because: "resumed", now)

@@ -230,7 +230,7 @@ extension [UInt8] {
 package enum Malformation: String, Error, Hashable, Sendable, CaseIterable {
     case badStatusLine = "the status line is not HTTP/1.1's"
     case badField = "a header field is not well formed"
-    case foldedField = "a header field goes on in a second line"
+    case foldedField = "a header field continues on a second line"
     case bareLineFeed = "a line ends without a carriage return"
     case badLength = "Content-Length is not one number"
     case badTransferEncoding = "Transfer-Encoding is not chunked"

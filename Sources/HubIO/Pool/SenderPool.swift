@@ -38,7 +38,7 @@ public final class SenderPool {
         eventLoop: any EventLoop, target: SendTarget, limits: SenderLimits, tls: NIOSSLContext?,
         userAgent: String = "newswire", onResults: @escaping (consuming [SettledRequest]) -> Void
     ) {
-        precondition((target.endpoint.scheme == .https) == (tls != nil), "https needs a TLS context, http has none")
+        precondition((target.endpoint.scheme == .https) == (tls != nil), "a TLS context belongs to https alone")
         self.eventLoop = eventLoop
         self.target = target
         self.limits = limits

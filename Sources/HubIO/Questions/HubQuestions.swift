@@ -36,7 +36,7 @@ public final class HubQuestions {
         eventLoop: any EventLoop, endpoint: HubEndpoint, limits: SenderLimits, tls: NIOSSLContext?,
         userAgent: String = "newswire"
     ) {
-        precondition((endpoint.scheme == .https) == (tls != nil), "https needs a TLS context, http has none")
+        precondition((endpoint.scheme == .https) == (tls != nil), "a TLS context belongs to https alone")
         self.eventLoop = eventLoop
         self.endpoint = endpoint
         self.limits = limits

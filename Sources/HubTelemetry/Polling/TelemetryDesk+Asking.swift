@@ -127,7 +127,7 @@ extension TelemetryDesk {
             } else if wasProblem != nil {
                 problem = nil
                 pace.resume()
-                note(.info, "the hub answers again: telemetry goes on")
+                note(.info, "the hub answers again: telemetry continues")
             }
         case .wait(let duration):
             problem = .throttled

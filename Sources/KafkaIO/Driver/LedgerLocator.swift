@@ -59,7 +59,7 @@ struct LedgerLocator {
     private static func unknownOffsets(_ results: TopicPartition) -> KafkaFailure {
         KafkaFailure(
             code: "_TIMED_OUT", isRetriable: true, detail: "The offsets of \(results) could not be read",
-            remedy: "Check that its leader is there; reading goes on by itself.")
+            remedy: "Check that its leader is there; reading continues without any action.")
     }
 
     /// Returns the reason why a results partition cannot be read, according to the cluster's metadata.
@@ -80,7 +80,7 @@ struct LedgerLocator {
         guard topic.leader(of: results.partition) == nil else { return nil }
         return KafkaFailure(
             code: "LEADER_NOT_AVAILABLE", isRetriable: true, detail: "\(results) has no leader",
-            remedy: "Start the broker that leads it; reading goes on by itself.")
+            remedy: "Start the broker that leads it; reading continues without any action.")
     }
 
     private struct Committed {

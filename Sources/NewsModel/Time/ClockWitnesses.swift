@@ -80,16 +80,21 @@ package struct ClockWitnesses: Sendable {
 
     /// The time for expiry: ours, or the earlier one on which both witnesses agree.
     package func expiryClock(at moment: Moment) -> Instant {
-        guard recordsAgreeWithHub, let theirs = hubTime(at: moment), moment.wall - theirs > Self.tolerance else {
-            return moment.wall
-        }
-        return theirs
+        commonTime(at: moment) ?? moment.wall
     }
 
     /// The monotonic time at which the witnesses' common clock shows `wall`; `nil` while ours counts.
-    package func steady(of wall: Instant) -> Instant? {
-        guard recordsAgreeWithHub, let hub else { return nil }
-        return wall == .distantFuture ? .distantFuture : hub.steady + (wall - hub.wall)
+    package func steady(of wall: Instant, at moment: Moment) -> Instant? {
+        guard let theirs = commonTime(at: moment) else { return nil }
+        return wall == .distantFuture ? .distantFuture : moment.steady + (wall - theirs)
+    }
+
+    /// The time on which both witnesses agree; `nil` unless our clock is ahead of it.
+    private func commonTime(at moment: Moment) -> Instant? {
+        guard recordsAgreeWithHub, let theirs = hubTime(at: moment), moment.wall - theirs > Self.tolerance else {
+            return nil
+        }
+        return theirs
     }
 
     private func hubTime(at moment: Moment) -> Instant? { hub.map { $0.wall + (moment.steady - $0.steady) } }

@@ -13,16 +13,15 @@ package struct WallClock: Sendable {
     /// The smallest offset of the last minute's steps, and the end of its validity.
     private var cautious: (offset: Duration, until: Instant)?
 
-    /// The hub's clock and ours when the hub was heard last; `nil` if it was not heard since our clock was set.
-    private var hub: Moment?
+    /// The hub's time minus monotonic; `nil` if the hub was not heard since our clock was set.
+    private var hubOffset: Duration?
 
-    package var hasHeardHub: Bool { hub != nil }
-    package var isAheadOfHub: Bool { offset.flatMap(offsetBehind) != nil }
+    package var hasHeardHub: Bool { hubOffset != nil }
 
     /// Takes the time of the hub.
     ///
     /// - Parameter hub: the monotonic time at which a reply came, and the `Date` on it.
-    package mutating func hear(hub: Moment) { self.hub = hub }
+    package mutating func hear(hub: Moment) { hubOffset = hub.wall - hub.steady }
 
     /// - Returns: the step of the wall clock since the last call; `nil` without one.
     package mutating func look(_ moment: Moment) -> Duration? {
@@ -31,7 +30,7 @@ package struct WallClock: Sendable {
         defer { offset = current }
         guard let offset, abs(current - offset) > Self.stepMin else { return nil }
         let earliest = min(offset, current, cautious?.offset ?? current)
-        hub = nil
+        hubOffset = nil
         cautious = (earliest, moment.steady + Self.caution)
         return current - offset
     }
@@ -39,21 +38,20 @@ package struct WallClock: Sendable {
     package func embargoClock(_ moment: Moment) -> Instant {
         var time = moment.wall
         if let cautious { time = min(time, moment.steady + cautious.offset) }
-        if let behind = offsetBehind(moment.wall - moment.steady) { time = min(time, moment.steady + behind) }
+        if let hubOffset, isAhead(moment.wall - moment.steady) { time = min(time, moment.steady + hubOffset) }
         return time
     }
 
-    /// The hub's time minus the monotonic time, if our clock is ahead of the hub's by more than the tolerance.
-    private func offsetBehind(_ ours: Duration) -> Duration? {
-        guard let hub, ours - (hub.wall - hub.steady) > ClockWitnesses.tolerance else { return nil }
-        return hub.wall - hub.steady
+    /// Returns true if a wall clock of that offset is ahead of the hub's by more than the tolerance.
+    private func isAhead(_ offset: Duration) -> Bool {
+        hubOffset.map { offset - $0 > ClockWitnesses.tolerance } ?? false
     }
 
     /// The monotonic time at which the embargo's clock shows `wall`, unless it is set meanwhile.
     package func steady(ofEmbargo wall: Instant) -> Instant {
         guard let offset else { return .distantFuture }
         var due = wall - offset
-        if let behind = offsetBehind(offset) { due = max(due, wall - behind) }
+        if let hubOffset, isAhead(offset) { due = max(due, wall - hubOffset) }
         guard let cautious else { return due }
         return max(due, min(wall - cautious.offset, cautious.until))
     }

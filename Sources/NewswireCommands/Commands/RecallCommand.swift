@@ -61,7 +61,7 @@ struct RecallCommand: ParsableCommand {
         if republish, !lift { throw ValidationError("--republish needs --lift: what is recalled is not sent.") }
         if lift, unseen { throw ValidationError("--unseen cannot go with --lift.") }
         if !lift, options.reason == nil {
-            throw ValidationError("A recall needs --reason: whoever comes after must know why.")
+            throw ValidationError("A recall needs --reason: those who come later must know why.")
         }
     }
 

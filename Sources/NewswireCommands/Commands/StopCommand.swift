@@ -40,7 +40,7 @@ struct StopCommand: ParsableCommand {
 
     func validate() throws {
         if gateArgument.gate == .hub, options.reason == nil {
-            throw ValidationError("Stopping the hub needs --reason: whoever comes after must know why.")
+            throw ValidationError("Stopping the hub needs --reason: those who come later must know why.")
         }
     }
 

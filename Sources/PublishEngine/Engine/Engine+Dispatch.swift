@@ -152,7 +152,7 @@ extension Engine {
         partitions[place].delay()
         var until = notBefore
         if let content = partitions.content(of: place) {
-            until = min(until, content.staleAt, steady(of: content.deadline))
+            until = min(until, content.staleAt, steady(of: content.deadline, turn))
         }
         lanes[place.lane].retry(place.id, notBefore: notBefore, until: max(until, turn.now + .milliseconds(1)))
     }

@@ -182,7 +182,7 @@ extension Engine {
     /// Sets aside a delivery that a gate stops at the front. Other stories pass; its own story waits behind it.
     mutating func setAside(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
         partitions[place].delay()
-        let until = min(content.staleAt, steady(of: content.deadline))
+        let until = min(content.staleAt, steady(of: content.deadline, turn))
         lanes[place.lane].stop(place.id, until: max(until, turn.now + .milliseconds(1)))
     }
 }

@@ -188,8 +188,8 @@ public struct Engine {
     }
 
     /// The monotonic time at which the wall clock will show `wall`, by present knowledge.
-    func steady(of wall: Instant) -> Instant {
-        (clock.isAheadOfHub ? witnesses.steady(of: wall) : nil) ?? clock.steady(of: wall)
+    func steady(of wall: Instant, _ turn: borrowing Turn) -> Instant {
+        witnesses.steady(of: wall, at: turn.moment) ?? clock.steady(of: wall)
     }
 
     /// The slot of a partition that is ours in the given generation.
