@@ -64,7 +64,7 @@ struct DryFeedStore: FeedStore {
     let hand: @Sendable (IngestInput) -> Void
 
     func store(_ write: WriteID, partition: Int32, _ records: [StateRecord]) {
-        for record in records { hand(.record(partition: partition, key: record.key, value: record.value)) }
+        for record in records { hand(.record(partition: partition, offset: 0, key: record.key, value: record.value)) }
     }
 
     func publish(_ write: WriteID, lane: String, _ events: [FeedEvent]) {

@@ -41,7 +41,7 @@ final class StateBooks {
                     layoutsSeen += 1
                     return nil
                 }
-                return .record(partition: partition, key: key, value: record.value)
+                return .record(partition: partition, offset: record.offset, key: key, value: record.value)
             }
         case .restored(let partition):
             if partition == 0, layoutsSeen == 0 { lacksLayout = true }

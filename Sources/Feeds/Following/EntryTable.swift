@@ -38,33 +38,24 @@ struct EntryTable: Sendable, Hashable {
         rows.lazy.map(\.state).filter { Self.isTold($0, near: minute) }.compactMap(\.linkAndTitle)
     }
 
-    /// The only other entry with the link of `state`, if it was sent or is waiting, and was first seen at most ten minutes later or
-    /// three minutes earlier. A link that several entries share says nothing.
-    func toldAtLink(of state: EntryState, besides hash: EntryHash) -> Row? {
-        guard state.link != 0 else { return nil }
+    /// The only other entry with the link, which identifies no story if several entries share it.
+    func only(at link: UInt64, besides hash: EntryHash) -> EntryHash? {
+        guard link != 0 else { return nil }
         let others = rows.lazy.filter {
-            $0.state.link == state.link && $0.state.standing != .moved && $0.hash != hash
+            $0.state.link == link && $0.state.standing != .moved && $0.hash != hash
         }.prefix(2)
-        guard others.count == 1, let only = others.first, Self.isTold(only.state, near: state.firstSeen),
-            Minute.between(only.state.firstSeen, state.firstSeen) <= Self.concurrentMinutes
-        else { return nil }
-        return only
-    }
-
-    static func isNear(_ one: UInt32, _ other: UInt32) -> Bool {
-        Minute.between(one, other) <= toldMinutes && Minute.between(other, one) <= toldMinutes
+        return others.count == 1 ? others.first?.hash : nil
     }
 
     private static func isTold(_ state: EntryState, near minute: UInt32) -> Bool {
-        (state.standing == .sent || state.standing == .waiting) && isNear(state.firstSeen, minute)
+        (state.standing == .sent || state.standing == .waiting)
+            && max(state.firstSeen, minute) - min(state.firstSeen, minute) <= toldMinutes
     }
 
     /// Number of events written within the hour before `minute`, by the entries' own counts.
     func sent(inHourOf minute: UInt32) -> Int { rows.lazy.map { $0.state.versions(inHourOf: minute) }.reduce(0, +) }
 
     private static let toldMinutes: UInt32 = 10
-    /// A process that has read a record of the other entry continues that entry. Reading takes no longer than this.
-    private static let concurrentMinutes: UInt32 = 3
 
     /// Grows by an eighth instead of a half, because most feeds soon reach their final size.
     private mutating func insert(_ row: Row, at index: Int) {

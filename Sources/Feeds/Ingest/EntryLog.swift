@@ -12,8 +12,8 @@ struct EntryLog: Sendable, Hashable {
     private(set) var heldBack: [EntryHash: HeldBack] = [:]
     /// Event names. Trimming prefers entries that continue another entry, then those that changed last.
     private(set) var names: [EntryHash: EventName] = [:]
-    /// The processes that wrote the intents of recent alerts.
-    private var writers: [EntryHash: String] = [:]
+    /// Offsets of the first records with recent alerts, whether these are sent or held back.
+    private var alertOffsets: [EntryHash: Int64] = [:]
     /// Entries whose last record does not count. It is overwritten, because compaction would keep only that record.
     private(set) var overwritten: Set<EntryHash> = []
 
@@ -21,16 +21,18 @@ struct EntryLog: Sendable, Hashable {
     static let namesMax = 64
 
     /// Folds the next record of the partition into the log.
-    /// - Parameter record: `nil` for a tombstone.
+    /// - Parameters:
+    ///   - record: `nil` for a tombstone.
+    ///   - offset: the record's own.
     /// - Returns: false if the record does not count, because an earlier record takes precedence.
     @discardableResult
-    mutating func fold(_ hash: EntryHash, _ record: EntryRecord?) -> Bool {
+    mutating func fold(_ hash: EntryHash, _ record: EntryRecord?, at offset: Int64) -> Bool {
         guard let record else {
             table[hash] = nil
             intents[hash] = nil
             heldBack[hash] = nil
             names[hash] = nil
-            writers[hash] = nil
+            alertOffsets[hash] = nil
             overwritten.remove(hash)
             return true
         }
@@ -61,15 +63,16 @@ struct EntryLog: Sendable, Hashable {
         // A moved entry has no name, because the entry that continues it has the name.
         keep(record.state.standing == .moved ? nil : record.name, of: hash)
         if record.state.standing.wasSent { settleAlerts(of: record, hash) }
-        if record.intent != nil { note(record.writer, of: hash, at: record.state.firstSeen) }
+        if record.intent != nil || record.state.standing == .waiting { note(hash, at: offset) }
         return true
     }
 
-    private mutating func note(_ writer: String, of hash: EntryHash, at minute: UInt32) {
-        writers[hash] = writer
-        guard writers.count > Self.namesMax else { return }
-        writers = writers.filter { table[$0.key].map { EntryTable.isNear($0.firstSeen, minute) } ?? false }
-        if writers.count > 2 * Self.namesMax { writers = [hash: writer] }
+    private mutating func note(_ hash: EntryHash, at offset: Int64) {
+        guard alertOffsets[hash] == nil else { return }
+        alertOffsets[hash] = offset
+        guard alertOffsets.count > 2 * Self.namesMax else { return }
+        let oldest = alertOffsets.sorted { $0.value < $1.value }.prefix(Self.namesMax)
+        for (hash, _) in oldest { alertOffsets[hash] = nil }
     }
 
     /// Ends alerts that limits hold back under other ids of an entry that was sent: a process that had stood still sent it
@@ -88,16 +91,16 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
-    /// Returns true if another process has sent the story minutes ago, under another id but with the same link. If the headline
-    /// differs too, the record was on its way, or its writer had not read the other one yet: otherwise it would continue the other
-    /// entry.
+    /// Returns true if the story was sent minutes ago, or is held back, under another id but with the same link. If the headline
+    /// differs too, the writer of the record had not read the other one yet: otherwise it would continue the other entry.
     private func isTold(_ record: EntryRecord, as hash: EntryHash) -> Bool {
         if let story = record.state.linkAndTitle, table.told(near: record.state.firstSeen).contains(story) {
             return true
         }
-        guard let other = table.toldAtLink(of: record.state, besides: hash) else { return false }
-        if other.state.firstSeen > record.state.firstSeen { return true }
-        return writers[other.hash].map { $0 != record.writer } ?? false
+        guard let after = record.after, let other = table.only(at: record.state.link, besides: hash),
+            let offset = alertOffsets[other]
+        else { return false }
+        return offset > after
     }
 
     /// Returns true if another id of the entry has overtaken the record. A version is written once, under whichever id.

@@ -5,6 +5,9 @@ import NewsModel
 struct FeedLife: Sendable, Hashable {
     let name: String
     let partition: Int32
+    /// Distinguishes the records of one assignment of the partition: a process may lose it and get it back while its records are
+    /// on their way.
+    let writer: String
     /// `nil` for a feed that is on the state topic but not in the settings.
     var rules: FeedRules?
     var state = FeedState()
@@ -41,9 +44,10 @@ struct FeedLife: Sendable, Hashable {
     /// The form in flight to a hub.
     var post: FetchID?
 
-    init(name: String, partition: Int32, rules: FeedRules?) {
+    init(name: String, partition: Int32, writer: String, rules: FeedRules?) {
         self.name = name
         self.partition = partition
+        self.writer = writer
         self.rules = rules
     }
 

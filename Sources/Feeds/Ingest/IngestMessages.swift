@@ -28,7 +28,7 @@ public enum IngestInput: Sendable, Hashable {
     /// The partitions are lost already, because the session expired. Nothing may be written any more.
     case lost([Int32])
     /// A record of an assigned partition, in order from the first one. This process's own writes come back here too.
-    case record(partition: Int32, key: String, value: [UInt8]?)
+    case record(partition: Int32, offset: Int64, key: String, value: [UInt8]?)
     /// All records that the partition had when it was assigned have been handed over.
     case restored(partition: Int32)
     case fetched(FetchID, FetchResult)

@@ -115,7 +115,7 @@ extension Ingester {
         var feed = life.state
         feed.url = batch.feed.url
         feed.learnForGood(from: batch.feed)
-        return StateRecord(key: StateKey.feed(life.name).text, value: feed.bytes(writer: settings.writer))
+        return StateRecord(key: StateKey.feed(life.name).text, value: feed.bytes(writer: life.writer))
     }
 
     /// The records of published entries, of entries to overwrite, and at the very end of the feed itself.
@@ -126,7 +126,7 @@ extension Ingester {
         hashes += life.log.overwritten.filter { !done.contains($0) }.sorted()
         var records: [StateRecord] = []
         for hash in hashes {
-            guard var record = life.log.record(of: hash, writer: settings.writer) else {
+            guard var record = life.log.record(of: hash, writer: life.writer) else {
                 // No record of the entry counts. A tombstone prevents compaction from keeping the last one.
                 records.append(StateRecord(key: StateKey.entry(feed: life.name, hash).text, value: nil))
                 continue
@@ -141,7 +141,7 @@ extension Ingester {
                 feed.validators = nil
                 feed.bodyHash = nil
             }
-            let bytes = feed.bytes(writer: settings.writer)
+            let bytes = feed.bytes(writer: life.writer)
             records.append(StateRecord(key: StateKey.feed(life.name).text, value: bytes))
         }
         return records

@@ -66,7 +66,7 @@ extension Ingester {
     private func entry(_ hash: EntryHash, dropping state: EntryState, _ life: FeedLife) -> FeedBatch.Entry {
         var state = state
         state.standing = .known
-        return FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: settings.writer))
+        return FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: life.writer))
     }
 
     private mutating func entry(
@@ -84,6 +84,6 @@ extension Ingester {
         }
         return FeedBatch.Entry(
             hash: hash,
-            record: EntryRecord(state: state, intent: intent, name: life.log.names[hash], writer: settings.writer))
+            record: EntryRecord(state: state, intent: intent, name: life.log.names[hash], writer: life.writer))
     }
 }

@@ -3,15 +3,17 @@ import NewsModel
 // Reading the state topic, including this process's own writes.
 
 extension Ingester {
-    mutating func read(_ partition: Int32, _ key: String, _ value: [UInt8]?, at now: Moment) {
-        guard partitions[partition] != nil, let parsed = StateKey(key) else { return }
+    mutating func read(_ partition: Int32, _ offset: Int64, _ key: String, _ value: [UInt8]?, at now: Moment) {
+        guard let readTo = partitions[partition]?.readTo else { return }
+        partitions[partition]?.readTo = max(readTo, offset)
+        guard let parsed = StateKey(key) else { return }
         let name = parsed.feed
         if lives[name] == nil { add(name, to: partition) }
         // The feed has moved to another partition with its group. The records left here are not its state.
         guard lives[name]?.partition == partition else { return }
         switch parsed {
         case .feed: readFeed(name, value)
-        case .entry(_, let hash): readEntry(name, hash, value)
+        case .entry(_, let hash): readEntry(name, hash, value, at: offset)
         }
         confirm(name, key, value ?? [], at: now)
         if isOwned(name), lives[name]?.batch == nil { proceed(name, at: now) }
@@ -35,9 +37,9 @@ extension Ingester {
         }
     }
 
-    private mutating func readEntry(_ name: String, _ hash: EntryHash, _ value: [UInt8]?) {
+    private mutating func readEntry(_ name: String, _ hash: EntryHash, _ value: [UInt8]?, at offset: Int64) {
         guard let value else {
-            lives[name]?.log.fold(hash, nil)
+            lives[name]?.log.fold(hash, nil, at: offset)
             return
         }
         guard let record = parse(value, { EntryRecord($0) }) ?? nil else {
@@ -45,9 +47,9 @@ extension Ingester {
             lives[name]?.log.spoiled(hash)
             return
         }
-        let counts = lives[name]?.log.fold(hash, record) ?? false
-        guard record.writer != settings.writer, isOwned(name) else { return }
-        // Another process briefly follows this feed too. Its view may be newer or older than ours, so the whole
+        let counts = lives[name]?.log.fold(hash, record, at: offset) ?? false
+        guard record.writer != lives[name]?.writer, isOwned(name) else { return }
+        // Another process briefly follows this feed too, or this one wrote the record before it lost the partition. Its view may be newer or older than ours, so the whole
         // document is read again.
         if counts { forgetValidators(name) }
     }

@@ -7,7 +7,8 @@ extension Ingester {
         for number in numbers {
             // The group gave the partition back without waiting for the release, so the state in memory is out of date.
             if partitions[number] != nil { lose([number]) }
-            partitions[number] = Partition()
+            assignments += 1
+            partitions[number] = Partition(writer: "\(settings.writer)/\(assignments)")
             for name in rules.keys.sorted() {
                 if rules[name]?.partition(among: settings.partitions) == number { add(name, to: number) }
             }
@@ -18,7 +19,9 @@ extension Ingester {
         let rules = rules[name]
         // A feed whose group has changed still has records on its former partition, but it is followed on the new one.
         let isHere = rules?.partition(among: settings.partitions) == partition
-        lives[name] = FeedLife(name: name, partition: partition, rules: isHere ? rules : nil)
+        lives[name] = FeedLife(
+            name: name, partition: partition, writer: partitions[partition]?.writer ?? settings.writer,
+            rules: isHere ? rules : nil)
         partitions[partition]?.names.insert(name)
     }
 

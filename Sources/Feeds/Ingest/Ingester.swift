@@ -26,6 +26,7 @@ public struct Ingester {
     var hasFinished = false
     var lastID: UInt64 = 0
     var lastOrder: Int64 = 0
+    var assignments = 0
     var lastSecret: UInt64 = 0
     var announcedWake: Instant?
     var actions: [IngestAction] = []
@@ -37,8 +38,12 @@ public struct Ingester {
     static let batchesMax = 64
 
     struct Partition: Sendable, Hashable {
+        /// See `FeedLife.writer`.
+        let writer: String
         var stage = Stage.restoring
         var names: Set<String> = []
+        /// Offset of the last record read.
+        var readTo: Int64 = -1
 
         enum Stage: Sendable, Hashable { case restoring, owned, leaving }
     }
@@ -81,7 +86,7 @@ public struct Ingester {
         case .assigned(let numbers): assign(numbers)
         case .revoked(let numbers): revoke(numbers, at: now)
         case .lost(let numbers): lose(numbers)
-        case .record(let partition, let key, let value): read(partition, key, value, at: now)
+        case .record(let partition, let offset, let key, let value): read(partition, offset, key, value, at: now)
         case .restored(let partition): restored(partition, at: now)
         case .fetched(let id, let result): fetched(id, result, at: now)
         case .stored(let id): stored(id)

@@ -21,8 +21,10 @@ struct EntryRecord: Sendable, Hashable {
     var heldBack: HeldBack?
     /// `nil` unless an event of the entry was written or is held back.
     var name: EventName?
-    /// The process that wrote the record.
+    /// The process that wrote the record, and the assignment of the partition in which it did.
     var writer: String
+    /// Offset of the last record that the writer had read when it decided to write the event of the intent; `nil` without an intent.
+    var after: Int64?
 }
 
 /// The keys of the state topic.

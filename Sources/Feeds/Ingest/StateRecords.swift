@@ -35,6 +35,7 @@ extension EntryRecord {
                 json.field("origin", name.origin?.description)
             }
             json.field("writer", writer)
+            json.field("after", after)
             if let intent { json.object("intent") { intent.write(into: &$0) } }
             if let heldBack {
                 json.object("heldBack") { json in
@@ -71,6 +72,7 @@ extension EntryRecord {
         state.hourBegan = members.minute("hourBegan")
         state.versionsThisHour = UInt8(clamping: members.number("versionsThisHour") ?? 0)
         writer = members.text("writer") ?? ""
+        after = members.number("after")
         state.sentPrint = members.minute("sent")
         state.returnedAt = members.minute("returnedAt")
         name = members.text("id").map {

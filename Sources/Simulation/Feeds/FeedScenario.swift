@@ -28,7 +28,7 @@ public struct FeedScenario: Sendable, Hashable {
         feeds = random.number(1...5)
         hosts = random.number(1...2)
         stormy = .seconds(random.number(1_800...14_400))
-        calm = .seconds(10 * 3_600)
+        calm = .seconds(6 * 3_600)
         crashes = random.pick([0, 1, 3, 8], or: 0)
         rebalances = random.pick([0, 2, 8], or: 0)
         lostSessions = processes > 1 ? random.pick([0, 0, 3, 8], or: 0) : 0

@@ -4,13 +4,12 @@ import NewsModel
 // The promises, checked from outside: against the publishers' items and the records on the topics.
 
 extension FeedWorld {
-    /// Checks an intent at its first attempt to be stored, which is the decision that it is news.
-    mutating func checkIntent(_ record: StateRecord) throws(FeedViolation) {
-        guard let value = record.value, let intent = Self.intent(in: value), decided.insert(intent.event).inserted,
-            let (_, version) = lanes.read(intent.event, lane: intent.lane), !version.isCanceled,
-            lanes.ids[version.link] == nil, let (name, item) = item(version.link)
-        else { return }
-        if intent.lane == "live", alerted.insert(item.link).inserted { try checkBound(of: name) }
+    /// Checks an alert at the first attempt to store its intent, which is the decision that the entry is news.
+    mutating func checkAlert(_ record: StateRecord) throws(FeedViolation) {
+        guard let value = record.value, decided[value] == nil, let (intent, name, item) = alert(in: record) else {
+            return
+        }
+        decided[value] = now
         if item.isBacklog, !isAsOldAsTheFirstReading(item, name) {
             try broken(.noBacklog, "\(item.link) stood in the feed before it was first read")
         }
@@ -21,14 +20,27 @@ extension FeedWorld {
         }
     }
 
-    /// Checks the bound of alerts. Processes that briefly follow the same feed may each send as many.
-    private mutating func checkBound(of name: String) throws(FeedViolation) {
-        let recent = alerts[name, default: []].filter { now - $0 < .seconds(59 * 60) } + [now]
-        alerts[name] = recent
+    /// Checks the bound of alerts when an intent has reached the topic, because an alert whose intent was lost is never sent. Its
+    /// time is that of the decision. Processes that briefly follow the same feed may each send as many.
+    mutating func checkBound(_ record: StateRecord) throws(FeedViolation) {
+        guard let (intent, name, item) = alert(in: record), intent.lane == "live",
+            let decidedAt = record.value.flatMap({ decided[$0] }), alerted.insert(item.link).inserted
+        else { return }
+        let times = (alerts[name, default: []] + [decidedAt]).sorted()
+        alerts[name] = times
         let most = scenario.lostSessions > 0 ? scenario.processes * scenario.maxPerHour : scenario.maxPerHour
-        if recent.count > most {
-            try broken(.bounded, "\(name) has decided on \(recent.count) alerts within the hour")
+        if zip(times, times.dropFirst(most)).contains(where: { $1 - $0 < .seconds(59 * 60) }) {
+            try broken(.bounded, "\(name) has decided on more than \(most) alerts within an hour")
         }
+    }
+
+    /// Returns the intent to write the first event of an item.
+    private func alert(in record: StateRecord) -> (intent: (lane: String, event: [UInt8]), feed: String, FeedItem)? {
+        guard let intent = record.value.flatMap({ Self.intent(in: $0) }),
+            let (_, version) = lanes.read(intent.event, lane: intent.lane), !version.isCanceled,
+            lanes.ids[version.link] == nil, let (name, item) = item(version.link)
+        else { return nil }
+        return (intent, name, item)
     }
 
     /// Returns true if published within a minute before the first delivery, because an entry's state stores minutes only.

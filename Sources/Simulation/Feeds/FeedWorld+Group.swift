@@ -30,9 +30,10 @@ extension FeedWorld {
         agenda.add(.deliver(number, life: life, partition), at: now + random.milliseconds(5...500))
     }
 
-    mutating func append(_ records: [StateRecord], to partition: Int32) {
+    mutating func append(_ records: [StateRecord], to partition: Int32) throws(FeedViolation) {
         for record in records {
             topic.append(record, to: partition, at: now)
+            try checkBound(record)
             if record.key.hasPrefix("feed/"), Self.isPrimed(record.value) {
                 let name = String(record.key.dropFirst(5))
                 primedAt[name] = primedAt[name] ?? now
@@ -63,7 +64,9 @@ extension FeedWorld {
             processes[number].reading[partition]?.position += 1
             let record = records[reading.position]
             if record.isCompacted { continue }
-            try give(.record(partition: partition, key: record.key, value: record.value), to: number, life: life)
+            let input = IngestInput.record(
+                partition: partition, offset: Int64(reading.position), key: record.key, value: record.value)
+            try give(input, to: number, life: life)
         }
     }
 
@@ -136,7 +139,7 @@ extension FeedWorld {
             publishers[name]?.manners = FeedPublisher.Manners()
             for round in 0..<6 {
                 agenda.add(
-                    .calmNews(name, round), at: now + .seconds(600 + round * 4_000) + random.milliseconds(0...3_000_000)
+                    .calmNews(name, round), at: now + .seconds(600 + round * 2_000) + random.milliseconds(0...1_500_000)
                 )
             }
         }

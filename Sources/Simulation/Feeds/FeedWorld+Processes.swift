@@ -68,7 +68,7 @@ extension FeedWorld {
             agenda.add(
                 .answer(number, life: life, id, FetchRequest(url: ""), isCanceled: true), at: now + .milliseconds(5))
         case .store(let id, let partition, let records):
-            for record in records { try checkIntent(record) }
+            for record in records { try checkAlert(record) }
             try pause(number, writing: records)
             processes[number].unanswered[id] = partition
             let fails = fails()

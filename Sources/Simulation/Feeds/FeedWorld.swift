@@ -27,11 +27,11 @@ public struct FeedWorld {
     var primedAt: [String: Instant] = [:]
     /// Items in delivered documents.
     var shown: Set<String> = []
-    /// Events that some process has decided to write.
-    var decided: Set<[UInt8]> = []
-    /// Links of the items for which some process has decided to alert.
+    /// Records with intents to write the first events of items, and the times of these decisions.
+    var decided: [[UInt8]: Instant] = [:]
+    /// Links of the items whose alerts have reached the state topic.
     var alerted: Set<String> = []
-    /// Times of alert decisions within the last hour, by feed.
+    /// Sorted times of the decisions on these alerts, by feed.
     var alerts: [String: [Instant]] = [:]
     var report = FeedLifeReport()
 
@@ -207,7 +207,7 @@ public struct FeedWorld {
         case .answer(let number, let life, let id, let request, let isCanceled):
             try answer(number, life, id, request, isCanceled: isCanceled)
         case .stored(let number, let life, let id, let partition, let records, let fails, let appearing):
-            append(Array(records.prefix(appearing)), to: partition)
+            try append(Array(records.prefix(appearing)), to: partition)
             tell(fails ? .writeFailed(id, because: "the simulated broker is away") : .stored(id), number, life)
         case .published(let number, let life, let id, let lane, let events, let stored):
             try write(events.prefix(stored), to: lane)

@@ -24,7 +24,7 @@ final class MemoryFeedStore: FeedStore {
             return contents.records
         }
         hand(.assigned([0]))
-        for record in records { hand(.record(partition: 0, key: record.key, value: record.value)) }
+        for record in records { hand(.record(partition: 0, offset: 0, key: record.key, value: record.value)) }
         if isRestored { hand(.restored(partition: 0)) }
     }
 
@@ -43,7 +43,7 @@ final class MemoryFeedStore: FeedStore {
             contents.records += records
             return contents.hand
         }
-        for record in records { hand(.record(partition: partition, key: record.key, value: record.value)) }
+        for record in records { hand(.record(partition: partition, offset: 0, key: record.key, value: record.value)) }
     }
 
     func publish(_ write: WriteID, lane: String, _ events: [FeedEvent]) {
