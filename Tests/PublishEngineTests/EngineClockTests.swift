@@ -57,6 +57,27 @@ struct EngineClockTests {
         #expect(shell.wait(.seconds(2)).sends.count == 1)
     }
 
+    @Test func `a process that shuts down while it asks the hub for the time is not woken in vain`() throws {
+        var shell = try TestShell { $0.asksHubForTime = true }
+        _ = shell.assign()
+        _ = shell.publish(news("a", #","embargoUntil":"\#(shell.wall)""#))
+        #expect(shell.status.waits.map(\.reason) == [.time])
+        _ = shell.take(.drain)
+        _ = shell.wait(.seconds(5))
+        #expect(shell.engine.wakeAt.map { $0 > shell.now + .seconds(1) } ?? true)
+    }
+
+    @Test func `a step of the clock does not prolong the wait for the hub's answer`() throws {
+        var shell = try TestShell { $0.asksHubForTime = true }
+        _ = shell.assign()
+        #expect(shell.publish(news("a", #","embargoUntil":"\#(shell.wall)""#)).sends.isEmpty)
+        _ = shell.wait(.seconds(2))
+        shell.wallOffset = .seconds(-3600)
+        _ = shell.take(.alarm)
+        _ = shell.wait(.seconds(1))
+        #expect(shell.status.waits.map(\.reason) == [.embargo])
+    }
+
     @Test func `a record of the future grows old from when it was read`() throws {
         var shell = try TestShell {
             $0.lanes[0].maxAge = .seconds(900)

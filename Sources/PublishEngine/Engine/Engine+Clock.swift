@@ -3,7 +3,8 @@ import NewsModel
 
 /// Evidence about the time from the hub and from records: see `ClockWitnesses`.
 extension Engine {
-    /// The hub is asked for the time at most once after a start and after each step of our clock.
+    /// The hub is asked for the time at most once after a start and after each step of our clock. A step while the hub is being
+    /// asked changes nothing: the answer is still to come, and records must not wait longer.
     enum TimeInquiry: Sendable, Hashable {
         /// Followed by `asked`, or by `over` if a hub reply brings the time first.
         case none
@@ -47,10 +48,11 @@ extension Engine {
         return true
     }
 
-    /// Records are waiting for the hub's answer about the time.
-    mutating func awaitsTime(_ turn: Turn) -> Bool {
-        guard case .asked(let until) = inquiry else { return false }
-        if turn.now >= until { inquiry = .over }
-        return turn.now < until
+    /// Ends an inquiry that has lasted long enough. Records are then judged by our clock.
+    mutating func endTimeInquiry(_ turn: Turn) {
+        if case .asked(let until) = inquiry, turn.now >= until { inquiry = .over }
     }
+
+    /// Records are waiting for the hub's answer about the time.
+    var awaitsTime: Bool { if case .asked = inquiry { true } else { false } }
 }

@@ -34,9 +34,9 @@ extension Engine {
 
     /// Examines the records that were read, unless their lane is paused or flooded.
     mutating func examine(_ turn: inout Turn) {
-        guard isRunning, !awaitsTime(turn) else { return }
+        guard isRunning else { return }
         for lane in lanes.ids where !lanes[lane].isPaused {
-            while !lanes[lane].isFlooded, !awaitsTime(turn), examineGroup(of: lane, &turn) {}
+            while !lanes[lane].isFlooded, !awaitsTime, examineGroup(of: lane, &turn) {}
         }
     }
 

@@ -77,7 +77,7 @@ public struct Engine {
         let step = clock.look(moment)
         if step != nil {
             witnesses.forget()
-            inquiry = .none
+            if inquiry == .over { inquiry = .none }
         }
         var turn = Turn(
             now: moment.steady, wall: moment.wall, embargoClock: clock.embargoClock(moment),
@@ -86,6 +86,7 @@ public struct Engine {
         if let step { turn.actions.append(.clockStepped(by: step)) }
         take(input, &turn)
         if standstill != nil { endStandstill() }
+        endTimeInquiry(turn)
         examine(&turn)
         dispatch(&turn)
         restartFinished(&turn)

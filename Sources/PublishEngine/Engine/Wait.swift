@@ -47,6 +47,8 @@ public struct Wait: Sendable, Hashable {
         case reply
         case retry
         case embargo
+        /// Before the first event expires or the first embargo ends, the hub is asked for the time.
+        case time
         /// The broker has not acknowledged dead letters.
         case deadLetters = "dead-letters"
         /// The broker has not acknowledged events for the held topic.
@@ -69,7 +71,7 @@ public struct Wait: Sendable, Hashable {
             .hubFailing,
             .hubPause, .deadLetters, .heldTopic, .results, .commit:
             true
-        case .paused, .rate, .concurrency, .reply, .retry, .embargo, .revoke, .newIncarnation, .shutdown: false
+        case .paused, .rate, .concurrency, .reply, .retry, .embargo, .time, .revoke, .newIncarnation, .shutdown: false
         }
     }
 }
@@ -93,6 +95,9 @@ extension Engine {
                 add(.retry, moment.steady, "the next retry is due in \((next.until - moment.steady).seconds) s")
             }
             if !lanes[lane].embargoed.isEmpty { add(.embargo, moment.steady, "events are under embargo") }
+            if case .asked(let until) = inquiry, !lanes[lane].unexamined.isEmpty {
+                add(.time, until - Self.timeInquiryLasts, "the hub is asked for the time, to confirm our clock")
+            }
             addSendingWaits(lane, moment, add)
         }
         if let since = orders.unknownSince {

@@ -50,7 +50,7 @@ struct Health {
             // Waiting records belong to topics that exist.
             case .missingTopic: false
             // Without an answer or an error for this long, these reasons do not explain the wait.
-            case .concurrency, .reply, .deadLetters, .heldTopic, .results, .revoke, .newIncarnation:
+            case .concurrency, .reply, .time, .deadLetters, .heldTopic, .results, .revoke, .newIncarnation:
                 now - wait.since <= normalWait
             }
         }
