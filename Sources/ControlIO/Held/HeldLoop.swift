@@ -178,6 +178,7 @@ final class HeldLoop {
     }
 
     private func write(_ record: SourceRecord, _ place: HeldPlace, _ next: HeldDesk.Return?) {
+        guard desk.isExpected(record, at: place) else { return finish([.gone(place)]) }
         guard let next else {
             let again = HeldRecord.again(record, topic: topic, partition: place.partition)
             return writer.write(again, ending: .written(place))

@@ -324,6 +324,20 @@ public struct HeldDesk: Sendable {
         actions.append(.putBack(returns.sorted { $0.place < $1.place }))
     }
 
+    /// Returns false if the record at the place of a step in progress is not that of the step's event, because the topic was
+    /// recreated and this has not been noticed yet. The step then ends with `gone`.
+    package func isExpected(_ record: SourceRecord, at place: HeldPlace) -> Bool {
+        guard let step = underWay[place],
+            case .held(let event, _) = HeldRecord.read(
+                key: record.key, hasValue: record.hasValue, headers: record.headers),
+            step.story == HeldIndex.hash(event.story)
+        else { return false }
+        guard let slot = index.find(step.story, place.partition), index[slot].place == place,
+            let original = index[slot].original
+        else { return true }
+        return original == HeldOriginal(offset: event.source.offset, identity: event.identity)
+    }
+
     private mutating func end(_ ending: Ending, _ now: Instant, _ actions: inout [Action]) {
         let place = ending.place
         guard let step = underWay.removeValue(forKey: place) else { return }

@@ -57,7 +57,9 @@ extension SimulatedCluster {
             }
         case .writeAgain(let places):
             for place in places {
-                guard let row = truth.held[place.partition]?.row(at: place.offset) else {
+                guard let row = truth.held[place.partition]?.row(at: place.offset),
+                    isExpected(row.record, at: place, by: address)
+                else {
                     answerHeld(.gone(place), address)
                     continue
                 }
@@ -239,6 +241,7 @@ extension SimulatedCluster {
         let copy = truth.add(
             truth.copied(item, HeldRecord.restored(original, to: one.partition), as: .restored, writtenAt: wall))
         truth.publish(copy, in: one.partition.partition)
+        reopen()
         strike(.restoredHeld)
         record(.restoredHeld(item: copy, of: item))
         for process in processes.indices { wakePoll(process) }
@@ -302,7 +305,7 @@ extension SimulatedCluster {
 
     private mutating func putBack(_ one: HeldDesk.Return, at wall: Instant, _ address: Address) -> HeldDesk.Ending {
         guard let row = truth.held[one.place.partition]?.row(at: one.place.offset), let item = row.item,
-            case .held(let event, _) = row.reading,
+            case .held(let event, _) = row.reading, isExpected(row.record, at: one.place, by: address),
             let original = HeldRecord.original(row.record, because: one.reason, to: one.target)
         else { return .gone(one.place) }
         let target = TopicPartition(
@@ -315,6 +318,7 @@ extension SimulatedCluster {
         }
         let copy = truth.add(truth.copied(item, original, as: .returned(one.reason), writtenAt: wall))
         truth.publish(copy, in: target.partition)
+        reopen()
         switch one.reason {
         case .due: strike(.returnedDue)
         case .recalled: strike(.returnedRecalled)
@@ -323,6 +327,12 @@ extension SimulatedCluster {
         record(.returned(item: copy, of: item, event, one.reason, address, wall: wall))
         for process in processes.indices { wakePoll(process) }
         return .putBack(one.place, story: event.story)
+    }
+
+    /// A process that died had read the record before.
+    private func isExpected(_ record: SourceRecord, at place: HeldPlace, by address: Address) -> Bool {
+        let process = processes[address.process]
+        return process.run != address.run || process.held?.desk.isExpected(record, at: place) ?? true
     }
 
     /// - Returns: true if the process lives; `nil` if its writes no longer reach the broker.

@@ -1,0 +1,151 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import Testing
+
+/// The held topic was deleted and recreated, or is only read again.
+struct VanishedEventsTests {
+    private func event(_ story: String, at offset: Int64, due: Duration = .seconds(3_600)) -> HeldRecord.Reading {
+        .held(
+            HeldEvent(
+                eventID: story, story: story, version: nil, due: PlayedDesk.noon + due, because: .embargo, lane: "live",
+                source: .init(partition: PlayedDesk.source, offset: offset), identity: RecordIdentity(hash: 9)),
+            since: nil)
+    }
+
+    @Test func `of two events without versions the later one stays, and the other returns as superseded`() {
+        var play = PlayedDesk()
+        _ = play.read(0, event("a", at: 40))
+        #expect(play.read(1, event("a", at: 41)).returns == [0: .superseded])
+        #expect(play.desk.count == 1)
+    }
+
+    /// Makes a desk with three held events.
+    private func desk(owning partitions: [TopicPartition] = [PlayedDesk.source]) -> PlayedDesk {
+        var desk = PlayedDesk(owning: partitions)
+        for (offset, story) in ["a", "b", "c"].enumerated() {
+            _ = desk.read(Int64(offset), event(story, at: 40 + Int64(offset)))
+        }
+        return desk
+    }
+
+    @Test(arguments: [false, true]) func `events of a recreated topic are written to their lane again`(
+        wasAway: Bool
+    ) {
+        var desk = desk()
+        desk.ends = [3: 0, 4: 0]
+        if wasAway { _ = desk.take(.lost) }
+        let restores = desk.take(.began).restores
+        #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
+        #expect(restores.allSatisfy { $0.partition == PlayedDesk.source })
+        #expect(desk.take(.restored(restores.map { .restored($0.id) })).restores.isEmpty)
+        #expect(desk.wait(.seconds(60)).restores.isEmpty)
+        #expect(desk.desk.vanished.restored == 3 && desk.desk.vanished.lost == 0)
+    }
+
+    /// The reader of a recreated topic notices it seconds later.
+    @Test(arguments: [false, true])
+    func `an event due while the topic was recreated is written to its lane again`(isPartition: Bool) {
+        var desk = PlayedDesk()
+        _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
+        #expect(desk.wait(.seconds(5)).returns == [7: .due])
+        _ = desk.take(.ended([.gone(HeldPlace(3, 7))]))
+        #expect(desk.desk.count == 0)
+        desk.ends = nil
+        _ = isPartition ? desk.read(0, event("b", at: 50)) : desk.take(.began)
+        let restores = desk.take(.ends(look: desk.look, [3: isPartition ? 1 : 0, 4: 0], untold: [])).restores
+        #expect(restores.map(\.original.offset) == [40])
+    }
+
+    @Test func `an event erased by another process is not written to its lane again`() {
+        var desk = PlayedDesk()
+        _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
+        _ = desk.wait(.seconds(5))
+        _ = desk.take(.ended([.gone(HeldPlace(3, 7))]))
+        _ = desk.read(8, .erased(story: "a", upTo: nil))
+        desk.ends = [3: 0, 4: 0]
+        #expect(desk.take(.began).restores.isEmpty)
+    }
+
+    @Test func `events that the topic still shows are not written again`() {
+        var desk = desk()
+        desk.ends = nil
+        _ = desk.take(.began)
+        #expect(desk.read(0, event("a", at: 40)).restores.isEmpty)
+        #expect(desk.read(2, .erased(story: "c", upTo: nil)).restores.isEmpty)
+        let restores = desk.take(.ends(look: desk.look, [3: 3, 4: 0], untold: [])).restores
+        #expect(restores.map(\.original.offset) == [41])
+    }
+
+    @Test func `a partition whose offsets restart has lost its events`() {
+        var desk = desk()
+        desk.ends = nil
+        _ = desk.read(0, event("d", at: 50))
+        let restores = desk.take(.ends(look: desk.look, [3: 1, 4: 0], untold: [])).restores
+        #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
+    }
+
+    @Test func `another owner's events are left to it until they become ours`() {
+        var desk = desk(owning: [TopicPartition(topic: "news", partition: 4)])
+        desk.ends = [3: 0, 4: 0]
+        #expect(desk.take(.began).restores.isEmpty)
+        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).restores.count == 3)
+    }
+
+    @Test func `missing originals are counted, and failed reads are retried`() throws {
+        var desk = desk()
+        desk.ends = [3: 0, 4: 0]
+        let restores = desk.take(.began).restores
+        _ = desk.take(.restored([.gone(restores[0].id), .failed(restores[1].id), .restored(restores[2].id)]))
+        #expect(desk.desk.vanished.restored == 1 && desk.desk.vanished.lost == 1)
+        #expect(desk.desk.wakeAt.map { $0 - desk.now.steady } == .seconds(5))
+        let again = desk.wait(.seconds(5)).restores
+        #expect(again.map(\.original) == [restores[1].original])
+    }
+
+    @Test func `originals of a deleted partition are lost`() {
+        var desk = desk()
+        desk.ends = [3: 0, 4: 0]
+        _ = desk.take(.counts(["news": 2]))
+        _ = desk.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: "news", partition: 1)]))
+        #expect(desk.take(.began).restores.isEmpty)
+        #expect(desk.desk.vanished.lost == 3)
+    }
+
+    @Test func `a record at an original's offset is compared with the original`() throws {
+        let original = SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [2])
+        let event = HeldEvent(
+            eventID: "a", story: "a", version: nil, due: PlayedDesk.noon + .seconds(3_600), because: .embargo,
+            lane: "live", source: .init(partition: PlayedDesk.source, offset: 7))
+        let record = HeldRecord.hold(original, event, topic: "held")
+        var desk = PlayedDesk()
+        _ = desk.read(0, HeldRecord.read(key: record.key, hasValue: true, headers: record.headers))
+        desk.ends = [3: 0, 4: 0]
+        let restore = try #require(desk.take(.began).restores.first)
+        #expect(restore.original.isThe(original))
+        #expect(
+            !restore.original.isThe(SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [3])))
+        let restored = HeldRecord.restored(original, to: restore.partition)
+        #expect(restored.value == [2] && restored.key == [1] && restored.headers.isEmpty)
+    }
+
+    /// The topic was recreated, and this process has not noticed it yet.
+    @Test(arguments: [(7, "a", true), (8, "a", false), (7, "b", false)])
+    func `another event's record at the place of a return is not put back`(
+        offset: Int64, story: String, isExpected: Bool
+    ) {
+        func record(_ offset: Int64, _ story: String) -> SourceRecord {
+            let original = SourceRecord(offset: offset, timestamp: nil, key: nil, value: [2])
+            let event = HeldEvent(
+                eventID: story, story: story, version: nil, due: PlayedDesk.noon, because: .embargo, lane: "live",
+                source: .init(partition: PlayedDesk.source, offset: offset))
+            let held = HeldRecord.hold(original, event, topic: "held")
+            return SourceRecord(offset: 0, timestamp: nil, key: held.key, value: held.value, headers: held.headers)
+        }
+        let known = record(7, "a")
+        var desk = PlayedDesk()
+        _ = desk.read(0, HeldRecord.read(key: known.key, hasValue: true, headers: known.headers))
+        #expect(desk.desk.isExpected(record(offset, story), at: HeldPlace(3, 0)) == isExpected)
+        #expect(!desk.desk.isExpected(known, at: HeldPlace(3, 1)))
+    }
+}
