@@ -131,6 +131,24 @@ import Testing
         #expect(desk.recalled == [])
     }
 
+    @Test func `a recall by an event stays in force while the topic is read again up to a place before it`() throws {
+        var desk = TestDesk()
+        desk.now.wall = desk.now.wall - .seconds(14)
+        desk.write(.stands(Order(recall: "a")))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.now.wall = desk.now.wall + .seconds(14)
+        desk.start()
+        desk.answerWrites()
+        desk.take(.recalled(.of("a")))
+        desk.answerWrites()
+        desk.readAll()
+        #expect(desk.recalled == ["a"] && desk.settled == ["a"])
+        desk.write(try #require(desk.written.last { $0.key == "recall/story/a" }))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        #expect(desk.recalled == [])
+    }
+
     @Test func `a recall by an event ends with the order that covers it if that is lifted later`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))

@@ -115,8 +115,9 @@ final class ControlReader: Sendable {
                 credit.wait()
                 commands.post(.read(read.map(\.record)))
             }
-            // After half a second without records, only an open transaction explains the distance from the end.
-            if read.isEmpty, isHeldUp != reader.isHeldUp {
+            // After half a second without records, only an open transaction explains the distance from the end. A reader that has
+            // reached neither cannot tell.
+            if read.isEmpty, reader.isHeldUp || reader.isAtEnd, isHeldUp != reader.isHeldUp {
                 isHeldUp = reader.isHeldUp
                 commands.post(.take(.heldUp(reader.isHeldUp)))
             }

@@ -99,6 +99,7 @@ extension ControlDesk {
     }
 
     private mutating func read(_ order: Order, _ now: Moment) {
+        if unread[order.scope] == order { unread[order.scope] = nil }
         if hasLapsed(order, now) {
             lapsed.add(order)
             withdraw(order.scope, now, audited: nil)
@@ -116,7 +117,7 @@ extension ControlDesk {
     }
 
     private mutating func readLift(of scope: ControlScope, at time: Instant, _ now: Moment) {
-        lifts.note(scope, standing[scope], at: time)
+        lifts.note(scope, order(before: time, of: scope), at: time)
         if let order = owed[scope]?.order {
             if lifts.hasLifted(order) {
                 noLongerOwed(scope)
@@ -127,6 +128,14 @@ extension ControlDesk {
         }
         let isCleaning = lapsed.remove(scope)
         withdraw(scope, now, audited: isCleaning ? nil : time)
+    }
+
+    /// The order that a lift on the topic ends: the one before it there. Our own order that was not read back yet follows the lift,
+    /// unless compaction has removed it because the lift is newer.
+    private func order(before lift: Instant, of scope: ControlScope) -> Order? {
+        if case .reading(let fresh) = phase, let order = fresh.orders[scope] { return order }
+        guard let order = standing[scope], owed[scope] != nil || unread[scope] == order else { return standing[scope] }
+        return order.at <= lift ? order : nil
     }
 
     /// - Parameter time: the time of the lift; `nil` if nobody lifted the order.
@@ -172,8 +181,8 @@ extension ControlDesk {
         var changes: [OrderChange] = []
         for order in standing.all where fresh.orders[order.scope] == nil {
             let scope = order.scope
-            let isOwed = owed[scope] != nil && !lifts.hasLifted(order)
-            if fresh.lifted.contains(scope), !isOwed {
+            let isOurs = (owed[scope] != nil || unread[scope] == order) && !lifts.hasLifted(order)
+            if fresh.lifted.contains(scope), !isOurs {
                 changes.append(.lifted(scope))
             } else if settings.replica != nil, owed[scope] == nil {
                 // The topic was deleted together with its orders, so nobody has lifted this one.

@@ -179,7 +179,12 @@ extension ControlDesk {
                 goOnUnheard()
             }
         case .owed(let scope):
-            if failure == nil { noLongerOwed(scope) } else { owed[scope]?.retry(at: now.steady) }
+            if failure == nil {
+                if let order = owed[scope]?.order, unread.count < OwedOrder.eventsMax { unread[scope] = order }
+                noLongerOwed(scope)
+            } else {
+                owed[scope]?.retry(at: now.steady)
+            }
         case .audit: if failure != nil { counts.unaudited += 1 }
         case .environment, .forgotten, .lapse, .end: break
         }

@@ -143,6 +143,8 @@ public struct ControlDesk: Sendable {
     var early: [EventRecall] = []
     /// Orders in force that are missing on the topic: recalls by events, and orders lost when the topic was deleted.
     var owed: [ControlScope: OwedOrder] = [:]
+    /// Our own orders that the brokers have stored and that were not read back yet.
+    var unread: [ControlScope: Order] = [:]
     /// Events' recalls of stories that others had recalled before. Each takes effect when that order ends, unless both were
     /// lifted.
     var covered: [ControlScope: Order] = [:]

@@ -11,8 +11,8 @@ struct ControlClient {
     /// The last reading requested by the desk.
     var reading: UInt64 = 0
     var isReading = false
-    /// True if the desk was told that a transaction hides records.
-    var isHeldUp = false
+    /// What the desk was told about a transaction that hides records; `nil` before.
+    var isHeldUp: Bool?
     /// Time of the last delivery to the engine, so that orders arrive in the order in which they were read.
     var toldUntil = Instant.distantPast
     /// Time at which its last write reaches the broker.

@@ -178,7 +178,8 @@ extension SimulatedCluster {
         if isNew {
             client.position = 0
             client.hasReachedEnd = false
-            client.wanted = end
+            client.wanted = truth.control.end
+            client.isHeldUp = nil
         }
         let rows = truth.control.rows(from: client.position).prefix { $0.offset < end }.prefix(random.number(1...8))
         client.position = rows.last.map { $0.offset + 1 } ?? max(client.position, end)
@@ -186,9 +187,9 @@ extension SimulatedCluster {
         if isAtEnd { client.hasReachedEnd = true }
         processes[address.process].control = client
         if client.position < end { wakeControl(address.process) }
-        let isHeldUp = client.position >= end && end < truth.control.end
+        let isHeldUp = end < truth.control.end
         if isHeldUp { for fault in transactions.keys { strike(fault, .openTransaction) } }
-        if isHeldUp != client.isHeldUp {
+        if client.position >= end, isHeldUp != client.isHeldUp {
             processes[address.process].control?.isHeldUp = isHeldUp
             tellDesk(.heldUp(isHeldUp), address)
         }
