@@ -47,6 +47,12 @@ import Testing
         (500_001_317, "a topic that was made again gave two orders the same id"),
         (600_003_009, "nothing moved, so no commit confirmed the assignment after a standstill"),
         (600_006_154, "garbage and compaction took an order while no process ran"),
+        (900_000_002_364, "a process that shut down while it asked the hub for the time was woken in vain"),
+        (900_000_003_204, "another event stood at the place of a held one, because its topic had been recreated"),
+        (900_000_005_287, "records waited for the hub's time without a reason, and longer after a step of the clock"),
+        (910_000_003_527, "a reader that had read nothing yet reported that a transaction had ended"),
+        (910_000_008_015, "a life counted as settled before a held event had come back"),
+        (910_000_009_521, "an older lift ended a recall while the control topic was read again"),
     ] as [(UInt64, String)])
 func `seeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {
     let report = try Campaign.live(Scenario(seed: seed)).get()
@@ -69,6 +75,7 @@ private let moreSeeds: [UInt64] = [
     623_000_023_533,
     623_000_024_995, 621_000_002_620, 621_000_012_689, 621_000_002_519, 621_000_005_493, 621_000_003_311, 353_466_370,
     695_507_591_433, 760_000_004_260,
+    900_000_007_643, 900_000_009_158, 900_000_009_701, 900_000_010_987,
 ]
 
 /// A fixed set of lives that is large enough for the rarest fault, because a fault that never occurs proves nothing.

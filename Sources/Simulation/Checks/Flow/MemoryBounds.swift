@@ -68,7 +68,8 @@ struct MemoryBounds: Checker {
         if counts.inFlight > 0 { return "\(counts.inFlight) requests under way" }
         if counts.stories > 0 { return "\(counts.stories) stories" }
         if counts.unexamined > 0 { return "\(counts.unexamined) unexamined records" }
-        if counts.ready > 0 { return "\(counts.ready) places in the queues" }
+        // While sending is halted, the places of ended deliveries leave the queues with the next probe.
+        if counts.ready > 0, snapshot.halt == nil { return "\(counts.ready) places in the queues" }
         if counts.records > 0 { return "\(counts.records) records" }
         if snapshot.lanes.contains(where: { $0.held != 0 || $0.heldBytes != 0 }) { return "a window in use" }
         return nil
