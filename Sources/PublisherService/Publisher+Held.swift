@@ -9,35 +9,44 @@ extension Publisher {
     /// Events that are due later than this go to the held topic. The others wait in their lane's window.
     package static let holdsBeyond = Duration.seconds(60)
 
-    /// - Parameter tell: passes an input to every engine of the process. Called on the link's thread.
-    func heldLink(_ kafka: KafkaSettings, _ tell: @escaping @Sendable (Input) -> Void) -> HeldLink {
+    /// Handles a notice on the link's thread.
+    ///
+    /// - Parameter tell: passes an input to every engine of the process.
+    func take(_ notice: HeldLink.Notice, _ control: ControlLink, tell: (Input) -> Void) {
         let topic = settings.control.topics.held
-        return HeldLink(settings: kafka, topic: topic, clock: { [telemetry] in telemetry.clock.now }) {
-            [log, telemetry] notice in
-            switch notice {
-            case .held(let stories): tell(.held(stories))
-            case .isThere:
-                tell(.holdsBeyond(Self.holdsBeyond))
-                guard telemetry.heldTopicIsThere() else { return }
-                log.info("events wait for their time on the held topic", metadata: ["topic": "\(topic)"])
-            case .isAway(let failure):
-                tell(.holdsBeyond(nil))
-                if !HeldTopicState.isMissing(failure) { telemetry.failed(failure) }
-                // A warning at start has already reported a topic that never existed.
-                guard telemetry.heldTopicIsAway(failure, at: telemetry.clock.now.steady) else { return }
+        switch notice {
+        case .held(let stories): tell(.held(stories))
+        case .isThere:
+            tell(.holdsBeyond(Self.holdsBeyond))
+            guard telemetry.heldTopicIsThere() else { return }
+            log.info("events wait for their time on the held topic", metadata: ["topic": "\(topic)"])
+        case .isAway(let failure):
+            tell(.holdsBeyond(nil))
+            if !HeldTopicState.isMissing(failure) { telemetry.failed(failure) }
+            // A warning at start has already reported a topic that never existed.
+            guard telemetry.heldTopicIsAway(failure, at: telemetry.clock.now.steady) else { return }
+            log.warning(
+                "the held topic is away: what is under embargo waits in memory, up to a bound",
+                metadata: ["topic": "\(topic)", "failure": "\(failure)"])
+        case .failed(let failure):
+            telemetry.failed(failure)
+            log.error("held topic", metadata: ["failure": "\(failure)"])
+        case .status(let status):
+            telemetry.held(status)
+            control.held(status.totals)
+        case .vanished(let restored, let lost):
+            if restored > 0 {
                 log.warning(
-                    "the held topic is away: what is under embargo waits in memory, up to a bound",
-                    metadata: ["topic": "\(topic)", "failure": "\(failure)"])
-            case .failed(let failure):
-                telemetry.failed(failure)
-                log.error("held topic", metadata: ["failure": "\(failure)"])
-            case .status(let status): telemetry.held(status)
-            case .vanished(let restored, let lost):
-                log.log(
-                    level: lost > 0 ? .error : .warning,
-                    "held events vanished from their topic; those whose originals are on their lanes are held again",
-                    metadata: ["topic": "\(topic)", "restored": "\(restored)", "lost": "\(lost)"])
+                    "held events vanished from their topic; they are on their lanes again, and will be held again",
+                    metadata: ["topic": "\(topic)", "restored": "\(restored)"])
             }
+            guard lost > 0 else { return }
+            log.error(
+                "held events are lost: their topic was deleted, and this process does not know them or their originals are gone",
+                metadata: [
+                    "topic": "\(topic)", "lost": "\(lost)",
+                    "remedy": "newswire results --outcome held names what was held; have it published again",
+                ])
         }
     }
 }

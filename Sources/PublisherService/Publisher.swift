@@ -184,10 +184,10 @@ public final class Publisher: Sendable {
             for (index, loop) in loops.enumerated() { loop.execute { shards[index].shard?.value.take(input) } }
         }
         let topics = settings.control.topics
-        let held = heldLink(
-            settings.kafka.limitingBatches(
+        let held = HeldLink(
+            settings: settings.kafka.limitingBatches(
                 to: settings.engine.lanes.flatMap(\.topics) + [topics.held], preflight.states),
-            tell)
+            topic: topics.held, clock: { [telemetry] in telemetry.clock.now })
         let kafka: KafkaDriver
         let control: ControlLink
         let (controlEnd, controlEnded) = AsyncStream<Void>.makeStream()
@@ -208,6 +208,7 @@ public final class Publisher: Sendable {
                 now: { [clock = telemetry.clock] in clock.now },
                 deliver: { [self] message in
                     if case .orders(let changes) = message { held.take(.orders(changes)) }
+                    if case .formerlyHeld(let totals) = message { held.take(.formerly(totals)) }
                     if case .confirmed(let number, let shard) = message {
                         loops[shard.index].execute {
                             shards[shard.index].shard?.value.take(.ordersConfirmed(number))
@@ -233,7 +234,7 @@ public final class Publisher: Sendable {
             }.get()
         }
         control.start()
-        held.start()
+        held.start { [self] notice in take(notice, control, tell: tell) }
         kafka.start()
         let monitor = LagMonitor(
             settings: settings, telemetry: telemetry, log: log, catchUp: catchUp,
@@ -262,8 +263,8 @@ public final class Publisher: Sendable {
         case .settled(let stories): tell(.recallsSettled(stories))
         case .known(let isKnown): tell(.ordersKnown(isKnown))
         case .note(let note): log.log(note, topics: settings.control.topics)
-        // The shard that asked is notified directly.
-        case .confirmed: break
+        // The shard that asked and the held topic's link are notified directly.
+        case .confirmed, .formerlyHeld: break
         case .status(let status):
             telemetry.controlled(status)
             tell(.keepsRecalls(status.keepsRecalls))

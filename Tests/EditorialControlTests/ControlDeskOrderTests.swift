@@ -5,6 +5,56 @@ import Testing
 
 /// Answers to orders, recalls by events, and lapses.
 @Suite struct ControlDeskOrderTests {
+    // MARK: The held topic
+
+    @Test func `what the held topic contained is reported after the first reading only`() {
+        let totals = (1...3).map { HeldTotals(count: $0, last: HeldMark(HeldPlace(0, Int64($0)), identity: 5)) }
+        var desk = TestDesk()
+        desk.write(.heldTotals(totals[0]))
+        desk.write(.heldTotals(totals[1]))
+        desk.take(.began(reading: desk.reading))
+        desk.read()
+        #expect(desk.formerlyHeld.isEmpty)
+        desk.start()
+        #expect(desk.formerlyHeld == [totals[1]])
+        desk.write(.heldTotals(totals[2]))
+        desk.readAll()
+        #expect(desk.formerlyHeld.count == 1)
+    }
+
+    @Test func `without a topic nothing is known about what the held topic contained`() {
+        var desk = TestDesk()
+        desk.take(.unreadable(TestDesk.failure))
+        #expect(desk.formerlyHeld.isEmpty)
+        desk.take(.missing)
+        #expect(desk.formerlyHeld == [nil])
+    }
+
+    @Test func `what the held topic contains is written once for each change, and at most every ten seconds`() {
+        var desk = TestDesk()
+        desk.start()
+        var written: [HeldTotals] {
+            desk.written.compactMap { if case .heldTotals(let totals) = $0 { totals } else { nil } }
+        }
+        let totals = (1...3).map { HeldTotals(count: $0, last: nil) }
+        desk.take(.held(totals[0]))
+        desk.take(.held(totals[1]))
+        desk.pass(.seconds(1))
+        #expect(written == [totals[1]])
+        desk.write(.heldTotals(totals[1]))
+        desk.read()
+        desk.pass(.seconds(20))
+        #expect(written == [totals[1]])
+        desk.take(.held(totals[2]))
+        desk.pass(.seconds(1))
+        desk.take(.held(totals[0]))
+        desk.pass(.seconds(9))
+        #expect(written == [totals[1], totals[2]])
+        desk.take(.held(nil))
+        desk.pass(.seconds(20))
+        #expect(written == [totals[1], totals[2]], "while it is unknown, nothing is written")
+    }
+
     // MARK: Answers
 
     @Test func `an order is answered once, with the sum of all shards' effects`() {

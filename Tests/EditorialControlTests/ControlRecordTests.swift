@@ -15,6 +15,8 @@ import Testing
         .lifted(.stop(.category("World"))), .beat(.init(replica: "host-1", at: at)),
         .beat(.init(replica: "host-1", at: at, logTime: .milliseconds(1_234), appliedTo: 7)), .ended(replica: "host-1"),
         .environment(HubEnvironment(name: "production", host: "x.servicebus.windows.net", hub: "news")), .noEnvironment,
+        .heldTotals(HeldTotals(count: 0, last: nil)),
+        .heldTotals(HeldTotals(count: 7, last: HeldMark(HeldPlace(3, 1 << 40), identity: .max))),
     ])
     func `a written record is decoded as the same record`(record: ControlRecord) {
         let produced = record.record(on: "news.control")
@@ -29,6 +31,8 @@ import Testing
         ("recall/story/a", "{\"do\":\"approve\"}", .command), ("recall/story/a", "{}", .command),
         ("beat/a", "?", .value),
         ("environment/hub", "{\"environment\":\"production\"}", .value),
+        ("held/totals", "{}", .value), ("held/totals", "{\"count\":-1}", .value),
+        ("held/totals", "{\"count\":9223372036854775807}", .value),
         ("recall/story/\(String(repeating: "a", count: 513))", "{\"do\":\"recall\"}", .key),
         ("recall/story/a", "{\"do\":\"recall\",\"reason\":\"\(String(repeating: "a", count: 1 << 16))\"}", .tooLarge),
     ])

@@ -20,6 +20,8 @@ struct TestDesk {
     private(set) var confirmed: [UInt64] = []
     private(set) var notes = 0
     private(set) var hasFinished = false
+    /// What the topic said about the held topic, once for each `formerlyHeld`.
+    private(set) var formerlyHeld: [HeldTotals?] = []
     /// Stories whose recalls by events are settled.
     private(set) var settled: [String] = []
     /// Kinds of actions sent to the shards, in order.
@@ -62,6 +64,7 @@ struct TestDesk {
                 open.append(id)
             case .readAnew(let reading): (readsAnew, self.reading) = (readsAnew + 1, reading)
             case .confirmed(let number, _): confirmed.append(number)
+            case .formerlyHeld(let totals): formerlyHeld.append(totals)
             case .note: notes += 1
             case .finished: hasFinished = true
             }

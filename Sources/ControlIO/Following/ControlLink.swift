@@ -17,6 +17,8 @@ public final class ControlLink: Sendable {
         case known(Bool)
         /// For this shard: it has received every order that was on the topic when it called `confirm`.
         case confirmed(UInt64, shard: ShardID)
+        /// For the held topic's link: what that topic contained at some time before the start.
+        case formerlyHeld(HeldTotals?)
         /// Sent once a second, before `known`, and within a tenth of a second after orders.
         case status(ControlStatus)
         case note(ControlNote)
@@ -75,6 +77,9 @@ public final class ControlLink: Sendable {
 
     /// A reply of the hub at that monotonic time had this `Date`. Any thread; never blocks.
     public func hear(hub time: Moment) { commands.post(.take(.hubTime(time))) }
+
+    /// Notes what the held topic contains; `nil` while that is unknown. Any thread; never blocks.
+    public func held(_ totals: HeldTotals?) { commands.post(.take(.held(totals))) }
 
     /// Forwards an event's recall of its story. Any thread; never blocks.
     public func recall(_ recall: EventRecall) { commands.post(.take(.recalled(recall))) }

@@ -55,7 +55,6 @@ final class ControlLoop: @unchecked Sendable {
             if steady >= tickAt {
                 tickAt = steady + Self.tick
                 handle(.tick)
-                statusAt = steady
             }
             if steady >= statusAt { tellStatus() }
             if case .until(let end) = closing, steady >= end { closing = .done }
@@ -113,6 +112,7 @@ final class ControlLoop: @unchecked Sendable {
             case .write(let id, let record): write(record.record(on: topics.control), id)
             case .audit(let id, let entry):
                 write(ProducedRecord(topic: topics.audit, key: Array(entry.scope.utf8), value: entry.encode()), id)
+            case .formerlyHeld(let totals): deliver(.formerlyHeld(totals))
             case .readAnew(let reading): reader.readAnew(reading)
             case .confirmed(let number, let shard): deliver(.confirmed(number, shard: shard))
             case .note(let note): deliver(.note(note))

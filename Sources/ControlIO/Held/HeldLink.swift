@@ -21,7 +21,7 @@ public final class HeldLink: Sendable {
         /// A step failed and is retried.
         case failed(KafkaFailure)
         case status(Status)
-        /// Events vanished from the topic: `restored` were written to their lanes again; the originals of `lost` are gone.
+        /// Events vanished from the topic: `restored` were written to their lanes again, `lost` could not be.
         case vanished(restored: Int, lost: Int)
     }
 
@@ -42,6 +42,8 @@ public final class HeldLink: Sendable {
         public var unreadable = 0
         /// Number of events that vanished and could not be restored, since the start.
         public var lost = 0
+        /// What the topic contains; `nil` while that is unknown.
+        public var totals: HeldTotals?
 
         public init() {}
     }
@@ -56,7 +58,6 @@ public final class HeldLink: Sendable {
     private let settings: KafkaSettings
     private let topic: String
     private let clock: @Sendable () -> Moment
-    private let notify: @Sendable (Notice) -> Void
     private let lookInterval: Duration
     private let state = Mutex(State())
     private let closing = DispatchSemaphore(value: 0)
@@ -67,24 +68,23 @@ public final class HeldLink: Sendable {
     /// - Parameter lookInterval: time until a missing or unreadable topic is polled again.
     public init(
         settings: KafkaSettings, topic: String, lookInterval: Duration = .seconds(10),
-        clock: @escaping @Sendable () -> Moment, notify: @escaping @Sendable (Notice) -> Void
+        clock: @escaping @Sendable () -> Moment
     ) {
         self.settings = settings
         self.topic = topic
         self.lookInterval = lookInterval
         self.clock = clock
-        self.notify = notify
     }
 
-    /// Starts the thread. Call once; later calls do nothing.
-    public func start() {
+    /// Starts the thread, which calls `notify`. Call once; later calls do nothing.
+    public func start(notify: @escaping @Sendable (Notice) -> Void) {
         let isFirst = state.withLock { state in
             defer { if state.phase == .made { state.phase = .running } }
             return state.phase == .made
         }
         guard isFirst else { return }
         let thread = Thread { [self] in
-            run()
+            run(notify)
             closed.signal()
         }
         thread.name = "held"
@@ -111,8 +111,9 @@ public final class HeldLink: Sendable {
     /// Longest time between inputs for a desk without a topic, so that the inbox does not grow.
     private static let step = Duration.milliseconds(100)
 
-    private func run() {
+    private func run(_ notify: @escaping @Sendable (Notice) -> Void) {
         let loop = HeldLoop(settings: settings, topic: topic, clock: clock, notify: notify)
+        while !isClosing, loop.awaitsFormer { pause(loop, Self.step) }
         while !isClosing {
             do throws(KafkaFailure) {
                 try loop.connect()
@@ -125,13 +126,16 @@ public final class HeldLink: Sendable {
                 notify(.isAway(error))
                 let until = ContinuousClock.now + lookInterval
                 while !isClosing, ContinuousClock.now < until {
-                    let step = min(Self.step, until - .now)
-                    _ = closing.wait(timeout: .now() + .nanoseconds(Int(clamping: step.nanoseconds)))
-                    hand(to: loop)
+                    pause(loop, min(Self.step, until - .now))
                 }
             }
         }
         loop.close()
+    }
+
+    private func pause(_ loop: HeldLoop, _ step: Duration) {
+        _ = closing.wait(timeout: .now() + .nanoseconds(Int(clamping: step.nanoseconds)))
+        hand(to: loop)
     }
 
     private func hand(to loop: HeldLoop) {

@@ -11,6 +11,8 @@ final class HeldLoop {
     private let notify: @Sendable (HeldLink.Notice) -> Void
     private var desk = HeldDesk()
     private var status: HeldLink.Status?
+    /// The vanished events that were reported.
+    private var vanished = (restored: 0, lost: 0)
     private var admin: KafkaAdmin?
     private var reader: TableReader?
     private var originals: PlaceReader?
@@ -41,6 +43,9 @@ final class HeldLoop {
         self.notify = notify
         writer = HeldWriter(settings: settings)
     }
+
+    /// The topic is not read before the desk knows what it contained before the start.
+    var awaitsFormer: Bool { desk.awaitsFormer }
 
     /// Begins to read the topic at its beginning.
     func connect() throws(KafkaFailure) {
@@ -198,10 +203,7 @@ final class HeldLoop {
         guard !restores.isEmpty else { return }
         let asked = restores
         restores = []
-        let before = desk.vanished
         handle(.restored(HeldRestorer(settings: settings).restore(asked)))
-        let (restored, lost) = (desk.vanished.restored - before.restored, desk.vanished.lost - before.lost)
-        if restored > 0 || lost > 0 { notify(.vanished(restored: restored, lost: lost)) }
     }
 
     private func report() {
@@ -210,8 +212,12 @@ final class HeldLoop {
         (now.failingSince, now.behindSince, now.behind) = (desk.failingSince, desk.behindSince, desk.behind)
         now.unreadable = desk.unreadable
         now.lost = desk.vanished.lost
+        now.totals = desk.totals
         if now != status { notify(.status(now)) }
         status = now
+        let (restored, lost) = (desk.vanished.restored - vanished.restored, desk.vanished.lost - vanished.lost)
+        vanished = desk.vanished
+        if restored > 0 || lost > 0 { notify(.vanished(restored: restored, lost: lost)) }
     }
 
     /// Writes the tombstones of returned events.

@@ -18,6 +18,7 @@ extension ControlDesk {
         heldUpSince = nil
         // Without a topic, a recall lasts as long as the process. If the topic appears later, the recall is written then.
         if obstacle == .missing { settledRecalls += owed.keys.compactMap(\.recalledStory).sorted() }
+        if obstacle == .missing { tellFormerlyHeld() }
         // Without a topic, there are no orders besides the known ones.
         if obstacle == .missing { answerConfirmations(upTo: .max) }
         // A topic that never existed cannot be silent.
@@ -45,6 +46,7 @@ extension ControlDesk {
         case .ended(let replica): beats.ended(replica)
         case .environment(let found): read(found)
         case .noEnvironment: read(nil)
+        case .heldTotals(let totals): heldTotals.recorded = totals
         }
     }
 
@@ -165,6 +167,7 @@ extension ControlDesk {
         unreadable = fresh.unreadable
         counts.unreadable = max(counts.unreadable, fresh.unreadableCount)
         environment = fresh.environment
+        tellFormerlyHeld()
         if isFirst, fresh.unreadableCount > 0 { note(.garbageFound(fresh.unreadableCount)) }
         settle(with: fresh, now)
         answerConfirmations(upTo: fresh.number)
@@ -174,6 +177,12 @@ extension ControlDesk {
         if waiting.countOfEvents > 0 { note(.unordered(waiting.countOfEvents)) }
         if environment == nil, let ours = settings.environment { write(.environment(ours), for: .environment) }
         payOwed(now)
+    }
+
+    private mutating func tellFormerlyHeld() {
+        guard !heldTotals.isTold else { return }
+        heldTotals.isTold = true
+        actions.append(.formerlyHeld(heldTotals.recorded))
     }
 
     /// Applies the difference between the known orders and those on the topic, lifts first.

@@ -18,6 +18,7 @@ extension ControlDesk {
         payOwed(now)
         guard case .following = phase else { return }
         for replica in beats.forgotten() { write(.ended(replica: replica), for: .forgotten) }
+        if let totals = heldTotals.due(now) { write(.heldTotals(totals), for: .heldTotals) }
         for order in lapsed.due(at: lapseClock(now), by: settings.replica ?? "") { remove(order, now) }
     }
 
@@ -186,7 +187,7 @@ extension ControlDesk {
                 owed[scope]?.retry(at: now.steady)
             }
         case .audit: if failure != nil { counts.unaudited += 1 }
-        case .environment, .forgotten, .lapse, .end: break
+        case .environment, .forgotten, .heldTotals, .lapse, .end: break
         }
     }
 

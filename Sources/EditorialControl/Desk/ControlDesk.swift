@@ -71,6 +71,8 @@ public struct ControlDesk: Sendable {
         case recalled(EventRecall)
         /// A reply of the hub at that monotonic time had this `Date`.
         case hubTime(Moment)
+        /// What the held topic contains; `nil` while that is unknown.
+        case held(HeldTotals?)
         /// Arrives at least once a second.
         case tick
         /// The process is shutting down.
@@ -91,6 +93,9 @@ public struct ControlDesk: Sendable {
         case audit(WriteID, AuditEntry)
         /// Reads the topic from its beginning. Answered with `began`, `missing` or `unreadable`.
         case readAnew(reading: UInt64)
+        /// What the held topic contained at some time before the start, according to the control topic. Follows the first reading, or
+        /// its failure because the topic is missing.
+        case formerlyHeld(HeldTotals?)
         /// Tells the shard that it has received all orders that were on the topic when it asked.
         case confirmed(UInt64, shard: ShardID)
         /// Writes a line to the log.
@@ -158,6 +163,7 @@ public struct ControlDesk: Sendable {
     var lapsed = LapsedOrders()
     var answers = PendingAnswers()
     var writes = OpenWrites()
+    var heldTotals = HeldTotalsOnTopic()
     /// Invalid records among those read.
     var unreadable = UnreadableRecords()
     var counts = ControlStatus.Counts()
@@ -208,6 +214,7 @@ public struct ControlDesk: Sendable {
         case .confirm(let number, let shard): confirm(number, shard, now)
         case .recalled(let recall): take(recall, now)
         case .hubTime(let hub): clock.hear(hub: hub)
+        case .held(let totals): heldTotals.ours = totals
         case .tick: keepUp(now)
         case .drain: drain()
         }

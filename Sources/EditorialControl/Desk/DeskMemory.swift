@@ -107,6 +107,24 @@ struct Beats: Sendable {
     }
 }
 
+/// What the held topic contains, according to this process and to the control topic.
+struct HeldTotalsOnTopic: Sendable {
+    /// `nil` while this process does not know it.
+    var ours: HeldTotals?
+    var recorded: HeldTotals?
+    /// True after `Action.formerlyHeld`.
+    var isTold = false
+    private var writtenAt: Instant?
+
+    /// Returns what to write. At most one record for each interval between beats, because every held event changes it.
+    mutating func due(_ now: Moment) -> HeldTotals? {
+        guard let ours, ours != recorded, writtenAt.map({ now.steady - $0 >= ControlRecord.Beat.interval }) ?? true
+        else { return nil }
+        writtenAt = now.steady
+        return ours
+    }
+}
+
 /// Invalid records on the topic, by their keys. A later valid record or a tombstone of the same key replaces such a record.
 /// Bounded: beyond its capacity, further keys are not counted.
 struct UnreadableRecords: Sendable {
@@ -321,7 +339,7 @@ struct PendingAnswers: Sendable {
 /// Writes that the broker has not answered.
 struct OpenWrites: Sendable {
     enum Purpose: Sendable, Hashable {
-        case beat, end, environment, forgotten, lapse, audit
+        case beat, end, environment, forgotten, heldTotals, lapse, audit
         case owed(ControlScope)
     }
 

@@ -30,7 +30,7 @@ public struct ControlView: Sendable, Hashable {
         case .ended(let replica): signs.ended(replica)
         case .environment(let found): environment = found
         case .noEnvironment: environment = nil
-        case nil: break
+        case .heldTotals, nil: break
         }
         return reading.record
     }

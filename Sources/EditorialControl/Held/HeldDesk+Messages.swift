@@ -22,6 +22,8 @@ extension HeldDesk {
         case began
         /// The topic cannot be read or is missing, so nothing is known of it.
         case lost
+        /// What the topic contained before the start, according to the control topic; `nil` if that does not say. Precedes `began`.
+        case formerly(HeldTotals?)
         /// Records of one partition, sorted by offset.
         case read(partition: Int32, [(offset: Int64, reading: HeldRecord.Reading)])
         /// Every record of the partition before the offset was read. The offset was the partition's end at that time.

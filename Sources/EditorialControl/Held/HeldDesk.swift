@@ -33,6 +33,9 @@ public struct HeldDesk: Sendable {
     private var pass = Pass.none
     private var pace = HeldPace()
     var vanishedEvents = VanishedEvents()
+    private var former = Former.unknown
+    /// The record with the highest offset among those read.
+    private var last: HeldMark?
     /// Number of invalid records.
     public private(set) var unreadable = 0
 
@@ -48,6 +51,14 @@ public struct HeldDesk: Sendable {
         var isPaced = false
 
         enum Kind { case putBack, erase, writeAgain }
+    }
+
+    /// What the topic contained before the start.
+    private enum Former: Sendable {
+        case unknown
+        /// Followed by `compared` when the topic was read to its end.
+        case known(HeldTotals?)
+        case compared
     }
 
     private enum Pass: Sendable {
@@ -95,6 +106,7 @@ public struct HeldDesk: Sendable {
         case .lost:
             forget()
             reach.lose()
+        case .formerly(let totals): if case .unknown = former { former = .known(totals) }
         case .read(let partition, let records): read(records, partition, now, &actions)
         case .endReached(let partition, let offset): if reach.read(partition, to: offset, at: now) { requeue() }
         case .ends(let look, let ends, let untold):
@@ -121,6 +133,7 @@ public struct HeldDesk: Sendable {
         if let look = reach.ask(at: now) { actions.append(.findEnds(look: look)) }
         if case .none = pass { beginPass(moment, &actions) }
         writeAgain(&actions)
+        compareWithFormer()
         let restores = vanishedEvents.next(
             isComplete: reach.isCaughtUp, sources, clock: clock.embargoClock(moment), at: now)
         if !restores.isEmpty { actions.append(.restore(restores)) }
@@ -129,7 +142,7 @@ public struct HeldDesk: Sendable {
 
     private var nextAlarm: Instant? {
         var earliest = min(sources.blockedUntil ?? .distantFuture, reach.wakeAt ?? .distantFuture)
-        earliest = min(earliest, vanishedEvents.wakeAt ?? .distantFuture)
+        if reach.isCaughtUp { earliest = min(earliest, vanishedEvents.wakeAt ?? .distantFuture) }
         switch pass {
         // The endings of the pass wake us.
         case .reading: break
@@ -142,12 +155,46 @@ public struct HeldDesk: Sendable {
         return earliest == .distantFuture ? nil : earliest
     }
 
+    // MARK: Before the start
+
+    /// What the topic contains. `nil` while this process cannot tell, or may still write vanished events again.
+    public var totals: HeldTotals? {
+        guard case .compared = former, reach.isCaughtUp, vanishedEvents.isEmpty else { return nil }
+        return HeldTotals(count: count, last: last)
+    }
+
+    /// True before `Input.formerly`. The topic is read only after that.
+    public var awaitsFormer: Bool { if case .unknown = former { true } else { false } }
+
+    private mutating func note(_ reading: HeldRecord.Reading, _ place: HeldPlace) {
+        if case .unreadable = reading { return }
+        if last.map({ ($0.place.offset, $0.place.partition) < (place.offset, place.partition) }) ?? true {
+            last = HeldMark(place, identity: reading.identity)
+        }
+        if case .known(let totals?) = former, let mark = totals.last, mark.place == place {
+            compare(totals, isSame: mark.identity == reading.identity)
+        }
+    }
+
+    /// At the end of the first reading, a record that was not found was compacted, unless its partition has become shorter.
+    private mutating func compareWithFormer() {
+        guard case .known(let totals) = former, reach.isCaughtUp else { return }
+        compare(totals, isSame: totals?.last.map { reach.position(in: $0.place.partition) > $0.place.offset } ?? true)
+    }
+
+    /// What a topic contained that was deleted while no process ran is lost.
+    private mutating func compare(_ totals: HeldTotals?, isSame: Bool) {
+        former = .compared
+        if let totals, !isSame { vanishedEvents.lose(totals.count) }
+    }
+
     // MARK: Reading
 
     private mutating func forget() {
         vanishedEvents.expect(index)
         index = HeldIndex()
         positions = [:]
+        last = nil
         (endangered, underWay, superseded) = ([:], [:], [:])
         pass = .none
         failingSince = nil
@@ -163,6 +210,7 @@ public struct HeldDesk: Sendable {
             if let last = positions.updateValue(offset, forKey: partition), offset <= last {
                 beganAnew(partition, now)
             }
+            note(reading, place)
             guard HeldIndex.Entry.hasRoom(for: place) else { continue }
             switch reading {
             case .unreadable: unreadable += 1
@@ -179,6 +227,7 @@ public struct HeldDesk: Sendable {
         vanishedEvents.expect(index, in: partition)
         index.removeAll(in: partition)
         reach.beginAnew(partition, at: now)
+        if last?.place.partition == partition { last = nil }
         endangered = endangered.filter { $0.key.partition != partition }
     }
 

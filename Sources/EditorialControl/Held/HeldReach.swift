@@ -114,6 +114,9 @@ struct HeldReach: Sendable {
     /// True if everything before the refreshed ends was read.
     var isCaughtUp: Bool { isThere && behindSince == nil }
 
+    /// Returns the offset up to which a partition was read.
+    func position(in partition: Int32) -> Int64 { partitions[partition]?.position ?? 0 }
+
     /// Partitions with unread records before the refreshed ends, or with unknown ends.
     var behind: [Int32] {
         (untold.union(partitions.keys.filter { !hasReached(look, in: $0) })).sorted()

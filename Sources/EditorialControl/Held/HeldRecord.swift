@@ -11,6 +11,21 @@ public enum HeldRecord {
         case erased(story: String, upTo: Int64?)
         /// The record is invalid and stays on the topic.
         case unreadable
+
+        /// Tells it from the record at the same place after the topic was recreated.
+        var identity: UInt64 {
+            var fingerprint = Fingerprint()
+            switch self {
+            case .held(let event, _):
+                fingerprint.mix(event.eventID)
+                fingerprint.mix(event.source.description)
+            case .erased(let story, let upTo):
+                fingerprint.mix(story)
+                fingerprint.mix(UInt64(bitPattern: upTo ?? -1))
+            case .unreadable: break
+            }
+            return fingerprint.value
+        }
     }
 
     /// Makes the record that holds an event.

@@ -13,6 +13,7 @@ struct VanishedEvents: Sendable {
     private var lastUnexplained = Instant.distantPast
     /// True after the reading has reached the end. Events still expected then have vanished.
     private var isOver = false
+    private var overAt = Instant.distantPast
     /// True if there may be events to write again.
     private var isDue = false
     private var restoring: [UInt64: Missing] = [:]
@@ -33,7 +34,8 @@ struct VanishedEvents: Sendable {
     static let passMax = 256
     /// Delay before a failed pass is retried.
     static let pause = Duration.seconds(5)
-    /// Time after its release for which an event of another owner is kept. By then its owner has written it, or nobody will.
+    /// Time for which an event of another owner is kept, after its release and after the end of the reading. By then its owner has
+    /// written it, or nobody will.
     static let margin = Duration.seconds(600)
     /// Limit of unexplained events. When it is reached, all earlier ones are forgotten.
     static let unexplainedMax = 10_000
@@ -79,6 +81,9 @@ struct VanishedEvents: Sendable {
         if let slot = expected.find(story, partition) { expected.remove(slot) }
     }
 
+    /// Counts events that this process never knew.
+    mutating func lose(_ count: Int) { lost += count }
+
     /// Requests another pass, after a change of ownership or at the end of the reading.
     mutating func look() { isDue = true }
 
@@ -91,7 +96,7 @@ struct VanishedEvents: Sendable {
         isComplete: Bool, _ sources: HeldSources, clock: Instant, at now: Instant
     ) -> [HeldDesk.Restore] {
         guard !isEmpty else { return [] }
-        if isComplete, !isOver { (isOver, isDue) = (true, true) }
+        if isComplete, !isOver { (isOver, overAt, isDue) = (true, now, true) }
         guard isOver, isComplete, isDue, restoring.isEmpty, now >= notBefore else { return [] }
         var restores: [HeldDesk.Restore] = []
         for slot in expected.slots {
@@ -102,7 +107,7 @@ struct VanishedEvents: Sendable {
             }
             guard sources.isOurs(entry.source) else {
                 // Its owner does the same. The entry is kept for a while, because we may become its owner.
-                if entry.release + Self.margin <= clock { expected.remove(slot) }
+                if entry.release + Self.margin <= clock, overAt + Self.margin <= now { expected.remove(slot) }
                 continue
             }
             // A deleted partition has taken its records with it.

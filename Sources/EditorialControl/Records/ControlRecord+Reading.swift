@@ -40,6 +40,10 @@ extension ControlRecord {
             return order(scope, value, record)
         }
         if key == environmentKey { return environment(record.value) }
+        if key == heldTotalsKey, let value = record.value {
+            guard let fields = Fields(value), let count = fields.count else { return Reading(fault: .value) }
+            return Reading(record: .heldTotals(HeldTotals(count: count, last: fields.mark)))
+        }
         guard key.hasPrefix(beatPrefix) else {
             // A tombstone deletes an invalid record and has no meaning of its own.
             return Reading(fault: record.hasValue ? .key : nil)
@@ -112,9 +116,16 @@ private struct Fields {
     var hub: String?
     var logTime: Duration?
     var appliedTo: Int64?
+    var count: Int?
+    var partition: Int32?
+    var offset: Int64?
+    var identity: UInt64?
 
     /// Highest valid time of the log: about 1,000 years. Higher values count as absent.
     private static let logTimeMax: Int64 = 1_000 * 366 * 86_400_000
+
+    /// Highest valid number of held events. Higher values count as absent.
+    private static let heldMax: Int64 = 1 << 40
 
     init() {}
 
@@ -138,6 +149,11 @@ private struct Fields {
         if !isRead { return nil }
     }
 
+    var mark: HeldMark? {
+        guard let partition, let offset, let identity else { return nil }
+        return HeldMark(HeldPlace(partition, offset), identity: identity)
+    }
+
     private mutating func take(_ name: String, _ text: String) {
         switch name {
         case "id": id = text.cut(to: TextLimit.name)
@@ -150,6 +166,7 @@ private struct Fields {
         case "environment": environment = text.cut(to: TextLimit.name)
         case "host": host = text.cut(to: TextLimit.name)
         case "hub": hub = text.cut(to: TextLimit.name)
+        case "identity": identity = UInt64(text, radix: 16)
         default: break
         }
     }
@@ -158,6 +175,9 @@ private struct Fields {
         switch name {
         case "logTime" where (0...Self.logTimeMax).contains(number): logTime = .milliseconds(number)
         case "appliedTo": appliedTo = number
+        case "count" where (0...Self.heldMax).contains(number): count = Int(exactly: number)
+        case "partition": partition = Int32(exactly: number)
+        case "offset": offset = number
         default: break
         }
     }

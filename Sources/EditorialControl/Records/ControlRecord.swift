@@ -15,6 +15,7 @@ public enum ControlRecord: Sendable, Hashable {
     case environment(HubEnvironment)
     /// A tombstone: the next process that starts writes its environment.
     case noEnvironment
+    case heldTotals(HeldTotals)
 
     /// A sign of life from a process that follows the control topic.
     public struct Beat: Sendable, Hashable {
@@ -50,6 +51,7 @@ public enum ControlRecord: Sendable, Hashable {
 
     package static let beatPrefix = "beat/"
     package static let environmentKey = "environment/hub"
+    static let heldTotalsKey = "held/totals"
 
     public var key: String {
         switch self {
@@ -58,6 +60,7 @@ public enum ControlRecord: Sendable, Hashable {
         case .beat(let beat): Self.beatPrefix + beat.replica
         case .ended(let replica): Self.beatPrefix + replica
         case .environment, .noEnvironment: Self.environmentKey
+        case .heldTotals: Self.heldTotalsKey
         }
     }
 
@@ -67,6 +70,7 @@ public enum ControlRecord: Sendable, Hashable {
         case .stands(let order): order.json
         case .beat(let beat): beat.json
         case .environment(let environment): environment.json
+        case .heldTotals(let totals): totals.json
         case .lifted, .ended, .noEnvironment: nil
         }
     }
@@ -76,6 +80,34 @@ public enum ControlRecord: Sendable, Hashable {
     public func record(on topic: String) -> ProducedRecord {
         ProducedRecord(topic: topic, key: Array(key.utf8), value: value)
     }
+}
+
+/// What the held topic contained when a process had read it to its end.
+public struct HeldTotals: Sendable, Hashable {
+    /// Number of held events of all lanes.
+    public var count: Int
+    /// The record with the highest offset; `nil` on an empty topic. If its place is empty or has another record later, the topic was
+    /// deleted or cut back.
+    public var last: HeldMark?
+
+    public init(count: Int, last: HeldMark?) { (self.count, self.last) = (count, last) }
+
+    var json: [UInt8] {
+        JSONWriter.object { json in
+            json.field("count", count)
+            json.field("partition", last.map { Int($0.place.partition) })
+            json.field("offset", last?.place.offset)
+            json.field("identity", last.map { String($0.identity, radix: 16) })
+        }
+    }
+}
+
+/// A record of the held topic, recognised by its content.
+public struct HeldMark: Sendable, Hashable {
+    public var place: HeldPlace
+    public var identity: UInt64
+
+    public init(_ place: HeldPlace, identity: UInt64) { (self.place, self.identity) = (place, identity) }
 }
 
 /// The environment that a hub serves, according to a configuration or to the control topic.

@@ -71,7 +71,7 @@ package final class StoppedFeeds: Sendable {
                 })
             firstReading.signal()
         case .note(.obstacle(.unreadable(let failure))): notify(failure)
-        case .known(false), .confirmed, .settled, .note, .status, .ended: break
+        case .known(false), .confirmed, .formerlyHeld, .settled, .note, .status, .ended: break
         }
     }
 
@@ -88,7 +88,7 @@ package final class StoppedFeeds: Sendable {
         switch ControlRecord.read(record).record {
         case .stands(let order): apply(.stands(order), to: &stopped)
         case .lifted(let scope): apply(.lifted(scope), to: &stopped)
-        case .beat, .ended, .environment, .noEnvironment, nil: break
+        case .beat, .ended, .environment, .noEnvironment, .heldTotals, nil: break
         }
     }
 }

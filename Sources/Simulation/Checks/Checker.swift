@@ -31,8 +31,11 @@ enum Fact {
     case keptHere(delivery: Int, ownership: Int?)
     /// A process has returned an original to its lane as a new item.
     case returned(item: Int, of: Int, HeldEvent, ReturnReason, Address, wall: Instant)
-    /// The held topic was deleted with these items. `unread` are those that some process had not read.
-    case heldDeleted(items: Set<Int>, unread: Set<Int>)
+    /// The held topic was deleted with these items. `unread` are those that some process had not read; `isAttended` is false if no
+    /// process ran.
+    case heldDeleted(items: Set<Int>, unread: Set<Int>, isAttended: Bool)
+    /// A process reports that this many held events are lost.
+    case heldLost(Int)
     /// A process has written an original that vanished from the held topic to its lane again as a new item.
     case restoredHeld(item: Int, of: Int)
     /// An engine requests the storage of a result.

@@ -14,6 +14,10 @@ struct HeldClient {
     var settled = 0
     var perSecond: Int?
     var counts: [String: Int] = [:]
+    /// What the control desk was told that the topic contains.
+    var totals: HeldTotals?
+    /// Number of lost events that the desk has reported.
+    var lost = 0
     var isReading = false
     /// Time of the last delivery to the engine, so that stories arrive in the order in which they were read.
     var toldUntil = Instant.distantPast

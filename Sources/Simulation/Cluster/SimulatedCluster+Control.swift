@@ -100,6 +100,7 @@ extension SimulatedCluster {
         case .audit(let id, let entry):
             record(.audited(address, entry))
             agenda.add(.answerDesk(address, .written(id)), at: now + random.milliseconds(1...20))
+        case .formerlyHeld(let totals): tellHeldDesk(.formerly(totals), address)
         case .confirmed(let number, _): tell(.ordersConfirmed(number), address)
         case .readAnew(let reading):
             processes[address.process].control?.reading = reading

@@ -20,7 +20,21 @@ extension SimulatedCluster {
         processes[index].held?.desk.handle(input, at: moment, into: &actions)
         if let trace, !actions.isEmpty { trace("  held desk \(address): \(actions)") }
         for action in actions { carryOut(action, address) }
+        noteHeldTotals(address)
         armHeld(index)
+    }
+
+    /// Tells the control desk what the held topic contains, and records lost events that the held desk reports.
+    private mutating func noteHeldTotals(_ address: Address) {
+        guard let client = processes[address.process].held else { return }
+        let (totals, lost) = (client.desk.totals, client.desk.vanished.lost)
+        processes[address.process].held?.totals = totals
+        processes[address.process].held?.lost = lost
+        if lost > client.lost { record(.heldLost(lost - client.lost)) }
+        if totals != client.totals {
+            // The fixed delay keeps the changes in order.
+            agenda.add(.answerDesk(address, .held(totals)), at: now + .milliseconds(2))
+        }
     }
 
     private mutating func carryOut(_ action: HeldDesk.Action, _ address: Address) {
@@ -149,6 +163,12 @@ extension SimulatedCluster {
     mutating func readHeld(_ address: Address) {
         guard var client = processes[address.process].held else { return }
         client.isReading = false
+        guard !client.desk.awaitsFormer else {
+            client.isReading = true
+            processes[address.process].held = client
+            agenda.add(.readHeld(address), at: now + random.milliseconds(50...150))
+            return
+        }
         if isHeldDeleted {
             // The reader polls for the topic.
             client.isReading = true
@@ -216,7 +236,9 @@ extension SimulatedCluster {
         }
         truth.held = [:]
         truth.heldIncarnation += 1
-        record(.heldDeleted(items: items, unread: unread))
+        let isAttended = processes.contains { $0.engine != nil }
+        if !isAttended { strike(.unattendedHeld) }
+        record(.heldDeleted(items: items, unread: unread, isAttended: isAttended))
         for process in processes.indices { wakeHeld(process) }
     }
 

@@ -40,6 +40,10 @@ struct FaultGenerator {
         if setting.hasControl {
             generator.times(options.openTransaction) { $0.add(60, .openTransaction) }
         }
+        let recreated = generator.faults.filter { $0.kind == .recreatedHeld }
+        for fault in recreated where generator.random.chance(percent: options.unattendedHeld) {
+            generator.stopAll(around: fault)
+        }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
         }
@@ -197,6 +201,17 @@ struct FaultGenerator {
         times(options.slowControl) { $0.add(20, .slowControl($0.random.milliseconds(20...5_000))) }
         times(options.compactedControl) { $0.add(0, .compactedControl) }
         times(options.garbledControl) { $0.add(0, .garbledControl) }
+    }
+
+    /// Kills all processes before a fault, and starts them after its begin.
+    private mutating func stopAll(around fault: Fault) {
+        for process in 0..<setting.processes {
+            let before = random.milliseconds(0...2_000)
+            faults.append(
+                Fault(
+                    at: max(fault.at - before, .zero), lasts: before + random.milliseconds(500...20_000),
+                    kind: .crash(process: process)))
+        }
     }
 
     private mutating func trouble() -> HubTrouble {

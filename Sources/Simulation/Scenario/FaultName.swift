@@ -71,6 +71,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case slowHeld = "held: erased late"
     case writtenAgain = "held: written again"
     case recreatedHeld = "held: topic made again"
+    case unattendedHeld = "held: topic made again while no process ran"
     case restoredHeld = "held: original written again after that"
     case compactedHeld = "held: compacted"
     case keptHere = "held: too large for the topic"

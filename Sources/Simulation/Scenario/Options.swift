@@ -57,6 +57,8 @@ public struct Options: Sendable, Hashable {
     public var quietHours = 10
     /// The held topic is deleted and recreated.
     public var recreatedHeld = 10
+    /// No process runs when the held topic is deleted.
+    public var unattendedHeld = 30
     /// A transaction on the control topic stays open.
     public var openTransaction = 10
     /// A process is frozen for up to 90 seconds.

@@ -21,15 +21,18 @@ import Testing
     }
 
     /// Makes a link whose clock is fixed at noon.
-    private func link(_ notify: @escaping @Sendable (HeldLink.Notice) -> Void = { _ in }) -> HeldLink {
+    private func link(
+        former: HeldTotals? = nil, _ notify: @escaping @Sendable (HeldLink.Notice) -> Void = { _ in }
+    ) -> HeldLink {
         let link = HeldLink(
             settings: topics.kafka, topic: Self.topic,
-            clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) }, notify: notify)
+            clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) })
+        link.take(.formerly(former))
         link.take(
             .owned(
                 LaneID(0), ShardID(0),
                 (0..<Int32(Self.partitions)).map { TopicPartition(topic: Self.lane, partition: $0) }))
-        link.start()
+        link.start(notify: notify)
         return link
     }
 
@@ -107,9 +110,10 @@ import Testing
         let (notices, told) = AsyncStream<HeldLink.Notice>.makeStream()
         let link = HeldLink(
             settings: topics.kafka, topic: topic, lookInterval: .milliseconds(300),
-            clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) }, notify: { told.yield($0) })
+            clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) })
+        link.take(.formerly(nil))
         link.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: Self.lane, partition: 0)]))
-        link.start()
+        link.start { told.yield($0) }
         defer { link.close() }
         var next = notices.makeAsyncIterator()
         guard case .isAway(let failure) = await next.next() else {
@@ -122,6 +126,14 @@ import Testing
         try hold(0..<1, due: .distantFuture, in: topic)
         let returned = try read(Self.lane, 1)
         #expect(returned.first?.headers.last == RecordHeader(HeaderName.held, "recalled"))
+    }
+
+    @Test func `events of a topic that was recreated while no process ran are reported as lost`() async throws {
+        let (losses, told) = AsyncStream<Int>.makeStream()
+        let former = HeldTotals(count: 7, last: HeldMark(HeldPlace(1, 40), identity: 3))
+        let link = link(former: former) { if case .vanished(_, let lost) = $0 { told.yield(lost) } }
+        defer { link.close() }
+        #expect(await losses.first { _ in true } == 7)
     }
 
     @Test func `engines are notified of every held story`() async throws {

@@ -18,7 +18,10 @@ struct PlayedDesk {
     static let source = TopicPartition(topic: "news", partition: 3)
 
     /// Makes a desk that owns the source partition and has read the empty topic to its end.
-    init(owning partitions: [TopicPartition] = [source]) {
+    ///
+    /// - Parameter former: what the topic contained before the start.
+    init(owning partitions: [TopicPartition] = [source], former: HeldTotals? = nil) {
+        _ = take(.formerly(former))
         _ = take(.began)
         _ = take(.owned(LaneID(0), ShardID(0), partitions))
     }

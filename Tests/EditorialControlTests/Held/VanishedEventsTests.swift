@@ -92,6 +92,67 @@ struct VanishedEventsTests {
         #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).restores.count == 3)
     }
 
+    @Test func `another owner's event that was requested back is left to it as long as any`() {
+        var desk = desk(owning: [TopicPartition(topic: "news", partition: 4)])
+        _ = desk.take(.bringBack(story: "a", .superseded))
+        desk.ends = [3: 0, 4: 0]
+        #expect(desk.take(.began).restores.isEmpty)
+        #expect(desk.wait(.seconds(599)).restores.isEmpty)
+        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).restores.count == 3)
+    }
+
+    // MARK: No process ran
+
+    /// What a topic with three held events says of itself, and its records.
+    private func former() throws -> (totals: HeldTotals, readings: [HeldRecord.Reading]) {
+        let totals = try #require(desk().desk.totals)
+        #expect(totals.count == 3 && totals.last?.place == HeldPlace(3, 2))
+        return (totals, ["a", "b", "c"].enumerated().map { event($1, at: 40 + Int64($0)) })
+    }
+
+    /// Makes a desk that begins to read the topic. The test reports its ends.
+    private func unread(after totals: HeldTotals) -> PlayedDesk {
+        var play = PlayedDesk()
+        (play.desk, play.ends) = (HeldDesk(), nil)
+        _ = play.take(.formerly(totals))
+        _ = play.take(.began)
+        return play
+    }
+
+    @Test func `held events that the topic still shows are not lost`() throws {
+        let (totals, readings) = try former()
+        var play = unread(after: totals)
+        for (offset, reading) in readings.enumerated() { _ = play.read(Int64(offset), reading) }
+        _ = play.take(.ends(look: play.look, [3: 3, 4: 0], untold: []))
+        #expect(play.desk.vanished.lost == 0 && play.desk.totals == totals)
+    }
+
+    @Test func `events of a topic that was deleted while no process ran are counted as lost, once`() throws {
+        let (totals, _) = try former()
+        var play = PlayedDesk(former: totals)
+        #expect(play.desk.vanished.lost == 3)
+        #expect(play.desk.totals == HeldTotals(count: 0, last: nil))
+        _ = play.take(.formerly(totals))
+        _ = play.take(.began)
+        #expect(play.desk.vanished.lost == 3)
+    }
+
+    @Test func `a recreated topic that has grown as long is recognised by its records`() throws {
+        let (totals, readings) = try former()
+        var play = unread(after: totals)
+        for (offset, reading) in readings.reversed().enumerated() { _ = play.read(Int64(offset), reading) }
+        #expect(play.desk.vanished.lost == 3)
+    }
+
+    @Test func `a record that compaction has removed does not show that the topic was recreated`() throws {
+        let (totals, readings) = try former()
+        var play = unread(after: totals)
+        _ = play.read(0, readings[0])
+        _ = play.take(.endReached(partition: 3, offset: 5))
+        _ = play.take(.ends(look: play.look, [3: 5, 4: 0], untold: []))
+        #expect(play.desk.vanished.lost == 0 && play.desk.totals?.count == 1)
+    }
+
     @Test func `missing originals are counted, and failed reads are retried`() throws {
         var desk = desk()
         desk.ends = [3: 0, 4: 0]

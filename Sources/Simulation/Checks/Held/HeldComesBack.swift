@@ -4,7 +4,8 @@ import NewsModel
 import PublishEngine
 
 /// No held event is lost: the newest event of each story returns to its source partition. Events that it replaced on the held
-/// topic, possibly from another lane, need not return.
+/// topic, possibly from another lane, need not return. Events that a deleted topic takes along while no process runs are reported
+/// as lost.
 struct HeldComesBack: Checker {
     let promise = Promise.heldComesBack
     /// Items with a result `held`.
@@ -15,6 +16,11 @@ struct HeldComesBack: Checker {
     /// Items on a deleted held topic. They return if every process had read them and no process has started or ended since.
     private var vanished: Set<Int> = []
     private var mayBeLost: Set<Int> = []
+    /// Items whose loss a process must report, because the control topic said that they were held.
+    private var owesReport: Set<Int> = []
+    private var isReported = false
+    private var recorded: HeldTotals?
+    private var places: [Int: HeldPlace] = [:]
 
     private struct Line: Hashable {
         /// The partition of the held topic.
@@ -30,6 +36,9 @@ struct HeldComesBack: Checker {
                 .append(item)
         case .standsHeld(let item, let partition):
             onTopic[Line(partition: partition, story: truth.news[item].story), default: []].append(item)
+            places[item] = HeldPlace(partition, (truth.held[partition]?.end ?? 0) - 1)
+        case .controlled(let row):
+            if case .heldTotals(let totals) = ControlRecord.read(row.record).record { recorded = totals }
         case .returned(let copy, let item, let event, _, _, _):
             returned.insert(item)
             let source = event.source.partition
@@ -40,19 +49,27 @@ struct HeldComesBack: Checker {
             {
                 return "\(truth.news[item].eventID) came back to another partition than it was taken from"
             }
-        case .heldDeleted(let items, let unread):
+        case .heldDeleted(let items, let unread, let isAttended):
             vanished.formUnion(items)
             mayBeLost.formUnion(unread)
+            guard !isAttended, let last = recorded?.last?.place else { break }
+            owesReport.formUnion(
+                items.filter { item in
+                    places[item].map { $0.partition == last.partition && $0.offset <= last.offset } ?? false
+                })
+        case .heldLost: isReported = true
         case .restoredHeld(_, let item): returned.insert(item)
         case .started, .died: mayBeLost.formUnion(vanished)
         case .over(isSettled: true, _):
             for (line, items) in held {
                 // It may have been replaced by a process that lost the partition before it could report the result.
                 let rivals = items + onTopic[line, default: []]
-                for item in items where !returned.contains(item) && !mayBeLost.contains(item) {
+                for item in items where !returned.contains(item) {
+                    if isReported || !owesReport.contains(item), mayBeLost.contains(item) { continue }
                     if vanished.contains(item), truth.places[item]?.isGone == true { continue }
                     guard !rivals.contains(where: { isReplaced(item, by: $0, truth) }) else { continue }
-                    return "\(truth.news[item].eventID) (~\(truth.news[item].serial)~) was held and never came back"
+                    let end = owesReport.contains(item) ? "is lost, and nobody reports it" : "never came back"
+                    return "\(truth.news[item].eventID) (~\(truth.news[item].serial)~) was held and \(end)"
                 }
             }
         default: break
