@@ -78,6 +78,28 @@ struct EngineClockTests {
         #expect(shell.status.waits.map(\.reason) == [.embargo])
     }
 
+    @Test func `a retry does not expire by a clock that is ahead of the hub's`()
+        throws
+    {
+        var shell = try TestShell {
+            $0.asksHubForTime = true
+            $0.lanes[0].maxAge = .seconds(900)
+        }
+        _ = shell.assign()
+        let truth = shell.wall
+        let sent = try #require(shell.publish(news("a")).sends.first)
+        shell.wallOffset = .seconds(10_000)
+        _ = shell.take(.reply(.unanswered(detail: "timeout"), to: sent.id))
+        let asked = shell.wait(.milliseconds(1))
+        #expect(asked.outcomes.isEmpty && asked.contains { if case .askHubForTime = $0 { true } else { false } })
+        // A record of that time agrees with the hub.
+        let fresh = shell.record(news("b"), writtenAt: truth)
+        _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [fresh]))
+        #expect(shell.take(.hubDate(truth)).sends.count == 1, "only the fresh event leaves at once")
+        let later = shell.wait(.seconds(130))
+        #expect(later.sends.count == 1 && later.outcomes.isEmpty)
+    }
+
     @Test func `a record of the future grows old from when it was read`() throws {
         var shell = try TestShell {
             $0.lanes[0].maxAge = .seconds(900)

@@ -36,13 +36,21 @@ extension Engine {
     }
 
     /// Asks the hub for the time before the first record expires or the first embargo ends, because no other reply may show a
-    /// wrong clock.
+    /// wrong clock. Deliveries that wait for another attempt do the same.
     ///
     /// - Returns: `true` if the record waits for the answer.
     mutating func waitsForTime(_ content: ExaminedRecord, _ turn: inout Turn) -> Bool {
-        guard inquiry == .none, settings.asksHubForTime, !witnesses.hasHeardHub, let event = content.routed?.event,
-            event.status == .usable, content.isStale(turn) || event.embargoUntil ?? .distantFuture <= turn.embargoClock
+        guard inquiry == .none, let event = content.routed?.event, event.status == .usable,
+            content.isStale(turn) || event.embargoUntil ?? .distantFuture <= turn.embargoClock
         else { return false }
+        return mustAskForTime(&turn)
+    }
+
+    /// Asks the hub for the time unless it was asked or has told it since our clock was last set.
+    ///
+    /// - Returns: `true` while the answer is awaited.
+    mutating func mustAskForTime(_ turn: inout Turn) -> Bool {
+        guard inquiry == .none, settings.asksHubForTime, !witnesses.hasHeardHub else { return awaitsTime }
         inquiry = .asked(until: turn.now + Self.timeInquiryLasts)
         turn.actions.append(.askHubForTime)
         return true

@@ -10,7 +10,7 @@ extension Engine {
     mutating func dispatch(_ turn: inout Turn) {
         paceAt = nil
         guard isRunning else { return }
-        for lane in lanes.ids { wakeDelayed(lane, turn) }
+        for lane in lanes.ids { wakeDelayed(lane, &turn) }
         guard !mayNotSend else { return orders.noteWait(at: turn.now) }
         if halt != nil {
             sendProbe(&turn)
@@ -38,8 +38,7 @@ extension Engine {
         }
         guard !content.isStale(turn) else {
             lanes[lane].ready.removeFirst()
-            settle(place, as: partitions[place].isCertain ? .expired : .unknown, content.expiry, &turn)
-            advanceStories(&turn)
+            expire(place, content, notBefore: turn.now, &turn)
             return nil
         }
         guard partitions[recordOf: place].release != .deadLetter else {
@@ -123,15 +122,19 @@ extension Engine {
     // MARK: Retries and embargoes
 
     /// Makes delayed deliveries ready when their time has come.
-    private mutating func wakeDelayed(_ lane: LaneID, _ turn: Turn) {
+    private mutating func wakeDelayed(_ lane: LaneID, _ turn: inout Turn) {
         while let next = lanes[lane].retries.min, next.until <= turn.now {
             lanes[lane].retries.removeMin()
             guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
-            if next.notBefore > turn.now, let content = partitions.content(of: place), !content.isStale(turn) {
+            guard next.notBefore > turn.now, let content = partitions.content(of: place) else {
+                makeReady(place)
+                continue
+            }
+            if content.isStale(turn) {
+                expire(place, content, notBefore: next.notBefore, &turn)
+            } else {
                 // The deadline seemed to have passed, but the clock was set back meanwhile.
                 delay(place, notBefore: next.notBefore, turn)
-            } else {
-                makeReady(place)
             }
         }
         while let next = lanes[lane].embargoed.min, next.until <= turn.embargoClock {
@@ -145,6 +148,16 @@ extension Engine {
             // The delivery is too old by now, unless the clock was set back meanwhile.
             makeReady(place)
         }
+    }
+
+    /// Ends a delivery whose deadline has passed. If the hub is asked for the time first, the delivery waits for the answer.
+    private mutating func expire(_ place: Place, _ content: ExaminedRecord, notBefore: Instant, _ turn: inout Turn) {
+        if mustAskForTime(&turn), case .asked(let until) = inquiry {
+            partitions[place].delay()
+            return lanes[place.lane].retry(place.id, notBefore: notBefore, until: until)
+        }
+        settle(place, as: partitions[place].isCertain ? .expired : .unknown, content.expiry, &turn)
+        advanceStories(&turn)
     }
 
     /// Delays the head of a story until another attempt. It wakes earlier if it becomes too old before then.
