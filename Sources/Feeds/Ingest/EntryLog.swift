@@ -12,8 +12,9 @@ struct EntryLog: Sendable, Hashable {
     private(set) var heldBack: [EntryHash: HeldBack] = [:]
     /// Event names. Trimming prefers entries that continue another entry, then those that changed last.
     private(set) var names: [EntryHash: EventName] = [:]
-    /// Offsets of the first records with recent alerts, whether these are sent or held back.
-    private var alertOffsets: [EntryHash: Int64] = [:]
+    /// Offsets of the first records with recent alerts, whether these are sent or held back, and of the records by which other entries
+    /// continue an entry.
+    private var offsets: [EntryHash: Int64] = [:]
     /// Entries whose last record does not count. It is overwritten, because compaction would keep only that record.
     private(set) var overwritten: Set<EntryHash> = []
 
@@ -32,7 +33,7 @@ struct EntryLog: Sendable, Hashable {
             intents[hash] = nil
             heldBack[hash] = nil
             names[hash] = nil
-            alertOffsets[hash] = nil
+            offsets[hash] = nil
             overwritten.remove(hash)
             return true
         }
@@ -48,7 +49,9 @@ struct EntryLog: Sendable, Hashable {
             overwritten.insert(hash)
             return false
         }
-        guard counts(record, after: table[hash], pending: intents[hash]), !isOvertaken(record, of: hash) else {
+        guard counts(record, after: table[hash], pending: intents[hash]), !isOvertaken(record, of: hash),
+            !revives(record, hash)
+        else {
             overwritten.insert(hash)
             return false
         }
@@ -63,24 +66,34 @@ struct EntryLog: Sendable, Hashable {
         // A moved entry has no name, because the entry that continues it has the name.
         keep(record.state.standing == .moved ? nil : record.name, of: hash)
         if record.state.standing.wasSent { settleAlerts(of: record, hash) }
-        if record.intent != nil || record.state.standing == .waiting { note(hash, at: offset) }
+        let isMoved = record.state.standing == .moved
+        if (before?.standing == .moved) != isMoved { offsets[hash] = nil }
+        if isMoved || record.intent != nil || record.state.standing == .waiting { note(hash, at: offset) }
         return true
     }
 
-    private mutating func note(_ hash: EntryHash, at offset: Int64) {
-        guard alertOffsets[hash] == nil else { return }
-        alertOffsets[hash] = offset
-        guard alertOffsets.count > 2 * Self.namesMax else { return }
-        let oldest = alertOffsets.sorted { $0.value < $1.value }.prefix(Self.namesMax)
-        for (hash, _) in oldest { alertOffsets[hash] = nil }
+    /// Returns true if another entry continues this one, and the writer of the record had not read that yet.
+    private func revives(_ record: EntryRecord, _ hash: EntryHash) -> Bool {
+        guard record.state.standing != .moved, table[hash]?.standing == .moved, let after = record.after,
+            let offset = offsets[hash]
+        else { return false }
+        return offset > after
     }
 
-    /// Ends alerts that limits hold back under other ids of an entry that was sent: a process that had stood still sent it
-    /// under its former id. The text that the entry has by now is an update, which the next reading of the feed finds.
+    private mutating func note(_ hash: EntryHash, at offset: Int64) {
+        guard offsets[hash] == nil else { return }
+        offsets[hash] = offset
+        guard offsets.count > 2 * Self.namesMax else { return }
+        let oldest = offsets.sorted { $0.value < $1.value }.prefix(Self.namesMax)
+        for (hash, _) in oldest { offsets[hash] = nil }
+    }
+
+    /// Ends what limits hold back under other ids of an entry that was sent: a process that had stood still sent it under its
+    /// former id. The text that the entry has by now is an update, which the next reading of the feed finds.
     private mutating func settleAlerts(of record: EntryRecord, _ hash: EntryHash) {
         let origin = record.name?.origin ?? hash
         for (relative, name) in names where relative != hash && (name.origin == origin || relative == origin) {
-            guard let waiting = table[relative], waiting.standing == .waiting,
+            guard let waiting = table[relative], waiting.standing == .waiting || heldBack[relative] != nil,
                 NewsEvent.Version(waiting.version) < NewsEvent.Version(record.state.version)
             else { continue }
             var state = record.state
@@ -98,7 +111,7 @@ struct EntryLog: Sendable, Hashable {
             return true
         }
         guard let after = record.after, let other = table.only(at: record.state.link, besides: hash),
-            let offset = alertOffsets[other]
+            let offset = offsets[other]
         else { return false }
         return offset > after
     }

@@ -344,6 +344,7 @@ extension Ingester {
     private mutating func entry(_ change: Following.Change, _ life: FeedLife) -> FeedBatch.Entry {
         guard let state = change.state else { return FeedBatch.Entry(hash: change.hash) }
         var record = EntryRecord(state: state, name: change.name, writer: life.writer)
+        record.after = partitions[life.partition]?.readTo
         switch change.heldBack {
         case .kept: record.heldBack = life.log.heldBack[change.hash]
         case .dropped: break
@@ -351,7 +352,6 @@ extension Ingester {
         }
         if let written = change.event {
             lastOrder += 1
-            record.after = partitions[life.partition]?.readTo
             var bytes: [UInt8] = []
             written.event.encode(into: &bytes)
             record.intent = Intent(

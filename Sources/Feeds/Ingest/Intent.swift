@@ -23,7 +23,7 @@ struct EntryRecord: Sendable, Hashable {
     var name: EventName?
     /// The process that wrote the record, and the assignment of the partition in which it did.
     var writer: String
-    /// Offset of the last record that the writer had read when it decided to write the event of the intent; `nil` without an intent.
+    /// Offset of the last record that the writer had read when it decided; `nil` if the record repeats an earlier one.
     var after: Int64?
 }
 

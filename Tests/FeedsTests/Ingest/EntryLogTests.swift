@@ -134,6 +134,49 @@ extension EntryLog {
         #expect(log.overwritten.isEmpty && log.table[new] == state)
     }
 
+    /// Another process continues the entry under a new id since offset 5.
+    @Test(arguments: [(after: 4, counts: false), (5, true), (nil, true)] as [(Int64?, Bool)])
+    func `a record whose writer had not read that another entry continues its own does not count`(
+        after: Int64?, counts: Bool
+    ) throws {
+        var log = EntryLog()
+        log.fold(Self.hash, Self.record("1 done"), at: 1)
+        var moved = try #require(Self.record("1 done"))
+        moved.state.standing = .moved
+        log.fold(Self.hash, moved, at: 5)
+        var late = try #require(Self.record("1 done"))
+        late.after = after
+        #expect(log.fold(Self.hash, late, at: 9) == counts)
+        #expect(log.table[Self.hash]?.standing == (counts ? .sent : .moved))
+        #expect(log.overwritten.contains(Self.hash) == !counts)
+    }
+
+    /// Two processes hold back different texts of a story under its two ids. Both would be its version 2.
+    @Test func `a text that is held back becomes an update once another one was sent as its version`() throws {
+        let (old, new) = (EntryHash("old"), EntryHash("new"))
+        func record(_ text: String, _ origin: EntryHash?) throws -> EntryRecord {
+            var record = try #require(Self.record(text))
+            record.name = EventName(id: "wire:old", origin: origin)
+            return record
+        }
+        var log = EntryLog()
+        log.fold(old, try record("1 done", nil))
+        var held = try record("1 done", old)
+        held.state.headlinePrint = 2
+        held.heldBack = HeldBack(
+            intent: Intent(lane: "live", key: "k", event: [1], order: 0), version: "2", due: 0, staleAt: 9)
+        log.fold(new, held)
+        #expect(log.heldBack.count == 1)
+        var sent = try record("2 X", nil)
+        sent.state.headlinePrint = 1
+        let counts = log.fold(old, sent)
+        #expect(counts && log.heldBack.isEmpty && log.overwritten == [new])
+        let state = try #require(log.table[new])
+        #expect(state.version == "2" && state.headlinePrint == 1, "its own text differs from what readers have")
+        let own = log.fold(new, try record("2 Y", old))
+        #expect(!own)
+    }
+
     @Test func `a version that was written under one id of a story is not written under the other`() throws {
         let (old, new) = (EntryHash("old"), EntryHash("new"))
         func record(_ text: String, _ origin: EntryHash?) throws -> EntryRecord {
