@@ -36,6 +36,8 @@ func `a life of feeds has the same result every time`() throws {
         (790_000_003_414, "a version with two contents, for the same reason"),
         (840_000_002_520, "a process that got its partition back repeated a story whose first intent arrived late"),
         (840_000_003_910, "an alert whose intent was lost counted against the bound"),
+        (880_000_001_726, "two texts of one story were held back under two ids as the same version"),
+        (881_000_000_642, "an intent that was written again by another process counted as a new decision"),
         (790_000_008_465, "a story told under two ids and headlines by two processes in the same minute"),
     ] as [(UInt64, String)])
 func `seeds of feeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {

@@ -53,6 +53,13 @@ import Testing
         (910_000_003_527, "a reader that had read nothing yet reported that a transaction had ended"),
         (910_000_008_015, "a life counted as settled before a held event had come back"),
         (910_000_009_521, "an older lift ended a recall while the control topic was read again"),
+        (
+            940_000_002_326,
+            "a delivery seemed to expire by a wrong clock, and left before its time when the clock was right"
+        ),
+        (942_000_000_891, "an event that was requested back vanished while its partition changed hands"),
+        (942_000_019_599, "a commit of the former incarnation, on its way when the owner noticed the new one"),
+        (950_000_010_694, "the held topic was recreated while no process ran, and grew as long as before"),
     ] as [(UInt64, String)])
 func `seeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {
     let report = try Campaign.live(Scenario(seed: seed)).get()
@@ -75,7 +82,7 @@ private let moreSeeds: [UInt64] = [
     623_000_023_533,
     623_000_024_995, 621_000_002_620, 621_000_012_689, 621_000_002_519, 621_000_005_493, 621_000_003_311, 353_466_370,
     695_507_591_433, 760_000_004_260,
-    900_000_007_643, 900_000_009_158, 900_000_009_701, 900_000_010_987,
+    950_000_010_021, 900_000_007_643, 900_000_009_158, 900_000_009_701, 900_000_010_987,
 ]
 
 /// A fixed set of lives that is large enough for the rarest fault, because a fault that never occurs proves nothing.

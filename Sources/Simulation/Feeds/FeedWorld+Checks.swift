@@ -10,6 +10,8 @@ extension FeedWorld {
             return
         }
         decided[value] = now
+        // A process may write an intent of the topic again, to overwrite a record that does not count.
+        if intents.contains(intent.event) { return }
         if item.isBacklog, !isAsOldAsTheFirstReading(item, name) {
             try broken(.noBacklog, "\(item.link) stood in the feed before it was first read")
         }
@@ -23,8 +25,10 @@ extension FeedWorld {
     /// Checks the bound of alerts when an intent has reached the topic, because an alert whose intent was lost is never sent. Its
     /// time is that of the decision. Processes that briefly follow the same feed may each send as many.
     mutating func checkBound(_ record: StateRecord) throws(FeedViolation) {
-        guard let (intent, name, item) = alert(in: record), intent.lane == "live",
-            let decidedAt = record.value.flatMap({ decided[$0] }), alerted.insert(item.link).inserted
+        guard let (intent, name, item) = alert(in: record) else { return }
+        intents.insert(intent.event)
+        guard intent.lane == "live", let decidedAt = record.value.flatMap({ decided[$0] }),
+            alerted.insert(item.link).inserted
         else { return }
         let times = (alerts[name, default: []] + [decidedAt]).sorted()
         alerts[name] = times

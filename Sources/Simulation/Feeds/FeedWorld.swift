@@ -29,6 +29,8 @@ public struct FeedWorld {
     var shown: Set<String> = []
     /// Records with intents to write the first events of items, and the times of these decisions.
     var decided: [[UInt8]: Instant] = [:]
+    /// The events of these records that have reached the state topic.
+    var intents: Set<[UInt8]> = []
     /// Links of the items whose alerts have reached the state topic.
     var alerted: Set<String> = []
     /// Sorted times of the decisions on these alerts, by feed.

@@ -6,12 +6,23 @@ import PublishEngine
 struct CommitsForward: Checker {
     let promise = Promise.commitsForward
     private var highest: [TopicPartition: GroundTruth.Commit] = [:]
+    /// When the ownerships of the commits in flight began. A process has at most one commit of a partition in flight.
+    private var beganAt: [Place: Instant] = [:]
+
+    private struct Place: Hashable {
+        var address: Address
+        var partition: TopicPartition
+    }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .committing(let address, let lane, let generation, let offsets):
             for offset in offsets {
                 if let sentence = strange(offset, address, lane, generation, truth) { return sentence }
+                let owner = truth.ownerships.last {
+                    $0.end == nil && $0.address == address && $0.partition == offset.partition
+                }
+                beganAt[Place(address: address, partition: offset.partition)] = owner?.beganAt
             }
         case .committed(let address, _, let offsets):
             for offset in offsets {
@@ -21,10 +32,10 @@ struct CommitsForward: Checker {
                 {
                     return "\(offset.partition) was committed back from \(before.offset) to \(offset.offset)"
                 }
-                // A late commit of a former incarnation's owner may be reverted.
-                let owner = truth.ownerships.last { $0.address == address && $0.partition == offset.partition }
-                highest[offset.partition] = GroundTruth.Commit(
-                    offset: offset.offset, at: owner?.beganAt ?? .distantPast)
+                // An offset of a former incarnation may be reverted. Its owner, which has just noticed the new one, may have sent the
+                // commit before.
+                let began = beganAt[Place(address: address, partition: offset.partition)]
+                highest[offset.partition] = GroundTruth.Commit(offset: offset.offset, at: began ?? .distantPast)
             }
         default:
             break
