@@ -1,5 +1,6 @@
 import Foundation
 import HubServer
+import NewsModel
 import NewswireCommands
 import Synchronization
 import Testing

@@ -56,6 +56,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
             HoldsTheFirstLane()
         },
         PlantedBug(name: "a status without reasons", promise: .waitsExplained) { KeepsSilent() },
+        PlantedBug(name: "lost lines that the log does not report", promise: .logs) { HidesLostLines() },
     ]
 }
 

@@ -86,6 +86,11 @@ struct KeepsSilent: Interference {
     mutating func alter(_ reasons: WaitReasons) -> WaitReasons { .none }
 }
 
+/// Reports no lost lines of a log.
+struct HidesLostLines: Interference {
+    mutating func alter(lost: inout Int) { lost = 0 }
+}
+
 /// Removes the versions of all events.
 struct ForgetsVersions: Interference {
     mutating func alter(_ input: inout Input) {

@@ -108,7 +108,10 @@ final class HeldLoop {
                     .read(
                         partition: partition,
                         rows.map {
-                            ($0.offset, HeldRecord.read(key: $0.key, hasValue: $0.hasValue, headers: $0.headers))
+                            (
+                                $0.offset, $0.timestamp,
+                                HeldRecord.read(key: $0.key, hasValue: $0.hasValue, headers: $0.headers)
+                            )
                         }))
             case .endReached(let partition, let offset): handle(.endReached(partition: partition, offset: offset))
             case .failed(let failure): notify(.failed(failure))

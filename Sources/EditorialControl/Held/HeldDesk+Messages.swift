@@ -24,8 +24,8 @@ extension HeldDesk {
         case lost
         /// What the topic contained before the start, according to the control topic; `nil` if that does not say. Precedes `began`.
         case formerly(HeldTotals?)
-        /// Records of one partition, sorted by offset.
-        case read(partition: Int32, [(offset: Int64, reading: HeldRecord.Reading)])
+        /// Records of one partition with their timestamps, sorted by offset.
+        case read(partition: Int32, [(offset: Int64, at: Instant?, reading: HeldRecord.Reading)])
         /// Every record of the partition before the offset was read. The offset was the partition's end at that time.
         case endReached(partition: Int32, offset: Int64)
         /// The answer to `findEnds`: the ends of the partitions, and the partitions whose ends are unknown.

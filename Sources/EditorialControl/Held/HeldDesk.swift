@@ -166,13 +166,14 @@ public struct HeldDesk: Sendable {
     /// True before `Input.formerly`. The topic is read only after that.
     public var awaitsFormer: Bool { if case .unknown = former { true } else { false } }
 
-    private mutating func note(_ reading: HeldRecord.Reading, _ place: HeldPlace) {
+    private mutating func note(_ reading: HeldRecord.Reading, _ time: Instant?, _ place: HeldPlace) {
         if case .unreadable = reading { return }
+        let identity = reading.identity(writtenAt: time)
         if last.map({ ($0.place.offset, $0.place.partition) < (place.offset, place.partition) }) ?? true {
-            last = HeldMark(place, identity: reading.identity)
+            last = HeldMark(place, identity: identity)
         }
         if case .known(let totals?) = former, let mark = totals.last, mark.place == place {
-            compare(totals, isSame: mark.identity == reading.identity)
+            compare(totals, isSame: mark.identity == identity)
         }
     }
 
@@ -201,16 +202,16 @@ public struct HeldDesk: Sendable {
     }
 
     private mutating func read(
-        _ records: [(offset: Int64, reading: HeldRecord.Reading)], _ partition: Int32, _ now: Instant,
+        _ records: [(offset: Int64, at: Instant?, reading: HeldRecord.Reading)], _ partition: Int32, _ now: Instant,
         _ actions: inout [Action]
     ) {
         var told: [HeldStory] = []
-        for (offset, reading) in records {
+        for (offset, time, reading) in records {
             let place = HeldPlace(partition, offset)
             if let last = positions.updateValue(offset, forKey: partition), offset <= last {
                 beganAnew(partition, now)
             }
-            note(reading, place)
+            note(reading, time, place)
             guard HeldIndex.Entry.hasRoom(for: place) else { continue }
             switch reading {
             case .unreadable: unreadable += 1

@@ -12,9 +12,10 @@ public enum HeldRecord {
         /// The record is invalid and stays on the topic.
         case unreadable
 
-        /// Tells it from the record at the same place after the topic was recreated.
-        var identity: UInt64 {
+        /// Tells the record from the one at the same place after the topic was recreated, which may hold the same event again.
+        func identity(writtenAt time: Instant?) -> UInt64 {
             var fingerprint = Fingerprint()
+            fingerprint.mix(UInt64(bitPattern: time?.nanoseconds ?? .min))
             switch self {
             case .held(let event, _):
                 fingerprint.mix(event.eventID)

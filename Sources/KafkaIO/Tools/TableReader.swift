@@ -10,6 +10,7 @@ public import NewsModel
 public final class TableReader {
     public struct Row: Sendable, Hashable {
         public var offset: Int64
+        public var timestamp: Instant?
         public var key: [UInt8]?
         /// `false` for a tombstone.
         public var hasValue: Bool
@@ -89,7 +90,7 @@ public final class TableReader {
                 let offset = message.pointee.offset
                 rows.append(
                     Row(
-                        offset: offset, key: message.key, hasValue: message.pointee.payload != nil,
+                        offset: offset, timestamp: message.timestamp, key: message.key, hasValue: message.pointee.payload != nil,
                         headers: message.headers))
                 if positions.indices.contains(Int(partition)) { positions[Int(partition)] = offset + 1 }
             case RD_KAFKA_RESP_ERR__PARTITION_EOF:

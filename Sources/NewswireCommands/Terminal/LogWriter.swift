@@ -4,43 +4,6 @@ import NewsModel
 import StatusServer
 import Synchronization
 
-/// Buffered log lines, at most `bytesMax` bytes. Further lines are dropped and counted.
-package struct LogQueue {
-    package static let bytesMax = 1 << 20
-
-    private var lines: [String] = []
-    private var bytes = 0
-    /// Unreported lines that were dropped after the last one in `lines`.
-    private var dropped = 0
-
-    package init() {}
-
-    /// - Returns: `false` if there is no room and the line is dropped.
-    package mutating func append(_ line: String) -> Bool {
-        let count = line.utf8.count
-        guard bytes + count <= Self.bytesMax else {
-            dropped += 1
-            return false
-        }
-        lines.append(line)
-        bytes += count
-        return true
-    }
-
-    /// Removes all lines.
-    ///
-    /// - Returns: the lines, and the number of lines dropped after them. Without lines the number is 0, so that a broken
-    ///   stream is not retried only to report the loss.
-    package mutating func takeAll() -> (lines: [String], dropped: Int) {
-        guard !lines.isEmpty else { return ([], 0) }
-        defer { self = LogQueue() }
-        return (lines, dropped)
-    }
-
-    /// Counts lines that could not be written, or whose loss could not be reported.
-    package mutating func lost(_ count: Int) { dropped += count }
-}
-
 /// Writes log lines on its own thread, so that callers never wait for a reader of the log.
 ///
 /// Standard error is often a pipe. If its reader stops but keeps the pipe open, a write blocks until the reader continues.

@@ -13,6 +13,8 @@ public protocol Interference {
     mutating func alter(_ reasons: WaitReasons) -> WaitReasons
     /// Changes the engine's time.
     mutating func alter(_ moment: inout Moment)
+    /// Changes the number of lost lines that a log reports.
+    mutating func alter(lost: inout Int)
 }
 
 extension Interference {
@@ -21,4 +23,5 @@ extension Interference {
     public mutating func alter(wakeAt: inout Instant?, now: Instant) {}
     public mutating func alter(_ reasons: WaitReasons) -> WaitReasons { reasons }
     public mutating func alter(_ moment: inout Moment) {}
+    public mutating func alter(lost: inout Int) {}
 }

@@ -34,6 +34,8 @@ enum Fact {
     /// The held topic was deleted with these items. `unread` are those that some process had not read; `isAttended` is false if no
     /// process ran.
     case heldDeleted(items: Set<Int>, unread: Set<Int>, isAttended: Bool)
+    /// At the end of the life: the log of a living process.
+    case logged(Address, SimulatedLog)
     /// A process reports that this many held events are lost.
     case heldLost(Int)
     /// A process has written an original that vanished from the held topic to its lane again as a new item.

@@ -30,6 +30,7 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
     case liveness = "everything settles once faults end"
     case waitsExplained = "every wait has a reason"
     case quietAlarms = "alarms do not spin"
+    case logs = "a log says how many lines it lacks"
 
     var checker: any Checker {
         switch self {
@@ -63,6 +64,7 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
         case .liveness: Liveness()
         case .waitsExplained: WaitsExplained()
         case .quietAlarms: QuietAlarms()
+        case .logs: LogsComplete()
         }
     }
 }

@@ -49,6 +49,7 @@ enum Occurrence {
     case askHub(Address)
     case hearHub(Address, Instant)
     case exit(Address)
+    case writeLog(Address)
     case readControl(Address)
     case tickControl(Address)
     case answerDesk(Address, ControlDesk.Input)
@@ -86,7 +87,7 @@ enum Occurrence {
             .expireRelease(let address, _), .askCounts(let address, _), .takeCounts(let address, _, _),
             .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address),
             .inspect(let address), .askHub(let address), .hearHub(let address, _), .exit(let address),
-            .readControl(let address), .tickControl(let address),
+            .readControl(let address), .tickControl(let address), .writeLog(let address),
             .answerDesk(let address, _),
             .readHeld(let address), .alarmHeld(let address, _), .tellHeld(let address, _):
             address

@@ -11,7 +11,9 @@ extension SimulatedCluster {
         case .send(let id, let request): send(request, id: id, address)
         case .renewToken: processes[address.process].mintedAt = now
         case .store(let request): store(request, address)
-        case .storeDeadLetter(let request, let original): storeDeadLetter(request, original, address)
+        case .storeDeadLetter(let request, let original):
+            log("dead letter: \(request.result.outcome.rawValue)", address)
+            storeDeadLetter(request, original, address)
         case .kafka(let command):
             switch command {
             case .commit(let lane, let generation, let offsets):
@@ -39,7 +41,7 @@ extension SimulatedCluster {
             agenda.add(
                 .answerDesk(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))
         case .askHubForTime: agenda.add(.askHub(address), at: now + .milliseconds(20))
-        case .clockStepped: break
+        case .clockStepped(let step): log("the clock was set by \(step)", address)
         }
     }
 

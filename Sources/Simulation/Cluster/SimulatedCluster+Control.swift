@@ -106,7 +106,7 @@ extension SimulatedCluster {
             processes[address.process].control?.reading = reading
             processes[address.process].control?.wanted = nil
             wakeControl(address.process)
-        case .note: break
+        case .note(let note): log("\(note)", address)
         case .finished: processes[address.process].control?.isFinished = true
         }
     }

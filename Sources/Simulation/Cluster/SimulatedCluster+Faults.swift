@@ -59,7 +59,7 @@ extension SimulatedCluster {
             release(index, lane, decision)
             agenda.add(.ends(fault: index), at: now + fault.lasts)
         case .hub, .badMinute, .slowHub, .poison, .stalledResults, .failingCommits, .refusedCommits, .slowLedger,
-            .unavailable, .refusedTopic, .smallRecords, .controlAway, .slowControl, .slowHeld:
+            .unavailable, .refusedTopic, .smallRecords, .controlAway, .slowControl, .slowHeld, .blockedLog:
             activeFaults.append(index)
             agenda.add(.ends(fault: index), at: now + fault.lasts)
         }

@@ -64,6 +64,7 @@ extension SimulatedCluster {
         case .retryProduce(let address): retryProduce(address)
         case .inspect(let address): inspect(address)
         case .exit(let address): exit(address)
+        case .writeLog(let address): writeLog(address)
         case .readControl(let address): readControl(address)
         case .tickControl(let address): tickControl(address)
         case .answerDesk(let address, let answer): tellDesk(answer, address)

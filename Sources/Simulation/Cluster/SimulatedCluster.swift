@@ -26,7 +26,7 @@ public struct SimulatedCluster {
     let rules: ContentRules
     private let decoder = NewsDecoder()
     private var checkers: [any Checker]
-    private var interference: (any Interference)?
+    var interference: (any Interference)?
     private var violation: Violation?
     private var actions: [Action] = []
     /// The offset at which a transaction on the control topic was opened, by fault.
@@ -89,6 +89,7 @@ public struct SimulatedCluster {
             trace?("\((now - Scenario.start).short) \(occurrence)")
             happen(occurrence)
         }
+        finishLogs()
         record(.over(isSettled: settledAt != nil, held: processes.compactMap(\.held?.desk.count).max() ?? 0))
         if let violation { throw violation }
         report.records = truth.news.count

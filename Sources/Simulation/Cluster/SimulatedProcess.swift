@@ -40,6 +40,7 @@ struct SimulatedProcess {
     var acknowledgements: [StoredRecord] = []
     var control: ControlClient?
     var held: HeldClient?
+    var log = SimulatedLog()
     var isClosing = false
     /// Time at which an orderly shutdown stops waiting for the broker.
     var closesAt = Instant.distantFuture

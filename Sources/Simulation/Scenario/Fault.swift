@@ -31,6 +31,8 @@ public struct Fault: Sendable, Hashable {
         case rebalance(lane: Int)
         /// The broker drops a member, which notices it after `lasts`.
         case expel(process: Int, lane: Int)
+        /// Nobody reads the process's log, so that writes to it block.
+        case blockedLog(process: Int)
         /// SIGSTOP, and SIGCONT after `lasts`.
         case freeze(process: Int)
         /// The process's wall clock is wrong from the start until this ends.
@@ -98,7 +100,7 @@ extension Fault.Kind {
         case .grown(let topics, _): topics.lazy.compactMap { setting.lane(of: $0) }.first
         case .hub, .badMinute, .slowHub, .crash, .drain, .freeze, .wrongClock, .clockStep, .stalledResults, .retention,
             .refusedTopic, .smallRecords, .controlAway, .slowControl, .compactedControl, .garbledControl,
-            .compactedHeld, .recreatedHeld, .openTransaction, .slowHeld:
+            .compactedHeld, .recreatedHeld, .openTransaction, .slowHeld, .blockedLog:
             nil
         }
     }

@@ -44,6 +44,7 @@ struct FaultGenerator {
         for fault in recreated where generator.random.chance(percent: options.unattendedHeld) {
             generator.stopAll(around: fault)
         }
+        generator.times(options.blockedLog) { $0.add(60, .blockedLog(process: $0.process)) }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
         }

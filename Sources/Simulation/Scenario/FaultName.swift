@@ -21,6 +21,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case crash = "process: killed"
     case drain = "process: shut down"
     case freeze = "process: frozen"
+    case blockedLog = "process: log blocked"
     case standstill = "process: noticed that it stood still"
     case wrongClock = "clock: wrong at start"
     case clockStepForward = "clock: set forward"

@@ -59,6 +59,8 @@ public struct Options: Sendable, Hashable {
     public var recreatedHeld = 10
     /// No process runs when the held topic is deleted.
     public var unattendedHeld = 30
+    /// Nobody reads the log of a process.
+    public var blockedLog = 15
     /// A transaction on the control topic stays open.
     public var openTransaction = 10
     /// A process is frozen for up to 90 seconds.
@@ -81,6 +83,6 @@ public struct Options: Sendable, Hashable {
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
         \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
         \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze, \.recreatedHeld,
-        \.openTransaction,
+        \.openTransaction, \.blockedLog,
     ]
 }

@@ -381,7 +381,7 @@ import Testing
                     because: .embargo, lane: "live", source: .init(partition: PlayedDesk.source, offset: 0))
                 return (Int64(offset), HeldRecord.Reading.held(event, since: nil))
             }
-            _ = play.take(.read(partition: 3, records.map { (offset: $0.0, reading: $0.1) }))
+            _ = play.take(.read(partition: 3, records.map { (offset: $0.0, at: nil, reading: $0.1) }))
         }
         var actions = play.wait(.seconds(60))
         var returned = 0

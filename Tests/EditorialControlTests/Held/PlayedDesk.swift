@@ -51,8 +51,10 @@ struct PlayedDesk {
         return take(.settled(ShardID(0), settled, perSecond: pace))
     }
 
-    mutating func read(_ offset: Int64, _ reading: HeldRecord.Reading, partition: Int32 = 3) -> [HeldDesk.Action] {
-        take(.read(partition: partition, [(offset, reading)]))
+    mutating func read(
+        _ offset: Int64, _ reading: HeldRecord.Reading, at time: Instant? = nil, partition: Int32 = 3
+    ) -> [HeldDesk.Action] {
+        take(.read(partition: partition, [(offset, time, reading)]))
     }
 
     mutating func hold(

@@ -137,10 +137,14 @@ struct VanishedEventsTests {
         #expect(play.desk.vanished.lost == 3)
     }
 
-    @Test func `a recreated topic that has grown as long is recognised by its records`() throws {
+    /// It holds the same events again, or others.
+    @Test(arguments: [false, true])
+    func `a recreated topic that has grown as long is recognised by its records`(areOthers: Bool) throws {
         let (totals, readings) = try former()
         var play = unread(after: totals)
-        for (offset, reading) in readings.reversed().enumerated() { _ = play.read(Int64(offset), reading) }
+        for (offset, reading) in (areOthers ? readings.reversed() : readings).enumerated() {
+            _ = play.read(Int64(offset), reading, at: areOthers ? nil : PlayedDesk.noon)
+        }
         #expect(play.desk.vanished.lost == 3)
     }
 
