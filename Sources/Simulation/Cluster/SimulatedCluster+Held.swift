@@ -203,7 +203,8 @@ extension SimulatedCluster {
             if position < log.end { hasMore = true }
             processes[address.process].held?.positions = client.positions
             if !rows.isEmpty {
-                tellHeldDesk(.read(partition: partition, rows.map { ($0.offset, $0.record.timestamp, $0.reading) }), address)
+                tellHeldDesk(
+                    .read(partition: partition, rows.map { ($0.offset, $0.record.timestamp, $0.reading) }), address)
             }
             if position == log.end { tellHeldDesk(.endReached(partition: partition, offset: position), address) }
         }
