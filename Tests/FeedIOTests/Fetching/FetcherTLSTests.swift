@@ -1,5 +1,6 @@
 import FeedIO
 import Feeds
+import Foundation
 import NIOCore
 import TestSupport
 import Testing
@@ -30,6 +31,25 @@ struct FetcherTLSTests {
             #expect(failure.reason == .tls)
             #expect(failure.detail.contains("certificate"), "\(failure.detail)")
             #expect(publisher.requests.isEmpty)
+            await fetcher.close()
+        }
+    }
+
+    /// Without such a variable, only the system's authorities are trusted.
+    @Test(arguments: [("SSL_CERT_FILE", true), ("SSL_CERT", false)])
+    func `the authorities that the environment names are trusted`(variable: String, isTrusted: Bool) async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pem")
+        try Data(TestCertificates.authority.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await withPublisher(certificate: TestCertificates.localhost) { _ in
+            .status(200)
+        } _: { publisher, _ in
+            var settings = FetcherSettings()
+            settings.limits = .patient
+            settings.trustCertificates(of: ["SSL_CERT_DIR": "", variable: file.path()])
+            let fetcher = TestFetcher(try Fetcher(settings, lookUp: systemLookUp))
+            let result = try await fetcher.get(publisher.url("/"))
+            #expect((result.answer?.status == 200) == isTrusted && (result.failure?.reason == .tls) == !isTrusted)
             await fetcher.close()
         }
     }

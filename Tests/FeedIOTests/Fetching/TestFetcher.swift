@@ -9,6 +9,8 @@ import TestSupport
 struct TestFetcher {
     let fetcher: Fetcher
 
+    init(_ fetcher: Fetcher) { self.fetcher = fetcher }
+
     init(
         _ limits: FetchLimits = .patient, bodies: Int? = nil, contact: String? = nil, trustsTests: Bool = true,
         lookUp: @escaping LookUp = systemLookUp
