@@ -19,8 +19,9 @@ struct HeldComesBack: Checker {
     /// Items whose loss a process must report, because the control topic said that they were held.
     private var owesReport: Set<Int> = []
     private var isReported = false
-    private var recorded: HeldTotals?
-    private var places: [Int: HeldPlace] = [:]
+    /// The last record of the held topic, according to the control topic.
+    private var recorded: (last: HeldPlace, at: Instant)?
+    private var places: [Int: (place: HeldPlace, since: Instant)] = [:]
 
     private struct Line: Hashable {
         /// The partition of the held topic.
@@ -36,9 +37,10 @@ struct HeldComesBack: Checker {
                 .append(item)
         case .standsHeld(let item, let partition):
             onTopic[Line(partition: partition, story: truth.news[item].story), default: []].append(item)
-            places[item] = HeldPlace(partition, (truth.held[partition]?.end ?? 0) - 1)
+            places[item] = (HeldPlace(partition, (truth.held[partition]?.end ?? 0) - 1), truth.now)
         case .controlled(let row):
-            if case .heldTotals(let totals) = ControlRecord.read(row.record).record { recorded = totals }
+            guard case .heldTotals(let totals) = ControlRecord.read(row.record).record else { break }
+            recorded = totals.last.map { ($0.place, truth.now) }
         case .returned(let copy, let item, let event, _, _, _):
             returned.insert(item)
             let source = event.source.partition
@@ -52,10 +54,11 @@ struct HeldComesBack: Checker {
         case .heldDeleted(let items, let unread, let isAttended):
             vanished.formUnion(items)
             mayBeLost.formUnion(unread)
-            guard !isAttended, let last = recorded?.last?.place else { break }
+            guard !isAttended, let (last, at) = recorded else { break }
             owesReport.formUnion(
                 items.filter { item in
-                    places[item].map { $0.partition == last.partition && $0.offset <= last.offset } ?? false
+                    guard let (place, since) = places[item] else { return false }
+                    return place.partition == last.partition && place.offset <= last.offset && since <= at
                 })
         case .heldLost: isReported = true
         case .restoredHeld(_, let item): returned.insert(item)
