@@ -205,12 +205,14 @@ struct EngineHoldTests {
         #expect(older.sends.isEmpty && older.holds.isEmpty && older.returns.isEmpty)
     }
 
-    @Test func `a newer version that must not be published takes back what is held`() throws {
+    @Test(arguments: [
+        (#","status":"withheld""#, Outcome.withheld), (#","expiresAt":"2000-01-01T00:00:00Z""#, .expired),
+    ])
+    func `a newer version that is not sent takes back what is held`(more: String, outcome: Outcome) throws {
         var shell = try shell()
         _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
-        let withheld = shell.publish(news("a", story: "s", version: 2, status: "withheld"))
-        #expect(withheld.outcomes == [.withheld])
-        #expect(withheld.returns == ["s superseded"])
+        let newer = shell.publish(news("a", story: "s", version: 2, more))
+        #expect(newer.outcomes == [outcome] && newer.returns == ["s superseded"])
     }
 
     @Test func `of two events of a story without versions the later one takes the place of what is held`() throws {

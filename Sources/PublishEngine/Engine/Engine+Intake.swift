@@ -144,7 +144,10 @@ extension Engine {
             return settle(place, as: .canceled, recalled(recallKey), &turn)
         }
         if let ending = returnedEnding(content) { return settle(place, as: ending.outcome, ending.failure, &turn) }
-        if content.isStale(turn) { return settle(place, as: .expired, content.expiry, &turn) }
+        if content.isStale(turn) {
+            supersedeHeld(olderThan: routed, content, place, &turn)
+            return settle(place, as: .expired, content.expiry, &turn)
+        }
         if let failure = content.prohibition(turn) { return settle(place, as: .withheld, failure, &turn) }
         if partitions[recordOf: place].release == .deadLetter { return settle(place, as: .exhausted, .released, &turn) }
         let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
@@ -166,10 +169,17 @@ extension Engine {
             partitions[place].claim(isOwner: isFirst)
             return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
         }
-        if !held.isEmpty, content.returned == nil {
-            takeBackHeld(olderThan: routed, from: source(of: place), isGone: false, &turn)
-        }
+        supersedeHeld(olderThan: routed, content, place, &turn)
         join(story, place, content, routed, isOwner: isFirst, &turn)
+    }
+
+    /// Takes back older versions from the held topic. An expired version does so too: another process may have sent it, and its
+    /// result is still on its way.
+    private mutating func supersedeHeld(
+        olderThan routed: RoutedEvent, _ content: ExaminedRecord, _ place: Place, _ turn: inout Turn
+    ) {
+        guard !held.isEmpty, content.returned == nil else { return }
+        takeBackHeld(olderThan: routed, from: source(of: place), isGone: false, &turn)
     }
 
     /// - Returns: the platforms of a record that still need an outcome, as bits, and whether the ledger has any. The
