@@ -59,6 +59,10 @@ import Testing
         ),
         (942_000_000_891, "an event that was requested back vanished while its partition changed hands"),
         (942_000_019_599, "a commit of the former incarnation, on its way when the owner noticed the new one"),
+        (
+            946_000_072_876,
+            "a newer version had expired when it was read again, and an older one came back after it was sent"
+        ),
         (945_000_053_922, "an event was held in the moment before all processes were killed"),
         (953_000_020_145, "an event was held again at the same place of the recreated topic"),
         (950_000_010_694, "the held topic was recreated while no process ran, and grew as long as before"),

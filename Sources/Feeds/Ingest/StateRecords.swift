@@ -108,6 +108,7 @@ extension FeedState {
         JSONWriter.object(reserving: 512) { json in
             json.field("url", url)
             json.field("primedAt", primedAt)
+            if isHalfPrimed { json.field("halfPrimed", true) }
             json.field("etag", validators?.etag)
             json.field("lastModified", validators?.lastModified)
             json.field("validatorsSince", validatorsSince)
@@ -142,6 +143,7 @@ extension FeedState {
         let members = StateMembers(object)
         url = members.text("url") ?? ""
         primedAt = members.instant("primedAt")
+        isHalfPrimed = members.flag("halfPrimed")
         let etag = members.text("etag")
         let lastModified = members.text("lastModified")
         if etag != nil || lastModified != nil { validators = Validators(etag: etag, lastModified: lastModified) }

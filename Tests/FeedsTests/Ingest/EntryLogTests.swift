@@ -260,6 +260,14 @@ extension EntryLog {
         #expect(try reading(record.bytes) { EntryRecord($0) } == record)
     }
 
+    @Test(arguments: [false, true])
+    func `a feed whose first reading may be incomplete stays so for the next process`(isHalfPrimed: Bool) throws {
+        var state = FeedState()
+        state.primedAt = Instant(milliseconds: 60_000)
+        state.isHalfPrimed = isHalfPrimed
+        #expect(try reading(state.bytes(writer: "w")) { FeedState($0) } == state)
+    }
+
     @Test(
         arguments: [
             "{}", #"{"version":1}"#, #"{"version":"1","standing":7,"headline":"zz","past":[1,2]}"#,
