@@ -145,6 +145,35 @@ struct EngineIncarnationTests {
         #expect(!read.commits.joined().contains { $0.partition == TestShell.results && $0.offset > 102 })
     }
 
+    @Test func `a partition that is given up keeps the results of records that it has not examined`() throws {
+        var shell = try TestShell { $0.restoredMax = 2 }
+        let ids = (0..<4).map { "e\($0)" }
+        _ = shell.assign(ledger: Array(entries(ids, from: 100).dropFirst()), end: 104)
+        let sent = try #require(shell.publish(news(ids[0])).sends.first)
+        _ = shell.take(.pause(TestShell.live))
+        _ = shell.publish(news(ids[1]), news(ids[2]), news(ids[3]))
+        _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
+        let resumed = shell.take(.resume(TestShell.live))
+        let ended = shell.store(shell.reply(201, to: sent)) + shell.wait(.seconds(5))
+        let offsets = (resumed + ended).commits.joined()
+        #expect(offsets.contains(PartitionOffset(TestShell.source, 1)))
+        #expect(offsets.allSatisfy { $0.partition != TestShell.results || $0.offset <= 101 })
+    }
+
+    @Test func `a newer version in a further part of the ledger ends an older one that waits`() throws {
+        var shell = try TestShell { $0.restoredMax = 2 }
+        let ids = (0..<4).map { "e\($0)" }
+        _ = shell.assign(ledger: Array(entries(ids, from: 100).dropFirst()), end: 104)
+        let older = try #require(shell.publish(news("old", story: "s", version: 1)).sends.first)
+        _ = shell.reply(503, to: older)
+        let read = shell.publish(news(ids[1]), news(ids[2]), news(ids[3]))
+        // A former owner, which had not noticed the loss of its partition, sent it.
+        let newer = LedgerEntry(
+            offset: 104, source: .init(partition: TestShell.source, offset: 4), platform: .template, outcome: .accepted,
+            identity: RecordIdentity(eventID: "new"), eventID: "new", version: "2", story: "s")
+        #expect(shell.restore(read, ledger: [newer], end: 105).outcomes.first == .superseded)
+    }
+
     @Test func `a partition whose ledger cannot be read waits alone, with a reason`() throws {
         let other = TopicPartition(topic: "news", partition: 1)
         var shell = try TestShell()

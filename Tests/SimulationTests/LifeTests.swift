@@ -59,6 +59,9 @@ import Testing
         ),
         (942_000_000_891, "an event that was requested back vanished while its partition changed hands"),
         (942_000_019_599, "a commit of the former incarnation, on its way when the owner noticed the new one"),
+        (947_000_010_852, "an order counted as acknowledged although a process without a recent beat had not answered"),
+        (947_000_012_603, "a former owner sent a newer version after the new one had read the older version"),
+        (947_000_058_068, "a partition that was given up forgot results of records that its next owner read"),
         (
             946_000_072_876,
             "a newer version had expired when it was read again, and an older one came back after it was sent"

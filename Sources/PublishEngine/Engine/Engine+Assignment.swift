@@ -59,9 +59,10 @@ extension Engine {
                 let delivery = RecentDeliveries.delivery(id: eventID, version: entry.version, platform: platform)
                 _ = partitions[slot].recent.insert(delivery)
             }
-            restoreVersion(of: entry, platform, slot, &turn)
+            restoreVersion(of: entry, platform, slot, lane, &turn)
             if entry.isOpen { partitions[slot].restored.learn(entry, platform: platform, capacity: capacity) }
         }
+        advanceStories(&turn)
         guard let end else { return }
         for slot in slots {
             let wasRestoring = partitions[slot].isRestoring

@@ -95,12 +95,22 @@ extension Engine {
     }
 
     /// Prevents an older version from following a newer one that has left, from its topic or from the held topic. The
-    /// process that sent the newer one may have died before it requested the older one back.
-    mutating func restoreVersion(of entry: LedgerEntry, _ platform: Int, _ slot: Int, _ turn: inout Turn) {
+    /// process that sent the newer one may have died before it requested the older one back, or may have sent it after we had read
+    /// the older one.
+    mutating func restoreVersion(
+        of entry: LedgerEntry, _ platform: Int, _ slot: Int, _ lane: LaneID, _ turn: inout Turn
+    ) {
         guard entry.outcome?.mayHaveLeft == true, let version = entry.version.flatMap(NewsEvent.version(ofLedger:)),
             let story = entry.story ?? entry.eventID
         else { return }
-        partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
+        let fingerprint = RecentDeliveries.story(story, platform: platform)
+        partitions[slot].recent.restore(version, ofStory: fingerprint)
+        for id in openDeliveries(of: StoryID(fingerprint, lane: lane)) {
+            guard let routed = partitions.event(of: id), routed.orderKey == story, routed.event.users.isEmpty,
+                let older = routed.event.version, older < version
+            else { continue }
+            withdraw(id, for: .superseded, &turn)
+        }
         if held.hasOlder(than: version, of: story) {
             takeBackHeld(story, because: .superseded, part: .upTo(version), &turn)
         }

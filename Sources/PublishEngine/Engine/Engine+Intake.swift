@@ -67,7 +67,13 @@ extension Engine {
     mutating func nextUnexamined(of lane: LaneID) -> Lane.Unexamined? {
         while let next = lanes[lane].unexamined.first {
             let place = partitions.place(of: next.id)
-            if let place, next.record.offset >= partitions[place.slot].restored.horizon { return nil }
+            // A partition that is being given up needs no more results. Reading them would forget those of records that its next
+            // owner reads.
+            if let place, partitions[place.slot].isSending,
+                next.record.offset >= partitions[place.slot].restored.horizon
+            {
+                return nil
+            }
             lanes[lane].unexamined.removeFirst()
             if place != nil { return next }
         }

@@ -51,7 +51,9 @@ struct OrdersObeyed: Checker {
             return "\(truth.name(delivery)) left process \(address.process), which knew of \(scope.key)"
         }
         for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where concerns(scope) {
-            let mayBeAlone = truth.scenario.setting.onStale == .continue && !book.thawed.contains(address)
+            // With `onStale: stop`, a process without a recent beat sends until the topic counts as stale. Its sender still waits for it.
+            let goesOn = truth.scenario.setting.onStale == .continue || !standing.answers.isComplete
+            let mayBeAlone = goesOn && !book.thawed.contains(address)
             if standing.isAcknowledged, !mayBeAlone || !standing.isAlone(address) {
                 return "\(truth.name(delivery)) left after all had applied \(standing.id) (\(scope.key))"
             }
