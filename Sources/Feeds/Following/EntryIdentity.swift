@@ -61,6 +61,8 @@ struct EntryIdentity {
     ) -> (keys: Result, shared: Int) {
         var result = Result()
         var taken: [String: (link: UInt64, title: UInt64)] = [:]
+        // Places in `result.entries`.
+        var places: [String: Int] = [:]
         var shared = 0
         for (index, entry) in entries {
             guard var key = key(of: entry, by: rule) else {
@@ -69,6 +71,17 @@ struct EntryIdentity {
             }
             let link = entry.link.map { StableHash.of(LinkKey.of($0)) } ?? 0
             let title = entry.headline.map { StableHash.of(FoldedText.headline($0)) } ?? 0
+            if rule == .automatic || rule == .guid, entry.id == key, let place = places[key],
+                let isNewer = Self.isNewer(entry, than: result.entries[place].entry)
+            {
+                let other = result.entries[place]
+                result.repeats.append(isNewer ? other.index : index)
+                guard isNewer else { continue }
+                taken[key] = (link, title)
+                result.entries[place] = Keyed(
+                    index: index, entry: entry, key: key, hash: EntryHash(key), link: link, title: title)
+                continue
+            }
             if let first = taken[key] {
                 if first == (link, title) {
                     result.repeats.append(index)
@@ -83,10 +96,24 @@ struct EntryIdentity {
                 }
             }
             taken[key] = (link, title)
+            places[key] = result.entries.count
             result.entries.append(
                 Keyed(index: index, entry: entry, key: key, hash: EntryHash(key), link: link, title: title))
         }
         return (result, shared)
+    }
+
+    /// Compares two entries with the same id: a document may list the history of an item.
+    ///
+    /// - Returns: `nil` if nothing shows that they are versions of one item.
+    private static func isNewer(_ entry: FeedEntry, than other: FeedEntry) -> Bool? {
+        if let version = entry.version, let former = other.version, version != former { return former < version }
+        let isCanceled = entry.status == .canceled
+        guard isCanceled != (other.status == .canceled) else { return nil }
+        guard let time = entry.updatedAt ?? entry.publishedAt, let former = other.updatedAt ?? other.publishedAt,
+            time != former
+        else { return isCanceled }
+        return former < time
     }
 
     private func key(of entry: FeedEntry, by rule: FeedRules.IdentityRule) -> String? {

@@ -133,9 +133,12 @@ public struct Follower {
         return all.reversed()
     }
 
-    /// Removes implausible dates, such as those far ahead.
+    /// Removes implausible dates, such as those far ahead. A date ahead is an embargo if the feed's rules say so.
     private func plausible(_ entry: FeedEntry) -> FeedEntry {
         var entry = entry
+        if rules.futureDatesAreEmbargoes, entry.embargo == .none, let date = entry.publishedAt, date > now {
+            entry.embargo = .until(date)
+        }
         if let date = entry.publishedAt, !FeedDate.isPlausible(date, at: now) { entry.publishedAt = nil }
         if let date = entry.updatedAt, !FeedDate.isPlausible(date, at: now) { entry.updatedAt = nil }
         return entry

@@ -54,7 +54,10 @@ enum Ninjs {
             guard case .string(let text) = member.value, text.count <= EventLimits.version else { continue }
             let value = String(decoding: text, as: UTF8.self)
             switch String(decoding: member.name.prefix(16), as: UTF8.self).asciiLowercased {
-            case "pubstatus": entry.status = value == "canceled" || value == "cancelled" ? .canceled : .usable
+            case "pubstatus":
+                let status = value.asciiLowercased
+                let isCanceled = ["canceled", "cancelled", "stat:canceled"].contains(status)
+                entry.status = isCanceled ? .canceled : .usable
             case "version": entry.version = value.nonBlank.map { NewsEvent.Version($0) }
             default: break
             }

@@ -41,6 +41,8 @@ struct FeedLife: Sendable, Hashable {
     var heldBackRetryAt: Instant?
     /// Time by the steady clock at which the hub is asked next.
     var hubAt: Instant?
+    /// The items of the last document that could not be read.
+    var skipped: [SkippedItem] = []
     /// The form in flight to a hub.
     var post: FetchID?
 

@@ -285,6 +285,14 @@ extension Ingester {
         }
         lives[name]?.hints = document.hints
         lives[name]?.counts.unreadableDates += document.unreadableDates
+        if let first = document.skipped.first, life.skipped != document.skipped {
+            let id = first.id.map { "`\($0.prefix(100))`: " } ?? ""
+            note(
+                .warning, name,
+                "\(counted(document.skipped.count, "item")) of the feed are left out. The first is \(id)\(first.reason)."
+            )
+        }
+        lives[name]?.skipped = document.skipped
         learnPolled(name, new: following.count(.alert), at: now)
         if let webSub = lives[name]?.state.webSub { state.webSub = webSub }
         record(name, following, state: state, wasPrimed: life.state.isPrimed, at: now)
