@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 // The events that a feed may send within an hour, and those held back beyond that.
@@ -66,7 +67,7 @@ extension Follower {
             intent: Intent(lane: lane, key: event.orderKey, event: bytes, order: 0),
             version: event.version?.text ?? "", due: limit.until, staleAt: staleAt)
         decide(keyed, .limited, limit.because, keeping: state, held: .replaced(held))
-        newlyLimited += limit.isOfFeed ? 1 : 0
+        if limit.isOfFeed { newlyLimited += 1 } else if before == nil { newlyDelayed += 1 }
     }
 
     /// Maximum number and bytes of events held back for one feed, so that no publisher can fill the memory.
@@ -91,7 +92,12 @@ extension Follower {
     mutating func noteLimits() {
         if newlyLimited > 0 {
             result.notes.append(
-                "\(newlyLimited) events are held back: it has sent `maxPerHour` (\(rules.maxPerHour)) within the hour")
+                "\(counted(newlyLimited, "event")) held back: it has sent `maxPerHour` (\(rules.maxPerHour)) within the hour"
+            )
+        }
+        if newlyDelayed > 0 {
+            result.notes.append(
+                "\(counted(newlyDelayed, "entry", plural: "entries")) changed too often: the last text is sent later")
         }
         if beyondHeldBack > 0 {
             result.notes.append(

@@ -25,6 +25,8 @@ public struct Follower {
     var heldBackNow = 0
     var heldBytes: Int
     var newlyLimited = 0
+    /// Entries whose own limit has begun to hold their texts back.
+    var newlyDelayed = 0
     var beyondHeldBack = 0
 
     var known: EntryTable { log.table }
