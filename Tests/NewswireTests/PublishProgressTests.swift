@@ -139,6 +139,29 @@ struct PublishProgressTests {
         }
     }
 
+    @Test func `a released progress file can be locked again while a starting process has a copy of its descriptor`() throws {
+        try withPath { path in
+            var first: ProgressFile? = try ProgressFile(for: path)
+            #expect(first != nil)
+            let copy = try #require(copyOfDescriptor(for: ProgressFile.path(for: path)))
+            defer { close(copy) }
+            first = nil
+            #expect(try ProgressFile(for: path).earlier == nil)
+        }
+    }
+
+    /// A copy of this process's descriptor of an open file, as `fork` makes it.
+    private func copyOfDescriptor(for path: String) throws -> Int32? {
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            guard let number = Int32(name),
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"),
+                target.hasSuffix(path)
+            else { continue }
+            return dup(number)
+        }
+        return nil
+    }
+
     @Test func `two commands cannot publish one file at once`() throws {
         try withPath { path in
             var first: ProgressFile? = try ProgressFile(for: path)

@@ -39,12 +39,19 @@ package final class ProgressFile {
             earlier = current.flatMap { $0.published > 0 ? $0 : nil }
             sequence = newest?.sequence ?? 0
         } catch {
-            close(descriptor)
+            Self.unlockAndClose(descriptor)
             throw error
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { Self.unlockAndClose(descriptor) }
+
+    /// Unlocks the file before closing it. Closing does not suffice while a process that another thread is starting still has a
+    /// copy of the descriptor, which it keeps until it calls `exec`.
+    private static func unlockAndClose(_ descriptor: Int32) {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     private static func openLocked(_ path: String, _ file: String) throws(Failure) -> Int32 {
         while true {
@@ -68,7 +75,7 @@ package final class ProgressFile {
             if fstat(descriptor, &ours) == 0, stat(path, &current) == 0, ours.st_ino == current.st_ino {
                 return descriptor
             }
-            close(descriptor)
+            unlockAndClose(descriptor)
         }
     }
 
