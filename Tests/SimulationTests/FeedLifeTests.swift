@@ -6,7 +6,7 @@ import Testing
 @Test
 func `lives of feeds keep every promise`() async {
     let result = await FeedCampaign(firstSeed: 1_000_000, lives: 12).run { _ in }
-    for violation in result.violations { Issue.record("\(violation)") }
+    for failure in result.failures { Issue.record("\(failure)") }
     // Events that never occur prove nothing.
     #expect(result.report.repeats > 0)
     #expect(result.report.updates > 0)
@@ -79,6 +79,28 @@ func `each promise about feeds catches its planted bug`(_ bug: PlantedFeedBug) {
         }
     }
     #expect(caught?.promise == bug.promise)
+}
+
+@Test
+func `a failing life of feeds is simplified as long as it breaks the same promise`() throws {
+    func violation(in scenario: FeedScenario) -> FeedViolation? {
+        var world = FeedWorld(scenario, promises: [.politeness], interference: IgnoresRetryAfter())
+        do throws(FeedViolation) {
+            _ = try world.run()
+            return nil
+        } catch {
+            return error
+        }
+    }
+    let scenario = try #require((1...120 as ClosedRange<UInt64>).lazy.map(FeedScenario.init).first {
+        $0.processes > 1 && $0.crashes > 0 && violation(in: $0) != nil
+    })
+    let failure = FeedFailure(scenario, try #require(violation(in: scenario)), fails: violation)
+    #expect(failure.simplest.processes == 1)
+    #expect(failure.simplest.crashes == 0)
+    // Only a publisher that fails asks to be left alone.
+    #expect(failure.simplest.publishersFail)
+    #expect(violation(in: failure.simplest) == failure.simplestViolation)
 }
 
 @Test

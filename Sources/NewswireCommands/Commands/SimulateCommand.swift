@@ -60,9 +60,9 @@ struct SimulateCommand: AsyncParsableCommand {
     private func simulateFeeds() async throws -> Bool {
         let result = await FeedCampaign(firstSeed: seed, lives: lives, workers: workers).run { show($0.lives) }
         if Terminal.standardError.isInteractive { Terminal.standardError.line() }
-        for violation in result.violations { try Terminal.standardOutput.line("\(violation)\n") }
+        for failure in result.failures { try Terminal.standardOutput.line("\(failure)\n") }
         try Terminal.standardOutput.line(Self.summary(result))
-        return result.violations.isEmpty
+        return result.failures.isEmpty
     }
 
     private func show(_ lived: Int) {
@@ -76,7 +76,7 @@ struct SimulateCommand: AsyncParsableCommand {
         let report = result.report
         let days = report.simulated.components.seconds / 86_400
         return """
-            \(counted(result.lives, "life", plural: "lives")) of feeds kept every promise, \(grouped(result.violations.count)) did not.
+            \(counted(result.lives, "life", plural: "lives")) of feeds kept every promise, \(grouped(result.failures.count)) did not.
             \(counted(report.feeds, "feed")), \(counted(report.polls, "poll")), \(counted(report.documents, "document")), \
             \(counted(report.stories, "story", plural: "stories")), \(counted(report.events, "event")), of which \
             \(counted(report.updates, "update")) and \(counted(report.repeats, "repeat"))

@@ -13,7 +13,8 @@ public struct FeedCampaign: Sendable {
     public struct Progress: Sendable {
         public var lives = 0
         public var report = FeedLifeReport()
-        public var violations: [FeedViolation] = []
+        /// Failures, sorted by seed at the end. Each batch stops at its first one.
+        public var failures: [FeedFailure] = []
     }
 
     /// - Parameter progress: called after each batch, by this task.
@@ -23,27 +24,32 @@ public struct FeedCampaign: Sendable {
         await Batches(lives: lives, size: 20, workers: workers).run(live) { batch in
             sum.lives += batch.lives
             sum.report = sum.report + batch.report
-            sum.violations += batch.violations
+            sum.failures += batch.failures
             progress(sum)
-            return sum.violations.isEmpty
+            return sum.failures.isEmpty
         }
-        sum.violations.sort { $0.seed < $1.seed }
+        sum.failures.sort { $0.violation.seed < $1.violation.seed }
         return sum
     }
 
     private func live(_ range: Range<Int>) -> Progress {
         var progress = Progress()
         for number in range {
-            switch Self.live(FeedScenario(seed: firstSeed &+ UInt64(number))) {
+            let scenario = FeedScenario(seed: firstSeed &+ UInt64(number))
+            switch Self.live(scenario) {
             case .success(let report):
                 progress.lives += 1
                 progress.report = progress.report + report
             case .failure(let violation):
-                progress.violations.append(violation)
+                progress.failures.append(FeedFailure(scenario, violation) { Self.violation(in: $0) })
                 return progress
             }
         }
         return progress
+    }
+
+    private static func violation(in scenario: FeedScenario) -> FeedViolation? {
+        if case .failure(let violation) = live(scenario) { violation } else { nil }
     }
 
     /// Runs one life and checks every promise.

@@ -19,6 +19,8 @@ public struct FeedScenario: Sendable, Hashable {
     public var failedWrites: Int
     public var maxPerPoll: Int
     public var maxPerHour: Int
+    /// False if publishers answer every request correctly. Their items still change.
+    public var publishersFail = true
 
     public init(seed: UInt64) {
         self.seed = seed

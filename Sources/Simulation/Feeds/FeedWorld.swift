@@ -137,7 +137,8 @@ public struct FeedWorld {
     private mutating func makeFeed(_ name: String, _ number: Int) {
         var draw = SeededRandom(seed: scenario.seed, 3, number)
         var publisher = FeedPublisher(name: name, host: "host\(number % scenario.hosts).example", random: draw)
-        publisher.manners = Self.manners(&draw)
+        let manners = Self.manners(&draw)
+        if scenario.publishersFail { publisher.manners = manners }
         var rules = FeedRules(name: name, url: publisher.url)
         rules.category = "World"
         rules.maxPerPoll = scenario.maxPerPoll
