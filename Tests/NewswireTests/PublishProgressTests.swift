@@ -139,7 +139,9 @@ struct PublishProgressTests {
         }
     }
 
-    @Test func `a released progress file can be locked again while a starting process has a copy of its descriptor`() throws {
+    @Test func `a released progress file can be locked again while a starting process has a copy of its descriptor`()
+        throws
+    {
         try withPath { path in
             var first: ProgressFile? = try ProgressFile(for: path)
             #expect(first != nil)

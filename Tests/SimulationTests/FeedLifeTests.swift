@@ -92,9 +92,10 @@ func `a failing life of feeds is simplified as long as it breaks the same promis
             return error
         }
     }
-    let scenario = try #require((1...120 as ClosedRange<UInt64>).lazy.map(FeedScenario.init).first {
-        $0.processes > 1 && $0.crashes > 0 && violation(in: $0) != nil
-    })
+    let scenario = try #require(
+        (1...120 as ClosedRange<UInt64>).lazy.map(FeedScenario.init).first {
+            $0.processes > 1 && $0.crashes > 0 && violation(in: $0) != nil
+        })
     let failure = FeedFailure(scenario, try #require(violation(in: scenario)), fails: violation)
     #expect(failure.simplest.processes == 1)
     #expect(failure.simplest.crashes == 0)

@@ -29,7 +29,9 @@ public struct FeedFailure: Sendable, CustomStringConvertible {
             for simplify in Self.simplifications {
                 var candidate = simplest
                 simplify(&candidate)
-                guard candidate != simplest, let found = fails(candidate), found.promise == violation.promise else { continue }
+                guard candidate != simplest, let found = fails(candidate), found.promise == violation.promise else {
+                    continue
+                }
                 simplest = candidate
                 simplestViolation = found
                 isSimpler = true
