@@ -145,7 +145,7 @@ struct PublishProgressTests {
         try withPath { path in
             var first: ProgressFile? = try ProgressFile(for: path)
             #expect(first != nil)
-            let copy = try #require(copyOfDescriptor(for: ProgressFile.path(for: path)))
+            let copy = try #require(try copyOfDescriptor(for: ProgressFile.path(for: path)))
             defer { close(copy) }
             first = nil
             #expect(try ProgressFile(for: path).earlier == nil)
