@@ -1,5 +1,6 @@
 import ByteText
 public import KafkaModel
+import NewsModel
 
 /// The reason why a publisher did not start, or had to stop.
 public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
@@ -42,17 +43,17 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
     }
 
     /// The reason for not being ready while the failure lasts.
-    var notReady: ServiceStatus.NotReady {
+    var notReady: ReadinessReason {
         switch self {
         case .kafka(let failure):
-            .init(code: "kafka", detail: "the brokers do not answer: \(failure.detail)", remedy: failure.remedy)
+            .init(.kafka, "the brokers do not answer: \(failure.detail)", remedy: failure.remedy)
         case .topics(let problems):
             .init(
-                code: "missing-topic",
-                detail: problems.map { "topic \($0.topic) (\($0.use)) \($0.sentence)" }.joined(separator: "; "),
+                .missingTopic,
+                problems.map { "topic \($0.topic) (\($0.use)) \($0.sentence)" }.joined(separator: "; "),
                 remedy: problems.first?.remedy ?? "")
-        case .settings(let problem): .init(code: "settings", detail: problem, remedy: "")
-        case .unstored: .init(code: "unstored", detail: description, remedy: "")
+        case .settings(let problem): .init(.settings, problem, remedy: "")
+        case .unstored: .init(.unstored, description, remedy: "")
         }
     }
 }

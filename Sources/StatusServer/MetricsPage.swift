@@ -113,10 +113,10 @@ enum MetricsPage {
         gauge("newswire_assigned_partitions", "Partitions of the lane that this process reads.") {
             Double($0.partitions ?? 0)
         }
-        gauge("newswire_window_records", "Records held in memory.") { Double($0.held) }
-        gauge("newswire_window_limit_records", "Records that each event loop may hold.") { Double($0.window.records) }
-        gauge("newswire_window_bytes", "Bytes of records held in memory.") { Double($0.heldBytes) }
-        gauge("newswire_window_limit_bytes", "Bytes of records that each event loop may hold.") {
+        gauge("newswire_window_records", "Buffered records of the lane.") { Double($0.held) }
+        gauge("newswire_window_limit_records", "Records that each event loop may buffer.") { Double($0.window.records) }
+        gauge("newswire_window_bytes", "Bytes of the lane's buffered records.") { Double($0.heldBytes) }
+        gauge("newswire_window_limit_bytes", "Bytes of records that each event loop may buffer.") {
             Double($0.window.bytes)
         }
         gauge("newswire_ready_deliveries", "Deliveries that may leave.") { Double($0.ready) }

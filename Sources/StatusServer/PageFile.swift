@@ -1,3 +1,6 @@
+import NewsModel
+import PublisherService
+
 /// One of the files that make up a page.
 struct PageFile {
     /// The page of `newswire run`, of `newswire ingest` or of `newswire telemetry`. They share some files.
@@ -34,6 +37,7 @@ struct PageFile {
         case "/charts.js": PackageResources.charts_js
         case "/condition.js": PackageResources.condition_js
         case "/control.js": PackageResources.control_js
+        case "/facts.js": facts
         case "/feedrows.js": PackageResources.feedrows_js
         case "/format.js": PackageResources.format_js
         case "/history.js": PackageResources.history_js
@@ -66,5 +70,32 @@ struct PageFile {
         case "/telemetry.js": PackageResources.telemetry_js
         default: nil
         }
+    }
+
+    /// A script that exports what the page shows for each outcome and for each code of a reason in `/readyz`.
+    private static let facts: [UInt8] =
+        script("outcomes") { json in
+            for outcome in Outcome.allCases {
+                json.name(escaping: outcome.rawValue)
+                json.object { json in
+                    json.field("kind", outcome.facts.kind.rawValue)
+                    json.field("meaning", outcome.facts.meaning)
+                }
+            }
+        }
+        + script("reasons") { json in
+            for code in ReadinessCode.allCases {
+                json.name(escaping: code.rawValue)
+                json.object { json in
+                    json.field("station", code.words.station.rawValue)
+                    json.field("badge", code.words.badge)
+                    json.field("headline", code.words.headline)
+                    json.field("letsNewsPass", code.letsNewsPass)
+                }
+            }
+        }
+
+    private static func script(_ name: String, _ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        Array("export const \(name) = ".utf8) + JSONWriter.object(reserving: 8192, members) + Array(";\n".utf8)
     }
 }

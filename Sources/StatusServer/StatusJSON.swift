@@ -11,7 +11,8 @@ enum StatusJSON {
             json.field("healthy", status.stuck == nil)
             json.array("reasons") { json in
                 if let stuck = status.stuck {
-                    reason("stuck", stuck, "restart the process, and report this", lane: nil, &json)
+                    ReadinessReason(code: "stuck", detail: stuck, remedy: "restart the process, and report this")
+                        .write(into: &json)
                 }
             }
         }
@@ -25,14 +26,7 @@ enum StatusJSON {
     }
 
     static func readiness(_ status: ServiceStatus) -> [UInt8] {
-        JSONWriter.object { json in
-            json.field("ready", status.notReady.isEmpty)
-            json.array("reasons") { json in
-                for reason in status.notReady {
-                    self.reason(reason.code, reason.detail, reason.remedy, lane: reason.lane, &json)
-                }
-            }
-        }
+        status.notReady.readiness
     }
 
     static func problem(_ text: String) -> [UInt8] {
@@ -75,9 +69,7 @@ enum StatusJSON {
             json.field("ready", status.notReady.isEmpty)
             json.field("stuck", status.stuck)
             json.array("notReady") { json in
-                for reason in status.notReady {
-                    self.reason(reason.code, reason.detail, reason.remedy, lane: reason.lane, &json)
-                }
+                for reason in status.notReady { reason.write(into: &json) }
             }
             json.array("waits") { json in
                 for wait in status.waits {
@@ -105,17 +97,6 @@ enum StatusJSON {
             json.array("latencyBounds") { json in
                 for bound in LatencyHistogram.bounds { json.value(Double(bound) / 1e9) }
             }
-        }
-    }
-
-    private static func reason(
-        _ code: String, _ detail: String, _ remedy: String, lane: String?, _ json: inout JSONWriter
-    ) {
-        json.object { json in
-            json.field("code", code)
-            json.field("detail", detail)
-            json.field("remedy", remedy.isEmpty ? nil : remedy)
-            json.field("lane", lane)
         }
     }
 

@@ -15,7 +15,7 @@ import Testing
 
     private func reasons(
         _ state: HeldTopicState, _ status: HeldLink.Status? = nil, at seconds: Int64
-    ) -> [ServiceStatus.NotReady] {
+    ) -> [ReadinessReason] {
         state.notReady(status, topic: "news.held", patience: .seconds(5), at: time(seconds))
     }
 

@@ -35,11 +35,16 @@ struct ReadinessTests {
         return telemetry.status.notReady.map(\.code)
     }
 
+    @Test(arguments: Wait.Reason.allCases)
+    func `each wait that becomes a reason has words on the dashboard`(_ reason: Wait.Reason) throws {
+        for code in try codes(reason, since: .seconds(60)) { #expect(ReadinessCode(rawValue: code) != nil) }
+    }
+
     @Test func `an editor's stop order is a reason at once`() throws {
         #expect(try codes(.stopped, since: .zero) == ["stopped"])
     }
 
-    private func reasons(_ alarms: [ControlStatus.Alarm], isKnown: Bool = true) -> [ServiceStatus.NotReady] {
+    private func reasons(_ alarms: [ControlStatus.Alarm], isKnown: Bool = true) -> [ReadinessReason] {
         ControlStatus(
             isKnown: isKnown, wasKnown: isKnown, link: .following, standing: StandingOrders(), processes: 1,
             silence: .zero, counts: .init(), alarms: alarms

@@ -137,7 +137,7 @@ def look(page):
     check("throttle", ["Waiting", "The hub asked us to wait"], ["hub"], limitedBy=["hub-pause"], ready=False,
           notReady=[reason(code, f"lane {of}: the hub asked to wait; sending goes on in 12 s", "", of)
                     for of in ["live", "backfill"] for code in ["hub-failing", "hub-pause"]], lanes=lanes({"lag": 40, "lagSeconds": 3}))
-    assert flows()[1] == flows()[3] == "held" and "sending goes on in 12 s" in text("#why") and text("#todo") == "Nothing: it goes on by itself."
+    assert flows()[1] == flows()[3] == "paused" and "sending goes on in 12 s" in text("#why") and text("#todo") == "Nothing: it goes on by itself."
     check("pace", ["Limited", "Sending at the configured pace"], ["hub"], limitedBy=["rate"], perSecond=(500, 0), lanes=lanes({"lag": 12000, "lagSeconds": 20}))
     assert "rate.perSecond allows 500" in text("#why")
     check("paused", ["Partly paused", "Lane backfill is paused"], ["lane backfill"], perSecond=(20, 0), lanes=lanes(backfill={"paused": True, "lag": 7}))

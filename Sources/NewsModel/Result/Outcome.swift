@@ -1,47 +1,50 @@
-/// The final outcome of a delivery; each has exactly one.
+/// The outcome of a delivery. Each delivery has exactly one final outcome.
 public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
-    /// The hub accepted it, which does not mean that a phone has shown it.
-    case accepted
-    /// The hub refused it because of its content.
-    case rejected
-    /// All retries are used up; it was certainly not accepted.
-    case exhausted
-    /// It may have been accepted; the settings forbid another try.
-    case unknown
-    /// It passed its expiry or its lane's maximum age before it could be sent.
-    case expired
-    /// The record's bytes are not a news event.
-    case undecodable
-    /// It has no category, hence no tag, and an untagged send would reach every device.
-    case unroutable
-    /// The same id and version was already sent.
-    case duplicate
-    /// A newer version of the story was already waiting.
-    case superseded
-    /// The event says it must not be published.
-    case withheld
-    /// It was recalled before it was sent.
-    case canceled
-    /// It is not due and waits on the held topic. The outcome after its return is the final one.
-    case held
+    case accepted, rejected, exhausted, unknown, expired, undecodable, unroutable, duplicate, superseded, withheld,
+        canceled, held
 
-    /// True when the original record also goes to the dead-letter topic.
-    public var isDeadLettered: Bool {
+    /// The kind of an outcome. Colours and sums depend on it.
+    public enum Kind: String, Sendable {
+        /// The hub took the notification.
+        case sent
+        /// The delivery failed. Its original record is also on the dead-letter topic.
+        case failed
+        /// The delivery was intentionally not sent.
+        case unsent
+        /// The delivery waits, and another outcome follows.
+        case waiting
+    }
+
+    /// The kind, and one sentence that explains the outcome. Tables, pages, help texts and metrics show it; the tests compare it with
+    /// the README and the schema.
+    public var facts: (kind: Kind, meaning: String) {
         switch self {
-        case .rejected, .exhausted, .unknown, .undecodable, .unroutable: true
-        case .accepted, .expired, .duplicate, .superseded, .withheld, .canceled, .held: false
+        case .accepted: (.sent, "the hub took the notification, which does not prove that a phone has shown it")
+        case .rejected: (.failed, "the hub refused this notification because of its content")
+        case .exhausted: (.failed, "all attempts failed, and the hub certainly did not take it")
+        case .unknown: (.failed, "the hub may have taken it; it is not sent again")
+        case .expired: (.unsent, "it was too old for its lane (`maxAge`), or past its own `expiresAt`")
+        case .undecodable: (.failed, "the record is not a news event")
+        case .unroutable: (.failed, "the event has no known category")
+        case .duplicate: (.unsent, "the same id and version was sent before, not long ago, on the same partition")
+        case .superseded: (.unsent, "a newer version of the story was already waiting")
+        case .withheld:
+            (
+                .unsent,
+                "the event must not be published: because of its status, another environment, a missing test tag, or quiet hours"
+            )
+        case .canceled: (.unsent, "it was recalled before it was sent")
+        case .held:
+            (
+                .waiting,
+                "it waits on the held topic; the final outcome follows, unless a newer version takes its place there"
+            )
         }
     }
-}
 
-extension Outcome {
-    /// True when readers may have got it.
+    /// True if the original record also goes to the dead-letter topic.
+    public var isDeadLettered: Bool { facts.kind == .failed }
+
+    /// True if readers may have got the notification.
     public var mayHaveLeft: Bool { self == .accepted || self == .unknown }
-}
-
-/// The target of a delivery. The raw value is the hub's `ServiceBusNotification-Format`.
-public enum Platform: String, CaseIterable, Codable, Sendable, Hashable {
-    /// One payload that the hub expands through each device's own template.
-    case template
-    case apple, fcmv1, gcm, windows, windowsphone, adm, baidu, browser, xiaomi
 }

@@ -12,18 +12,7 @@ struct ResultsCommand: ParsableCommand {
         abstract: "Reads the results topic: the outcome of every delivery.",
         discussion: """
             Outcomes:
-              accepted      the hub took the notification
-              rejected      the hub refused this notification
-              exhausted     all attempts failed; the hub certainly did not take it
-              unknown       the hub may have taken it; it is not sent again
-              expired       too old, or past its own expiresAt
-              undecodable   not a news event
-              unroutable    no known category
-              duplicate     this id and version was sent before, not long ago, on the same partition
-              superseded    a newer version of the story was already waiting
-              withheld      the event says that it is not to be published
-              canceled      recalled before it was sent
-              held          waits on the held topic for its time; then it has another result
+            \(Self.outcomes)
 
             Examples:
               newswire results --config newswire.yaml --since 2h
@@ -44,6 +33,14 @@ struct ResultsCommand: ParsableCommand {
 
             Exit code 1 if the topic cannot be read.
             """)
+
+    /// The outcomes and their meanings, as lines of the help text.
+    private static var outcomes: String {
+        Outcome.allCases.map { outcome in
+            let gap = String(repeating: " ", count: max(14 - outcome.rawValue.count, 1))
+            return "  \(outcome.rawValue)\(gap)\(outcome.facts.meaning.replacing("`", with: ""))"
+        }.joined(separator: "\n")
+    }
 
     @OptionGroup var configurationOption: ConfigurationOption
     @Flag(help: "Wait for further results until Ctrl-C.")

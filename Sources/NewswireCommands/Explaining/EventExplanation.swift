@@ -141,15 +141,9 @@ package struct EventExplanation: Sendable {
     // MARK: For people
 
     package func text(hasColours: Bool) -> String {
-        let colour: TerminalColour =
-            switch outcome {
-            case .accepted: .green
-            case .held, .withheld, .canceled, .superseded, .duplicate, .expired: .yellow
-            case .rejected, .exhausted, .unknown, .undecodable, .unroutable: .red
-            }
         // No hub was asked, so `accepted` is shown as `sent`, the expected outcome.
         let word = outcome == .accepted ? "sent" : outcome.rawValue
-        var lines = ["\(eventID?.plain ?? "?"): \(hasColours ? colour.applied(to: word) : word), \(because.plain)"]
+        var lines = ["\(eventID?.plain ?? "?"): \(hasColours ? outcome.colour.applied(to: word) : word), \(because.plain)"]
         lines += routing.map { "  \($0.category.plain): \($0.because.plain)" }
         if !leftOut.isEmpty { lines.append("  no room for \(leftOut.joined(separator: ", ").plain)") }
         if !filled.isEmpty { lines.append("  filled from the fallback: \(filled.joined(separator: ", ").plain)") }

@@ -63,11 +63,11 @@ package struct ResultTable: Sendable {
 
 extension Outcome {
     var colour: TerminalColour {
-        switch self {
-        case .accepted: .green
-        case .rejected, .exhausted, .undecodable, .unroutable: .red
-        case .unknown, .expired: .yellow
-        case .duplicate, .superseded, .withheld, .canceled, .held: .grey
+        switch facts.kind {
+        case .sent: .green
+        case .failed: .red
+        case .unsent: .yellow
+        case .waiting: .grey
         }
     }
 }

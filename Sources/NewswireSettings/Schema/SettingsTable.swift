@@ -59,11 +59,11 @@ extension SettingsKey {
         ),
         SettingsKey(
             "lanes.*.window.records", .integer(1...1_000_000), default: "\(lane.window.records)",
-            "The most records of the lane held in memory."),
+            "The most buffered records of the lane."),
         SettingsKey(
             "lanes.*.window.bytes", .size(65_536...4_294_967_296),
             default: SettingsValue.text(bytes: lane.window.bytes),
-            "The most bytes of the lane's records held in memory."),
+            "The most bytes of the lane's buffered records."),
     ]
 
     private static let topics = [

@@ -3,6 +3,7 @@ import ControlIO
 package import EditorialControl
 import KafkaModel
 import Logging
+import NewsModel
 
 // Reports about the control topic in the log and on `/readyz`.
 
@@ -53,13 +54,13 @@ extension Logger {
 
 extension ControlStatus {
     /// The reasons of the control topic for not being ready.
-    func notReady(_ topics: ControlTopics) -> [ServiceStatus.NotReady] {
+    func notReady(_ topics: ControlTopics) -> [ReadinessReason] {
         let reasons = alarms.map { $0.notReady(topics) }
         guard !isKnown, !alarms.contains(where: \.holdsAll) else { return reasons }
         return reasons + [
             .init(
-                code: "orders-unknown",
-                detail: "editors' orders on \(topics.control) are not read yet: nothing is sent",
+                .ordersUnknown,
+                "editors' orders on \(topics.control) are not read yet: nothing is sent",
                 remedy: "wait a moment; should it last, check the brokers and this machine's way to them")
         ]
     }
@@ -75,75 +76,68 @@ extension ControlStatus.Alarm {
         }
     }
 
-    fileprivate func notReady(_ topics: ControlTopics) -> ServiceStatus.NotReady {
+    fileprivate func notReady(_ topics: ControlTopics) -> ReadinessReason {
         switch self {
         case .unreadable(let failure):
             .init(
-                code: "control-unreadable",
-                detail: "the control topic \(topics.control) cannot be read: \(failure.detail)",
+                .controlUnreadable,
+                "the control topic \(topics.control) cannot be read: \(failure.detail)",
                 remedy: failure.remedy.isEmpty ? "look at the brokers, and grant this user READ on it" : failure.remedy)
         case .neverThere:
             .init(
-                code: "orders-unknown",
-                detail:
-                    "the control topic \(topics.control) \(TopicRules.isMissing): which orders stand cannot be known, and "
+                .ordersUnknown,
+                "the control topic \(topics.control) \(TopicRules.isMissing): which orders stand cannot be known, and "
                     + "control.onStale is stop, so nothing is sent",
                 remedy: TopicRules.missingRemedy)
         case .gone:
             .init(
-                code: "control-missing",
-                detail: "the control topic \(topics.control) does not exist any more; its orders stay in force here",
+                .controlMissing,
+                "the control topic \(topics.control) does not exist any more; its orders stay in force here",
                 remedy: "run newswire topics --create; processes put the orders back")
         case .stale(let silence, let stops):
             .init(
-                code: "control-stale",
-                detail:
-                    "nothing has come from the control topic \(topics.control) for \(silence.components.seconds) s: "
+                .controlStale,
+                "nothing has come from the control topic \(topics.control) for \(silence.components.seconds) s: "
                     + (stops ? "nothing is sent" : "news is sent by the last orders known"),
                 remedy: "look at the brokers; this user needs READ and WRITE on it")
         case .heldUp(let duration, let stops):
             .init(
-                code: "control-transaction",
-                detail:
-                    "a transaction on the control topic \(topics.control) has been open for \(duration.components.seconds) s and hides "
+                .controlTransaction,
+                "a transaction on the control topic \(topics.control) has been open for \(duration.components.seconds) s and hides "
                     + "every order behind it: " + (stops ? "nothing is sent" : "news is sent by the last orders known"),
                 remedy:
                     "its producer must commit or abort it; kafka-transactions.sh find-hanging finds one that nobody ends, and "
                     + "abort ends it. Newswire itself uses no transactions")
         case .refused(let count):
             .init(
-                code: "too-many-orders",
-                detail:
-                    "\(counted(count, "order")) more than the \(StandingOrders.capacity) that may stand: they are not obeyed",
+                .tooManyOrders,
+                "\(counted(count, "order")) more than the \(StandingOrders.capacity) that may stand: they are not obeyed",
                 remedy: "lift what is no longer needed; see newswire control --list")
         case .garbage(let count):
             .init(
-                code: "control-garbage",
-                detail:
-                    "\(counted(count, "record")) on the control topic \(topics.control) \(count == 1 ? "is" : "are") not "
+                .controlGarbage,
+                "\(counted(count, "record")) on the control topic \(topics.control) \(count == 1 ? "is" : "are") not "
                     + "understood: should one be an order, it is not obeyed",
                 remedy:
                     "give the order again with newswire recall or stop; a tombstone of the same key removes the record")
         case .notWritten(let failure):
             .init(
-                code: "control-not-written",
-                detail:
-                    "the control topic \(topics.control) takes no record of ours, so a recall by an event reaches no "
+                .controlNotWritten,
+                "the control topic \(topics.control) takes no record of ours, so a recall by an event reaches no "
                     + "other process: \(failure.detail)", remedy: failure.writeRemedy)
         case .notAudited(let failure):
             .init(
-                code: "audit-not-written",
-                detail:
-                    "the audit topic \(topics.audit) takes no record of ours, so whoever gives an order cannot see that "
+                .auditNotWritten,
+                "the audit topic \(topics.audit) takes no record of ours, so whoever gives an order cannot see that "
                     + "we obey: \(failure.detail)", remedy: failure.writeRemedy)
         case .auditGone:
             .init(
-                code: "audit-missing",
-                detail: "the audit topic \(topics.audit) does not exist any more, so no order can be given",
+                .auditMissing,
+                "the audit topic \(topics.audit) does not exist any more, so no order can be given",
                 remedy: "run newswire topics --create")
         case .elsewhere(let ours, let theirs):
             .init(
-                code: "environment", detail: HubEnvironment.disagreement(ours, theirs, on: topics.control),
+                .environment, HubEnvironment.disagreement(ours, theirs, on: topics.control),
                 remedy: HubEnvironment.remedy(topics.control))
         }
     }

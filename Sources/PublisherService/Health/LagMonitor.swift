@@ -130,10 +130,10 @@ private struct StableEnds {
 
 /// Logs the start and the end of each reason for not being ready, if it lasts longer than one measurement.
 private struct ReadinessLog {
-    private var seen: [ServiceStatus.NotReady] = []
-    private var logged: [ServiceStatus.NotReady] = []
+    private var seen: [ReadinessReason] = []
+    private var logged: [ReadinessReason] = []
 
-    mutating func log(_ reasons: [ServiceStatus.NotReady], to log: Logger) {
+    mutating func log(_ reasons: [ReadinessReason], to log: Logger) {
         for reason in reasons where seen.contains(where: reason.isSame) && !logged.contains(where: reason.isSame) {
             log.warning("not ready", metadata: ["reason": "\(reason.code)", "detail": "\(reason.detail)"])
             logged.append(reason)
@@ -146,9 +146,9 @@ private struct ReadinessLog {
     }
 }
 
-extension ServiceStatus.NotReady {
+extension ReadinessReason {
     /// True for the same reason and lane, even if the sentence has changed.
-    fileprivate func isSame(_ other: ServiceStatus.NotReady) -> Bool { code == other.code && lane == other.lane }
+    fileprivate func isSame(_ other: ReadinessReason) -> Bool { code == other.code && lane == other.lane }
 }
 
 /// The results since the last summary.

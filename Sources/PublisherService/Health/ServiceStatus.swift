@@ -41,7 +41,7 @@ public struct ServiceStatus: Sendable {
     /// Reasons for waiting, by lane, over all shards. Includes normal ones such as a pending retry.
     public var waits: [Waiting]
     /// Reasons why some news cannot be sent now; empty when ready.
-    public var notReady: [NotReady]
+    public var notReady: [ReadinessReason]
     /// The reason to restart the process; `nil` if it is healthy.
     public var stuck: String?
 
@@ -82,15 +82,5 @@ public struct ServiceStatus: Sendable {
         public var reason: Wait.Reason
         public var duration: Duration
         public var detail: String
-    }
-
-    public struct NotReady: Sendable, Hashable {
-        /// A stable word for programs, e.g. `hub-key-refused`.
-        public var code: String
-        public var detail: String
-        /// The next step for an operator.
-        public var remedy: String
-        /// The affected lane; `nil` for all lanes.
-        public var lane: String?
     }
 }

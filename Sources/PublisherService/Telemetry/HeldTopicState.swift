@@ -34,33 +34,33 @@ struct HeldTopicState: Sendable {
     ///   - patience: the time that a problem must last to be a reason.
     func notReady(
         _ status: HeldLink.Status?, topic: String, patience: Duration, at now: Instant
-    ) -> [ServiceStatus.NotReady] {
+    ) -> [ReadinessReason] {
         func lasts(_ since: Instant?) -> Bool { since.map { now - $0 > patience } ?? false }
         if let away, lasts(away.since) {
             let remedy = away.failure.remedyClause
             return [
                 .init(
-                    code: "held-topic-away",
-                    detail: "held events do not come back: \(topic) cannot be read: \(away.failure.detail)",
+                    .heldTopicAway,
+                    "held events do not come back: \(topic) cannot be read: \(away.failure.detail)",
                     remedy: "it is looked for every ten seconds" + (remedy.isEmpty ? "" : "; \(remedy)"))
             ]
         }
         guard let status else { return [] }
-        var reasons: [ServiceStatus.NotReady] = []
+        var reasons: [ReadinessReason] = []
         if lasts(status.behindSince) {
             let names = status.behind.prefix(8).map { String($0) }.joined(separator: ", ")
             let more = status.behind.count > 8 ? " and \(status.behind.count - 8) more" : ""
             reasons.append(
                 .init(
-                    code: "held-not-read",
-                    detail: "held events wait: partitions \(names)\(more) of \(topic) have not been read to their end",
+                    .heldNotRead,
+                    "held events wait: partitions \(names)\(more) of \(topic) have not been read to their end",
                     remedy: "a long topic takes some seconds; should it last, check that the partitions have leaders"))
         }
         if lasts(status.failingSince) {
             reasons.append(
                 .init(
-                    code: "held-not-returned",
-                    detail: "held events do not come back: records cannot be written to their lanes or to \(topic)",
+                    .heldNotReturned,
+                    "held events do not come back: records cannot be written to their lanes or to \(topic)",
                     remedy: "look at the brokers; this user needs WRITE on the lanes' topics and on the held topic"))
         }
         return reasons

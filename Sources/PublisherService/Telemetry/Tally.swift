@@ -26,17 +26,21 @@ public struct Tally: Sendable {
 
     /// The counts of deliveries by outcome.
     public struct Outcomes: Sendable, Hashable {
-        private var counts = [UInt64](repeating: 0, count: Outcome.allCases.count)
+        private static let order = Outcome.allCases
+        private var counts = [UInt64](repeating: 0, count: order.count)
 
-        public subscript(outcome: Outcome) -> UInt64 { counts[outcome.index] }
+        public subscript(outcome: Outcome) -> UInt64 { counts[Self.index(of: outcome)] }
 
         public var total: UInt64 { counts.reduce(0, +) }
 
-        mutating func count(_ outcome: Outcome) { counts[outcome.index] += 1 }
+        mutating func count(_ outcome: Outcome) { counts[Self.index(of: outcome)] += 1 }
 
         mutating func add(_ other: Outcomes) {
             for index in counts.indices { counts[index] += other.counts[index] }
         }
+
+        /// Searches the order, because nearly all outcomes are the first, `accepted`.
+        private static func index(of outcome: Outcome) -> Int { order.firstIndex(of: outcome) ?? 0 }
     }
 
     init(lanes: Int, categories: Int) {
@@ -88,25 +92,5 @@ extension Tally.Lane {
         deadLetters.merge(other.deadLetters, uniquingKeysWith: +)
         cuts.merge(other.cuts, uniquingKeysWith: +)
         leftOut += other.leftOut
-    }
-}
-
-extension Outcome {
-    /// The position in `allCases`.
-    var index: Int {
-        switch self {
-        case .accepted: 0
-        case .rejected: 1
-        case .exhausted: 2
-        case .unknown: 3
-        case .expired: 4
-        case .undecodable: 5
-        case .unroutable: 6
-        case .duplicate: 7
-        case .superseded: 8
-        case .withheld: 9
-        case .canceled: 10
-        case .held: 11
-        }
     }
 }

@@ -86,7 +86,7 @@ extension Telemetry {
     }
 
     /// The open transactions that hide a lane's records.
-    private func openTransactions(_ state: State, at now: Instant) -> [ServiceStatus.NotReady] {
+    private func openTransactions(_ state: State, at now: Instant) -> [ReadinessReason] {
         settings.lanes.enumerated().compactMap { index, lane in
             let hidden = state.lags[LaneID(index)]?.hidden(for: Self.normalTransaction, at: now) ?? []
             guard let first = hidden.first else { return nil }
@@ -94,9 +94,8 @@ extension Telemetry {
             let seconds = hidden.map { (now - $0.1.since).components.seconds }.max() ?? 0
             let more = hidden.count > 1 ? " and \(counted(hidden.count - 1, "more partition"))" : ""
             return .init(
-                code: "open-transaction",
-                detail:
-                    "lane \(lane.name): a transaction on \(first.partition) at offset \(first.1.from)\(more) has been open for "
+                .openTransaction,
+                "lane \(lane.name): a transaction on \(first.partition) at offset \(first.1.from)\(more) has been open for "
                     + "\(seconds) s or more and hides \(counted(records, "record"))",
                 remedy:
                     "its producer must commit or abort it; kafka-transactions.sh find-hanging finds one that nobody ends, and "
@@ -113,10 +112,10 @@ extension Telemetry {
     private func notReady(
         _ lanes: [ServiceStatus.Lane], _ reports: [ShardReport], _ waits: [ServiceStatus.Waiting], _ state: State,
         at now: Moment
-    ) -> [ServiceStatus.NotReady] {
-        var reasons: [ServiceStatus.NotReady] = []
+    ) -> [ReadinessReason] {
+        var reasons: [ReadinessReason] = []
         if let obstacle = state.obstacle { return [obstacle.notReady] }
-        if state.isDraining { reasons.append(.init(code: "shutting-down", detail: "shutting down", remedy: "")) }
+        if state.isDraining { reasons.append(.init(.shuttingDown, "shutting down", remedy: "")) }
         for (index, lane) in lanes.enumerated() where lane.partitions == nil {
             // A rebalance takes a moment, so that a short gap is normal.
             if let revokedAt = state.revokedAt[LaneID(index)], now.steady - revokedAt <= Self.normalWait { continue }
@@ -126,7 +125,7 @@ extension Telemetry {
             if isMissing { continue }
             reasons.append(
                 .init(
-                    code: "not-assigned", detail: "lane \(lane.name): no partitions assigned yet",
+                    .notAssigned, "lane \(lane.name): no partitions assigned yet",
                     remedy:
                         "joining takes some seconds; should it last, check the brokers and this machine's way to them",
                     lane: lane.name))
@@ -135,8 +134,7 @@ extension Telemetry {
             let subject = halt.reason == .flood ? halt.detail : "hub: \(halt.reason.rawValue): \(halt.detail)"
             reasons.append(
                 .init(
-                    code: halt.reason == .flood ? "flood" : "hub-\(halt.reason.rawValue)", detail: subject,
-                    remedy: halt.remedy, lane: halt.lane))
+                    ReadinessCode(halt.reason), subject, remedy: halt.remedy, lane: halt.lane))
         }
         if let finding = reports.compactMap(\.status.clock).first { reasons.append(.clock(finding)) }
         if let control = state.control { reasons += control.notReady(controlTopics) }
@@ -145,9 +143,8 @@ extension Telemetry {
         if let since = state.deadLettersMissingSince, now.steady - since > Self.normalWait {
             reasons.append(
                 .init(
-                    code: "missing-topic",
-                    detail:
-                        "the topic of dead letters \(TopicRules.isMissing): an event that fails would hold back its "
+                    .missingTopic,
+                    "the topic of dead letters \(TopicRules.isMissing): an event that fails would hold back its "
                         + "partition",
                     remedy: TopicRules.missingRemedy))
         }
@@ -155,8 +152,8 @@ extension Telemetry {
         for reason in state.refused {
             reasons.append(
                 .init(
-                    code: "records-refused",
-                    detail: "topic \(reason.topic) does not take \(ByteText.counted(reason.records, "record")): "
+                    .recordsRefused,
+                    "topic \(reason.topic) does not take \(ByteText.counted(reason.records, "record")): "
                         + reason.failure.detail,
                     remedy: reason.failure.remedy))
         }
@@ -166,7 +163,7 @@ extension Telemetry {
             && (wait.reason == .stopped || now.steady - wait.since > Self.normalWait)
         {
             let lane = wait.lane.map { settings.lanes[$0.index].name }
-            let found = ServiceStatus.NotReady(
+            let found = ReadinessReason(
                 code: wait.reason.rawValue, detail: lane.map { "lane \($0): \(wait.detail)" } ?? wait.detail,
                 remedy: wait.remedy, lane: lane)
             if !reasons.contains(where: { $0.code == found.code && $0.lane == lane }) { reasons.append(found) }
@@ -184,9 +181,9 @@ extension Telemetry {
     }
 }
 
-extension ServiceStatus.NotReady {
+extension ReadinessReason {
     /// The hub's or the brokers' clock differs from this machine's.
-    fileprivate static func clock(_ finding: ClockWitnesses.Finding) -> ServiceStatus.NotReady {
+    fileprivate static func clock(_ finding: ClockWitnesses.Finding) -> ReadinessReason {
         let seconds = finding.difference.components.seconds
         let amount = "\(ByteText.grouped(Int(seconds.magnitude))) s \(seconds < 0 ? "behind" : "ahead of")"
         let detail =
@@ -198,7 +195,7 @@ extension ServiceStatus.NotReady {
                     + "until it is set, events expire by their time"
             }
         return .init(
-            code: "clock", detail: detail,
+            .clock, detail,
             remedy: "set this machine's clock (timedatectl, chronyc tracking), or that of the others")
     }
 }

@@ -41,7 +41,6 @@ public struct FeedFailure: Sendable, CustomStringConvertible {
 
     private static let simplifications: [@Sendable (inout FeedScenario) -> Void] = [
         { $0.stormy = max($0.stormy / 2, .seconds(60)) },
-        { $0.calm = max($0.calm / 2, .seconds(600)) },
         { $0.feeds = 1 },
         { $0.feeds = max($0.feeds - 1, 1) },
         { $0.hosts = 1 },

@@ -121,13 +121,22 @@ extension FeedWorld {
         try checkLastText(item, publisher)
         let isOfCalm = item.bornAt - Self.start > scenario.stormy
         let isHonest = publisher.isUndated ? item.statedDate == nil : item.statedDate == item.bornAt
-        // Some stories need not be written. A server that always answers "unchanged" may delay them until they are old. Others
-        // exceed `maxPerPoll` or `maxPerHour`, left the document unseen, or were withdrawn at once.
+        // Some stories need not be written. A server that always answers "unchanged" may delay them until they are old. After
+        // many errors a feed is polled so rarely that a story may be older than `maxAge` when it is first seen. Others exceed
+        // `maxPerPoll` or `maxPerHour`, left the document unseen, or were withdrawn at once.
         guard isHonest, isOfCalm || !publisher.hasLied, scenario.maxPerPoll >= 1_000, scenario.maxPerHour >= 1_000,
-            !item.isCanceled,
+            !item.isCanceled, !wasOldWhenShown(item, publisher),
             isOfCalm || publisher.listed.contains(item.number) && (item.edits == 0 || !item.isRekeyed)
         else { return try checkWithdrawn(item) }
         if lanes.versions(ofLink: item.link).isEmpty { try broken(.nothingLost, "\(item.link) was never written") }
+    }
+
+    private func wasOldWhenShown(_ item: FeedItem, _ publisher: FeedPublisher) -> Bool {
+        guard let date = item.statedDate, let shownAt = shownAt[item.link], let maxAge = rules[publisher.name]?.maxAge
+        else {
+            return false
+        }
+        return shownAt - date > maxAge
     }
 
     /// Checks that a story's last text in calm times reaches the readers of its earlier versions.

@@ -167,7 +167,7 @@ extension FeedWorld {
         }
         if let items {
             report.documents += 1
-            for item in items { shown.insert(item.link) }
+            for item in items { shownAt[item.link] = shownAt[item.link] ?? now }
         }
         try give(.fetched(id, result), to: number, life: life)
     }

@@ -25,8 +25,8 @@ public struct FeedWorld {
     var leftAlone: Set<String> = []
     /// Time at which each feed's record first was on the topic.
     var primedAt: [String: Instant] = [:]
-    /// Items in delivered documents.
-    var shown: Set<String> = []
+    /// Time at which each item, by its link, was first in a delivered document.
+    var shownAt: [String: Instant] = [:]
     /// Records with intents to write the first events of items, and the times of these decisions.
     var decided: [[UInt8]: Instant] = [:]
     /// The events of these records that have reached the state topic.

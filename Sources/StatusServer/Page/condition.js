@@ -1,55 +1,11 @@
 // Where the news is blocked, why, and the remedy: one verdict for the page, and one state for each station of its map.
 
 import { stopOf } from "./control.js";
+import { reasons } from "./facts.js";
 import { duration, number, rate, sentence, sum, time } from "./format.js";
 
-/** Reasons of /readyz by code: the station, its badge, the headline. LANE stands for the lane's name. */
-const known = {
-  "hub-key-refused": ["hub", "Key refused", "The hub refuses the key"],
-  "hub-right-missing": ["hub", "Not allowed", "The key has no right to send"],
-  "hub-hub-missing": ["hub", "Not found", "There is no such hub"],
-  "hub-certificate": ["hub", "Not trusted", "The hub’s certificate cannot be trusted"],
-  "hub-outage": ["hub", "No answer", "The hub is down or cannot be reached"],
-  "hub-failing": ["hub", "Failing", "The hub accepts nothing"],
-  "hub-pause": ["hub", "Asked to wait", "The hub asked us to wait"],
-  flood: ["lane", "Stopped", "Lane LANE is stopped: most of its events failed"],
-  ledger: ["lane", "Restoring", "Lane LANE cannot read back its results yet"],
-  kafka: ["topics", "No broker", "The brokers do not answer"],
-  "missing-topic": ["topics", "Missing", "A topic is missing"],
-  "not-assigned": ["topics", "Joining", "Lane LANE has no partitions yet"],
-  "partition-counts": ["topics", "Unknown", "The number of partitions is not known yet"],
-  "unequal-topics": ["topics", "Unequal", "The topics of lane LANE differ in length"],
-  "dead-letters": ["outcomes", "Not stored", "The broker does not store dead letters"],
-  results: ["outcomes", "Not stored", "The broker does not store results"],
-  commit: ["outcomes", "No commits", "The broker refuses commits"],
-  "records-refused": ["outcomes", "Refused", "A topic does not take our records"],
-  stopped: ["lane", "Stopped", "Lane LANE is stopped by editors"],
-  control: ["process", "No orders", "The orders of editors are not known"],
-  standstill: ["process", "Waking up", "The process stood still and asks what has changed"],
-  "orders-unknown": ["process", "No orders", "The orders of editors are not known"],
-  "control-unreadable": ["process", "No orders", "The control topic cannot be read"],
-  "control-garbage": ["process", "Not read", "Records on the control topic are not understood"],
-  "control-missing": ["process", "No orders", "The control topic is gone"],
-  "control-transaction": ["process", "Hidden", "An open transaction hides the orders of editors"],
-  "open-transaction": ["topics", "Hidden", "An open transaction hides news of lane LANE"],
-  "control-stale": ["process", "Old orders", "The orders of editors may be old"],
-  "control-not-written": ["process", "Not heard", "The control topic does not take our records"],
-  "audit-not-written": ["process", "Not heard", "The audit topic does not take our records"],
-  "audit-missing": ["process", "Not written", "The audit topic is gone: no order can be given"],
-  "held-not-returned": ["lane", "Not back", "Held events cannot come back to their lanes"],
-  "too-many-orders": ["process", "Too many", "More orders stand than a process keeps"],
-  environment: ["process", "Elsewhere", "The hub belongs to another environment"],
-  "shutting-down": ["process", "Ending", "Shutting down"],
-};
-
-/** The stations of other waits. A wait that is not listed belongs to its lane. */
+/** The stations of waits. A wait that is not listed belongs to its lane. */
 const wherever = { reply: "hub", results: "outcomes", "dead-letters": "outcomes", commit: "outcomes" };
-
-/** Reasons that endanger a guarantee while news still flows. */
-const open = [
-  "commit", "unequal-topics", "records-refused", "dead-letters", "control-missing", "control-garbage", "control-not-written",
-  "audit-not-written", "audit-missing", "too-many-orders", "held-not-returned",
-];
 
 /** Remedies for reasons whose command in /readyz has buttons on this page. */
 const release = "Look at the dead letters; once their cause is mended, press “Send the rest”, or “Give up the rest”";
@@ -117,8 +73,7 @@ function addReasons(status, add) {
     // A hub that requests a pause accepts nothing during it.
     if (code === "hub-failing" && status.notReady.some((reason) => reason.code === "hub-pause")) continue;
     const isStop = code === "stopped";
-    const [place, word, title] = isStop ? stop(detail)
-      : known[code] ?? ["process", "Not ready", "Not ready"];
+    const [place, word, title] = isStop ? stop(detail) : wordsOf(code);
     const isOf = (halt) => code === (halt.reason === "flood" ? "flood" : `hub-${halt.reason}`) && halt.lane === lane;
     const halt = status.halts.find(isOf);
     const next = halt && halt.reason !== "flood" ? `; next attempt at ${time(halt.probeAt)}` : "";
@@ -127,7 +82,7 @@ function addReasons(status, add) {
     const isWritten = code === "missing-topic" && !lane && hasPartitions;
     add({
       place: isWritten ? "outcomes" : place,
-      isOpen: isWritten || open.includes(code) || word === "Partly stopped"
+      isOpen: isWritten || reasons[code]?.letsNewsPass || word === "Partly stopped"
         || (["control-stale", "control-transaction"].includes(code) && !detail.includes("nothing is sent")),
       // Every lane reports the hub's reasons, so they are shown without a lane.
       lane: place === "hub" ? undefined : lane,
@@ -144,13 +99,19 @@ function addReasons(status, add) {
   }
 }
 
+/** @returns the station, the badge and the headline of a reason; LANE in a headline stands for the lane's name */
+function wordsOf(code) {
+  const { station = "process", badge = "Not ready", headline = "Not ready" } = reasons[code] ?? {};
+  return [station, badge, headline];
+}
+
 const gates = (detail) => detail.match(/editors: ([^;]*)/)?.[1].split(", ") ?? [];
 
 /** The subject of editors' stop orders: everything, a lane, or a part of a lane. */
 function stop(detail) {
   const closed = gates(detail);
   if (closed.includes("hub")) return ["hub", "Stopped", "The hub is stopped by an order"];
-  if (closed.some((gate) => gate.startsWith("lane:"))) return known.stopped;
+  if (closed.some((gate) => gate.startsWith("lane:"))) return wordsOf("stopped");
   return ["lane", "Partly stopped", `Editors have stopped ${closed.join(", ")} on lane LANE`];
 }
 
@@ -177,7 +138,7 @@ function addLimits({ status, limit }, add) {
   if (status.limitedBy.includes("hub-pause")) {
     const wait = status.waits.find((wait) => wait.reason === "hub-pause");
     add({
-      place: "hub", word: "Asked to wait", title: known["hub-pause"][2],
+      place: "hub", word: "Asked to wait", title: reasons["hub-pause"].headline,
       why: wait?.detail ?? "It named a time after which it takes requests again",
     });
   }

@@ -1,17 +1,18 @@
 // Combines the statuses of the last three minutes: rates, trends, percentiles.
 
 import { sum } from "./format.js";
+import { outcomes as facts } from "./facts.js";
 
 export const span = 180;
 /** The seconds for rates (one second is too short for few events), and for percentiles and trends. */
 const [short, long] = [5, 10];
 
-export const failures = ["rejected", "exhausted", "unknown", "undecodable", "unroutable"];
 const points = [];
 
-export const failed = (outcomes) => sum(failures.map((name) => outcomes[name] ?? 0));
+/** The names of all outcomes of a kind: `sent`, `failed`, `unsent` or `waiting`. */
+export const namesOf = (kind) => Object.keys(facts).filter((name) => facts[name].kind === kind);
+export const count = (outcomes, kind) => sum(namesOf(kind).map((name) => outcomes[name] ?? 0));
 export const settled = (outcomes) => sum(Object.values(outcomes));
-export const isFailure = (outcome) => failures.includes(outcome);
 const added = (lists) => lists.reduce((all, counts) => all.map((count, index) => count + counts[index]));
 
 /** @returns the newest point: the status with its rates, each undefined until two statuses are known. */
@@ -31,7 +32,7 @@ export function remember(status) {
     point.lanes[lane.name] = {
       rate: perSecond(settled(lane.outcomes), settled(earlier.outcomes)),
       accepted: perSecond(lane.outcomes.accepted ?? 0, earlier.outcomes.accepted ?? 0),
-      failed: perSecond(failed(lane.outcomes), failed(earlier.outcomes)),
+      failed: perSecond(count(lane.outcomes, "failed"), count(earlier.outcomes, "failed")),
       trend: at - longBefore.at >= short ? (lane.lag - long.lag) / (at - longBefore.at) : undefined,
       hub: recent("hub", [lane], [long], status.latencyBounds),
       queue: recent("queue", [lane], [long], status.latencyBounds),

@@ -2,7 +2,7 @@
 
 import { drawSpark } from "./charts.js";
 import { duration, element, get, number, rate, sum, write } from "./format.js";
-import { failed, series, settled } from "./history.js";
+import { count, series } from "./history.js";
 import { ask } from "./orders.js";
 
 const signs = { good: "●", idle: "○", warn: "▲", bad: "■" };
@@ -15,7 +15,7 @@ function badge(station, { tone, word }) {
 
 /** @param stop the tone of the blockage, if there is one */
 function flow(pipe, { flow: value, stop }) {
-  pipe.dataset.flow = stop === "bad" ? "blocked" : stop ? "held" : value >= 100 ? "fast" : value > 0 ? "slow" : "none";
+  pipe.dataset.flow = stop === "bad" ? "blocked" : stop ? "paused" : value >= 100 ? "fast" : value > 0 ? "slow" : "none";
 }
 
 /** The part of a template's copy that shows a figure. */
@@ -49,13 +49,13 @@ export function drawMap(point, { stations }) {
   for (const { outcomes } of status.lanes) {
     for (const [name, count] of Object.entries(outcomes)) all[name] = (all[name] ?? 0) + count;
   }
-  const counts = { accepted: all.accepted ?? 0, failed: failed(all) };
+  const counts = { accepted: all.accepted ?? 0, failed: count(all, "failed") };
   write(get("accepted-rate"), rate(point.accepted));
   drawSpark(get("outcomes-spark"), series((point) => point.accepted), "Outcomes", "accepted events");
   write(get("accepted"), number(counts.accepted));
   write(get("failed"), number(counts.failed));
   get("failed").classList.toggle("bad", counts.failed > 0);
-  write(get("unsent"), number(settled(all) - counts.accepted - counts.failed));
+  write(get("unsent"), number(count(all, "unsent")));
   write(get("dead-letters"), number(sum(status.lanes.flatMap((lane) => Object.values(lane.deadLetters)))));
 }
 
@@ -87,7 +87,7 @@ function drawLane(row, lane, figures, { topics, lane: state }, hub) {
   badge(row.querySelector(".lane"), state);
   write(part(row, "rate"), rate(figures.rate));
   write(part(row, "partitions"), number(lane.partitions));
-  write(part(row, "held"), number(lane.held));
+  write(part(row, "buffered"), number(lane.held));
   write(part(row, "delayed"), number(lane.delayed));
   drawSpark(row.querySelector(".spark"), series((point) => point.lanes[lane.name]?.rate), `Lane ${lane.name}`,
     "events");

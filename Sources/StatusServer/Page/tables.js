@@ -1,7 +1,7 @@
 // The tables below the map: details of the lanes, outcomes, dead letters, the latest results.
 
 import { bytes, duration, element, get, number, time, write } from "./format.js";
-import { isFailure } from "./history.js";
+import { outcomes } from "./facts.js";
 import { explained } from "./terms.js";
 
 export function drawTables(point) {
@@ -95,7 +95,7 @@ export async function drawResults() {
   const { results } = answer;
   get("results").replaceChildren(...results.map((result) => {
     const row = element("tr");
-    const tone = result.outcome === "accepted" ? "good" : isFailure(result.outcome) ? "bad" : "warn";
+    const tone = { sent: "good", failed: "bad" }[outcomes[result.outcome]?.kind] ?? "warn";
     const source = `${result.source.topic}/${result.source.partition}/${result.source.offset}`;
     const took = result.latencyMs?.total === undefined ? "–" : duration(result.latencyMs.total / 1000);
     row.append(

@@ -1,7 +1,9 @@
 // Shows the definition of a figure next to it, while the pointer or the focus is on it. All definitions are in the list of words
 // at the end of the page, to which screen readers are referred.
 
-import { get } from "./format.js";
+import { outcomes } from "./facts.js";
+import { element, get, sentence } from "./format.js";
+import { namesOf } from "./history.js";
 
 const tip = () => get("tip");
 let owner;
@@ -34,7 +36,23 @@ function hide() {
 
 const term = (node) => node instanceof Element && node.closest("[data-term]");
 
+/** Adds the definitions of the outcomes. */
+function addOutcomes() {
+  get("outcome-terms").append(...Object.entries(outcomes).map(([name, { meaning }]) => {
+    const entry = element("div");
+    const definition = element("dd", `${sentence(meaning.replaceAll("`", ""))}`);
+    definition.id = `term-${name}`;
+    entry.append(element("dt", name), definition);
+    return entry;
+  }));
+  for (const list of document.querySelectorAll("[data-outcomes]")) {
+    const names = namesOf(list.dataset.outcomes);
+    list.textContent = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  }
+}
+
 export function startTerms() {
+  addOutcomes();
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch") return;
     const target = term(event.target);
