@@ -12,6 +12,8 @@ public struct FeedDocument: Sendable, Hashable {
     /// Items of the document that are not news (a list of concepts, a plan), or that cannot be read. At most
     /// `FeedLimits.entriesRead`.
     public var skipped: [SkippedItem] = []
+    /// True if the document ends before its root element does, so that entries may be missing.
+    public var isCutOff = false
     /// Number of dates in the document that cannot be read.
     public var unreadableDates = 0
     /// The feed's requests about polling times.

@@ -21,8 +21,14 @@ extension FeedEntry {
             throw NotAnEvent(
                 "its story is empty, contains a control character or has more than \(EventLimits.story) bytes")
         }
-        // A recall is not shown to anybody, so it needs no headline of its own.
-        guard let headline = headline ?? (status == .canceled ? "Withdrawn" : nil) else {
+        // A recall or a withheld event is not shown to anybody, so it needs no headline of its own.
+        let hidden: String? =
+            switch status {
+            case .usable: nil
+            case .withheld: "Withheld"
+            case .canceled: "Withdrawn"
+            }
+        guard let headline = headline ?? hidden else {
             throw NotAnEvent("it has no headline; a notification has nothing to say without it")
         }
         var event = NewsEvent(id: id, headline: headline.cut(toBytes: EventLimits.headline))

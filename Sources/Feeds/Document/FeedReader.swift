@@ -28,9 +28,9 @@ public enum FeedReader {
 
     private static func read(_ document: MarkupDocument, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
         switch MarkupKind(document) {
-        case .rss(let root): return try RSS.read(root, from: source)
-        case .atom(let root): return try Atom.read(root, from: source)
-        case .newsMLG2(let root): return try NewsMLG2.read(root, from: source)
+        case .rss(let root): return try RSS.read(root, from: source).noting(root)
+        case .atom(let root): return try Atom.read(root, from: source).noting(root)
+        case .newsMLG2(let root): return try NewsMLG2.read(root, from: source).noting(root)
         case .nitf(let root): return try NITF.read(root, from: source)
         case .webPage: throw WebPage.notAFeed(document, from: source)
         case .unsupported(let name): throw NotAFeed(.unsupported, "The document is \(name), which is not supported")
@@ -38,6 +38,15 @@ public enum FeedReader {
             throw NotAFeed(
                 .unknown, "The document is not a feed: none of its first elements begins RSS, Atom, NewsML-G2 or NITF")
         }
+    }
+}
+
+extension FeedDocument {
+    /// The document with a note of whether its root element has an end.
+    fileprivate func noting(_ root: MarkupElement) -> FeedDocument {
+        var document = self
+        document.isCutOff = root.isCutOff
+        return document
     }
 }
 

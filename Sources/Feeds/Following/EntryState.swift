@@ -2,7 +2,7 @@ import NewsModel
 
 /// The state of one entry between polls. It has about 110 bytes, because a process may keep a million entries.
 public struct EntryState: Sendable, Hashable {
-    /// The version last written, or the format's own version last seen. Empty before the first one.
+    /// The version last written, or the publisher's own version last seen. Empty before the first one.
     public var version = ""
     /// Hash of headline, categories and subjects.
     var headlinePrint: UInt64 = 0
@@ -22,11 +22,36 @@ public struct EntryState: Sendable, Hashable {
     /// The minute in which the current hour of `versionsThisHour` began.
     var hourBegan: UInt32 = 0
     var versionsThisHour: UInt8 = 0
+    /// The amount by which `version` exceeds the publisher's own number: events were written of changes, such as of the status,
+    /// for which the publisher made no new version.
+    var versionsAhead: UInt8 = 0
     /// The significant print that readers have; 0 if unknown.
     var sentPrint: UInt32 = 0
     /// The minute in which the text last returned to one that it had left less than a day earlier; 0 if it never did.
     var returnedAt: UInt32 = 0
     public var standing = Standing.known
+
+    /// The publisher's own version last seen.
+    var publishersVersion: NewsEvent.Version {
+        guard versionsAhead > 0, let number = Int64(version) else { return NewsEvent.Version(version) }
+        return NewsEvent.Version(String(number.subtractingReportingOverflow(Int64(versionsAhead)).partialValue))
+    }
+
+    /// The version of the entry's next event: the publisher's own if that is newer than all events of the entry.
+    func nextVersion(_ own: NewsEvent.Version?) -> NewsEvent.Version {
+        if let own, version.isEmpty || NewsEvent.Version(version) < own { return own }
+        return NewsEvent.Version(EntryVersion.next(after: version))
+    }
+
+    /// Stores the version of an event, or the publisher's own version without an event. A version never decreases.
+    mutating func setVersion(_ new: NewsEvent.Version, publishers own: NewsEvent.Version?) {
+        if version.isEmpty || !(new < NewsEvent.Version(version)) { version = new.text }
+        guard let own = own.flatMap({ Int64($0.text) }), let ours = Int64(version) else {
+            versionsAhead = 0
+            return
+        }
+        versionsAhead = UInt8(clamping: ours.subtractingReportingOverflow(own).partialValue)
+    }
 
     /// `nil` unless the entry has both.
     var linkAndTitle: LinkAndTitle? {
@@ -56,6 +81,8 @@ public struct EntryState: Sendable, Hashable {
     public enum Standing: String, Sendable, Hashable, CaseIterable {
         /// Nothing was written: the entry was there at first sight, was stale, a duplicate or beyond the limit.
         case known
+        /// Nothing was written, because the entry could not become an event. It is news once it can.
+        case unreadable
         /// An alert of the entry is held back by `maxPerHour`.
         case waiting
         /// The entry came back under another id, and another entry continues it.
@@ -64,11 +91,13 @@ public struct EntryState: Sendable, Hashable {
         case sent
         /// Withheld before an event was written.
         case held
-        /// Withheld after an event was written.
+        /// Withheld after an event was written. `sentPrint` is 0 if that event has certainly not left.
         case heldAfterSent = "held-after-sent"
         /// Recalled by the publisher.
         case canceled
 
+        /// True if the entry is known and nothing was written of it.
+        var isUnwritten: Bool { self == .known || self == .unreadable }
         var wasSent: Bool { self == .sent || self == .heldAfterSent || self == .canceled }
         /// True if later events must keep the name of its events.
         var isNamed: Bool { wasSent || self == .waiting || self == .moved }

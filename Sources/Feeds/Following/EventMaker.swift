@@ -30,7 +30,7 @@ struct EventMaker {
             // An update at this urgency makes no sound on a phone: it replaces the text there.
             event.urgency = max(event.urgency ?? Self.updateUrgency, Self.updateUrgency)
         }
-        if !rules.categoryMap.isEmpty, event.categories.isEmpty, event.subjects.isEmpty, meaning.status != .canceled {
+        if !rules.categoryMap.isEmpty, event.categories.isEmpty, event.subjects.isEmpty, meaning.status == .usable {
             return .failure(Refusal("none of its categories is in the feed's `map`, and the feed has no `default`"))
         }
         return .success(event)

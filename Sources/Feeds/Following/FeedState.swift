@@ -12,7 +12,8 @@ public struct FeedState: Sendable, Hashable {
     public var bodyHash: BodyHash?
     /// Time of the first reading; `nil` before it.
     public var primedAt: Instant?
-    /// True if entries of the first reading may be missing. The next document that is read clears it.
+    /// True if entries of the first reading may be missing, because its document was cut off or not all of them were stored. The next
+    /// document that is read clears it.
     var isHalfPrimed = false
     /// True if ids repeat within its documents, so that its links identify its entries for good.
     public var hasDegraded = false

@@ -29,7 +29,7 @@ extension Follower {
             }
         let usable = entries.filter {
             let meaning = EntryMeaning($0.entry, rules: rules)
-            return meaning.status == .usable && !meaning.isHeld && $0.entry.isStory
+            return meaning.status == .usable && $0.entry.isStory
         }
         return Set(usable.prefix(min(count, FeedLimits.entriesUsed)).map(\.index))
     }
@@ -51,20 +51,25 @@ extension Follower {
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, because: String, lane: String,
         keeping state: inout EntryState, _ old: EntryState?
     ) {
-        let version = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: state.version))
+        let own = keyed.entry.version
+        // The publisher's version may have been seen before, without an event.
+        let version = state.versionsAhead > 0 ? state.nextVersion(own) : own ?? state.nextVersion(nil)
         switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
-        case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
+        case .failure(let refusal):
+            if state.standing == .known { state.standing = .unreadable }
+            if old?.standing != .unreadable { unreadable.append(refusal.because) }
+            decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
             // Events sent at first sight, and those on the backfill lane, disturb nobody. The limit ignores them.
             let isNews = result.feed.primedAt != now && lane != backfillLane
             if isNews, let limit = feedLimit {
                 state.standing = .waiting
                 // A version below that of any event.
-                if keyed.entry.version != nil { state.version = "-1" }
+                if own != nil, state.versionsAhead == 0 { state.version = "-1" }
                 holdBack(keyed, event, lane: lane, limit, staleAt: staleAt(keyed.entry), keeping: state, old)
                 return
             }
-            state.wasWritten(version, at: minute, for: rules.updates)
+            state.wasWritten(version, publishers: own, at: minute, for: rules.updates)
             if isNews { sentThisHour += 1 } else { state.versionsThisHour = 0 }
             if rules.group != nil { group.note(link: state.link, title: state.title, feed: rules.name, at: minute) }
             write(keyed, .alert, because, event, lane: lane, keeping: state)

@@ -10,16 +10,22 @@ extension Follower {
             recall(keyed, old, meaning, prints)
             return
         }
-        if let version = keyed.entry.version, !(NewsEvent.Version(old.version) < version) {
-            unchanged(keyed, old, "version \(version) of it is known")
-            return
+        if let version = keyed.entry.version, !(old.publishersVersion < version), old.standing != .unreadable {
+            // An alert is also withheld by its own version, as some publishers make no new one for that.
+            let isWithheld = meaning.isHeld && (old.standing == .sent || old.standing == .waiting)
+            guard isWithheld, !(version < old.publishersVersion) else {
+                unchanged(keyed, old, "version \(version) of it is known")
+                return
+            }
         }
         if meaning.isHeld {
-            hold(keyed, old, prints)
+            hold(keyed, old, meaning)
             return
         }
         switch old.standing {
         case .held: release(keyed, old, meaning)
+        case .heldAfterSent where old.sentPrint == 0: release(keyed, old, meaning)
+        case .unreadable: retry(keyed, old, meaning, prints)
         case .known, .moved: silentlyLearn(keyed, old, prints, "it changed, but no alert was ever written for it")
         case .waiting: awaitRoom(keyed, old, meaning, prints)
         case .canceled where keyed.entry.version == nil && old.headlinePrint == 0:
@@ -39,36 +45,73 @@ extension Follower {
         }
         var state = old
         state.lastSeen = minute
-        cancel(keyed, meaning, after: old.version, keeping: &state)
+        cancel(keyed, meaning, keeping: &state)
     }
 
     /// Writes a recall, even if nothing was written of the entry here, because others may have sent it.
     mutating func cancel(
-        _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, after version: String, keeping state: inout EntryState
+        _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, keeping state: inout EntryState
     ) {
-        var own = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: version))
-        if !(NewsEvent.Version(version) < own) { own = NewsEvent.Version(EntryVersion.next(after: version)) }
-        switch maker.event(keyed, id: eventID(keyed), version: own, change: nil, meaning: meaning) {
+        let version = state.nextVersion(keyed.entry.version)
+        switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
-            state.version = own.text
+            state.setVersion(version, publishers: keyed.entry.version)
             state.standing = .canceled
             write(keyed, .canceled, "the publisher withdrew it", event, lane: lane, keeping: state)
         }
     }
 
-    private mutating func hold(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ prints: Prints) {
+    /// Withholds an entry. If an event of it was written, another one says so, because the first may still wait for its time.
+    private mutating func hold(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning) {
         guard !old.standing.isHeld else {
             unchanged(keyed, old, "it is still withheld")
             return
         }
+        // The backlog and stale entries do not become news by being withheld for a while.
+        guard !old.standing.isUnwritten else {
+            silentlyLearn(keyed, old, Prints(keyed), "it is withheld, but no alert was ever written for it")
+            return
+        }
+        let because = "the publisher withholds it: only a later version frees it"
+        let own = keyed.entry.version
         var state = old
         state.lastSeen = minute
-        state.standing = old.standing.wasSent ? .heldAfterSent : .held
-        if let version = keyed.entry.version, !old.standing.wasSent { state.version = version.text }
-        decide(
-            keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state,
-            held: .dropped)
+        guard old.standing == .sent else {
+            state.standing = old.standing.wasSent ? .heldAfterSent : .held
+            if let own, !old.standing.wasSent { state.setVersion(own, publishers: own) }
+            decide(keyed, .withheld, because, keeping: state, held: .dropped)
+            return
+        }
+        let version = old.nextVersion(own)
+        switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
+        case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
+        case .success(let event):
+            state.standing = .heldAfterSent
+            if embargo(old.embargo) > 0 { state.sentPrint = 0 }
+            state.setVersion(version, publishers: own)
+            write(keyed, .withheld, because, event, lane: lane, keeping: state)
+        }
+    }
+
+    /// Follows an entry that could not become an event when it was new. It is news as soon as it can, however far down it is by
+    /// then.
+    private mutating func retry(
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
+    ) {
+        if let because = reasonForStale(keyed.entry, isAboveKnown: true) {
+            silentlyLearn(keyed, old, prints, because)
+            return
+        }
+        var state = old
+        state.learn(prints, of: keyed)
+        guard state != old else {
+            unchanged(keyed, old, "it still cannot become an event")
+            return
+        }
+        state.lastSeen = minute
+        state.standing = .known
+        alert(keyed, meaning, because: "it is new, and can become an event now", lane: lane, keeping: &state, old)
     }
 
     /// Follows an entry whose alert is held back. If its text has changed, a new alert replaces that one.
@@ -86,15 +129,15 @@ extension Follower {
         alert(keyed, meaning, because: "it is new, and has changed since", lane: lane, keeping: &state, old)
     }
 
-    /// Follows an entry that was withheld from its beginning and is now free. Its age counts from its latest date.
+    /// Follows an entry that was withheld before readers had it and is now free. Its age counts from its latest date.
     private mutating func release(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning) {
         var state = old
         state.learn(Prints(keyed), of: keyed)
         state.lastSeen = minute
-        state.standing = .known
+        state.standing = old.standing == .held ? .known : .sent
         let date = [keyed.entry.publishedAt, keyed.entry.updatedAt].compactMap(\.self).max()
         if let date, isTooOld(date, keyed.entry) {
-            if let version = keyed.entry.version { state.version = version.text }
+            if let version = keyed.entry.version { state.setVersion(version, publishers: version) }
             decide(keyed, .stale, "it was freed, but its dates are older than `maxAge`", keeping: state)
             return
         }
@@ -107,19 +150,20 @@ extension Follower {
         _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
     ) {
         let isRevived = old.standing == .canceled
+        let isFreed = old.standing == .heldAfterSent
         let hasNewEmbargo = embargo(prints.embargo) != embargo(old.embargo)
         let print = prints.significant(for: rules.updates)
         let before = old.significant(for: rules.updates)
         // A newer version than a held-back event must not overtake that event in the state.
         let isNewVersion =
             keyed.entry.version != nil && (rules.updates == .any || log.heldBack[keyed.hash] != nil)
-        guard isRevived || hasNewEmbargo || print != before || isNewVersion else {
+        guard isRevived || isFreed || hasNewEmbargo || print != before || isNewVersion else {
             let because =
                 rules.updates == .any ? "only its dates changed" : "nothing changed that readers are alerted of"
             silentlyLearn(keyed, old, prints, because)
             return
         }
-        let isLimited = !isRevived && !hasNewEmbargo && keyed.entry.version == nil
+        let isLimited = !isRevived && !isFreed && !hasNewEmbargo && keyed.entry.version == nil
         if isLimited, print == old.sentPrint {
             silentlyLearn(keyed, old, prints, "it says again what readers have", held: .dropped)
             return
@@ -133,7 +177,7 @@ extension Follower {
         }
         if !hasNewEmbargo { limit = limit ?? feedLimit }
         learn(keyed, prints, in: &state)
-        let version = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: old.version))
+        let version = old.nextVersion(keyed.entry.version)
         let change: EventMaker.Change = meaning.isCorrection ? .correction : .update
         switch maker.event(keyed, id: eventID(keyed), version: version, change: change, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
@@ -142,11 +186,15 @@ extension Follower {
                 holdBack(keyed, event, lane: lane, limit, staleAt: Minute.never, keeping: state, old)
                 return
             }
-            state.wasWritten(version, at: minute, for: rules.updates)
+            state.wasWritten(version, publishers: keyed.entry.version, at: minute, for: rules.updates)
             sentThisHour += 1
-            let because = hasNewEmbargo ? "its embargo changed" : "its \(changed(old, prints)) changed"
-            write(
-                keyed, .update, isRevived ? "it was recalled and is back" : because, event, lane: lane, keeping: state)
+            let because =
+                isRevived
+                ? "it was recalled and is back"
+                : isFreed
+                    ? "it was withheld and is free now"
+                    : hasNewEmbargo ? "its embargo changed" : "its \(changed(old, prints)) changed"
+            write(keyed, .update, because, event, lane: lane, keeping: state)
         }
     }
 
@@ -174,8 +222,7 @@ extension Follower {
         var state = old
         learn(keyed, prints, in: &state)
         state.lastSeen = old.lastSeen
-        if old.standing == .heldAfterSent { state.standing = .sent }
-        if let version = keyed.entry.version { state.version = version.text }
+        if let version = keyed.entry.version { state.setVersion(version, publishers: version) }
         guard state != old else {
             unchanged(keyed, old, "nothing changed")
             return

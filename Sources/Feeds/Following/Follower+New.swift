@@ -29,7 +29,7 @@ extension Follower {
             var state = freshState(keyed, meaning)
             if meaning.status == .canceled {
                 state.version = "0"
-                cancel(keyed, meaning, after: "0", keeping: &state)
+                cancel(keyed, meaning, keeping: &state)
             } else if meaning.isHeld {
                 decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
             } else if !keyed.entry.isStory {
@@ -39,6 +39,7 @@ extension Follower {
             } else if rank >= FeedLimits.entriesUsed {
                 decide(keyed, .backlog, "it stands below the first \(FeedLimits.entriesUsed) entries", keeping: state)
             } else if let because = reasonForStale(keyed.entry, isAboveKnown: rank < firstKnown) {
+                if rank < firstKnown { noteDate(of: keyed.entry) }
                 followLate(keyed, meaning, state, because)
             } else if let other = otherFeed(state) {
                 decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state)
@@ -118,6 +119,14 @@ extension Follower {
             return
         }
         alert(keyed, meaning, because: "it appeared while the feed was not polled", lane: late, keeping: &state, nil)
+    }
+
+    /// Remembers the date of a new entry that is too old although the feed was polled while it appeared.
+    private mutating func noteDate(of entry: FeedEntry) {
+        guard let date = entry.publishedAt, isTooOld(date, entry), let last = result.feed.lastSuccessAt,
+            let maxAge = rules.maxAge, now - last <= maxAge
+        else { return }
+        outdated.append(date)
     }
 
     private func otherFeed(_ state: EntryState) -> String? {

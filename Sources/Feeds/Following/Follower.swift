@@ -1,3 +1,4 @@
+import ByteText
 public import NewsModel
 
 /// Decides for each entry of one document whether it is news, a new version, or noise.
@@ -28,6 +29,10 @@ public struct Follower {
     /// Entries whose own limit has begun to hold their texts back.
     var newlyDelayed = 0
     var beyondHeldBack = 0
+    /// Dates of new entries that are older than `maxAge`.
+    var outdated: [Instant] = []
+    /// The reasons why new entries cannot become events.
+    var unreadable: [String] = []
 
     var known: EntryTable { log.table }
 
@@ -118,6 +123,16 @@ public struct Follower {
         result.decisions.sort { $0.index < $1.index }
         if !isPartial { dropLeftAlerts(Set(keys.entries.map(\.hash))) }
         noteLimits()
+        if let newest = outdated.max() {
+            result.notes.append(
+                "\(counted(outdated.count, "new entry", plural: "new entries")) came with dates older than `maxAge`, the newest "
+                    + "\((now - newest).words) old: not sent. If its dates are in another zone, set `zone`")
+        }
+        if let because = unreadable.first {
+            result.notes.append(
+                "\(counted(unreadable.count, "new entry", plural: "new entries")) cannot become an event yet: \(because)"
+            )
+        }
         orderEvents()
         result.changes += leftBehind
         if !isPartial { forget(keys.entries) }

@@ -66,8 +66,11 @@ extension EntryState {
     }
 
     /// Records that the current text has become an event.
-    mutating func wasWritten(_ version: NewsEvent.Version, at now: UInt32, for policy: FeedRules.UpdatePolicy) {
-        self.version = version.text
+    mutating func wasWritten(
+        _ version: NewsEvent.Version, publishers own: NewsEvent.Version?, at now: UInt32,
+        for policy: FeedRules.UpdatePolicy
+    ) {
+        setVersion(version, publishers: own)
         standing = .sent
         sentPrint = significant(for: policy)
         countVersion(at: now)

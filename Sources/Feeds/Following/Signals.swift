@@ -3,8 +3,10 @@ import NewsModel
 /// Properties of an entry beyond its text: whether it is a correction, withheld or withdrawn.
 struct EntryMeaning {
     var status: NewsEvent.Status
-    var isHeld: Bool
     var isCorrection: Bool
+
+    /// True if the entry must not be published yet.
+    var isHeld: Bool { status == .withheld }
 
     init(_ entry: FeedEntry, rules: FeedRules) {
         var found: Set<FeedRules.Signal> = []
@@ -17,10 +19,9 @@ struct EntryMeaning {
         for word in entry.signals {
             if let signal = FeedRules.Signal(rawValue: word.lowercased()) { found.insert(signal) }
         }
-        status = found.contains(.kill) ? .canceled : entry.status
-        isHeld =
-            status != .canceled
-            && (status == .withheld || found.contains(.hold) || entry.embargo == .untilFurtherNotice)
+        let isHeld =
+            entry.status == .withheld || found.contains(.hold) || entry.embargo == .untilFurtherNotice
+        status = found.contains(.kill) || entry.status == .canceled ? .canceled : isHeld ? .withheld : .usable
         isCorrection = found.contains(.correction) || found.contains(.refile)
     }
 }

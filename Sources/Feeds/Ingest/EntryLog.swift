@@ -38,7 +38,7 @@ struct EntryLog: Sendable, Hashable {
             return true
         }
         let before = table[hash]
-        if before?.standing ?? .known == .known, record.intent != nil, record.state.standing == .sent,
+        if before?.standing.isUnwritten ?? true, record.intent != nil, record.state.standing == .sent,
             record.name?.origin == nil, isTold(record, as: hash)
         {
             // Another owner has sent the story under its other id already. The version is that of the intent, so that the

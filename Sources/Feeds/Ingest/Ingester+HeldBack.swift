@@ -74,7 +74,8 @@ extension Ingester {
         at minute: UInt32
     ) -> FeedBatch.Entry {
         var state = state
-        state.wasWritten(NewsEvent.Version(held.version), at: minute, for: rules.updates)
+        let own = state.versionsAhead > 0 ? state.publishersVersion : nil
+        state.wasWritten(NewsEvent.Version(held.version), publishers: own, at: minute, for: rules.updates)
         lastOrder += 1
         var intent = held.intent
         intent.order = lastOrder

@@ -272,7 +272,7 @@ extension Ingester {
         let following = following(document, life, rules, isPartial: false, at: now)
         var state = succeeded(name, receipt, request, at: now)
         state.primedAt = following.feed.primedAt
-        state.isHalfPrimed = false
+        state.isHalfPrimed = !life.state.isPrimed && document.isCutOff
         state.hasDegraded = following.feed.hasDegraded
         state.medianGap = following.feed.medianGap
         state.lastNewAt = following.feed.lastNewAt

@@ -12,6 +12,10 @@ extension Ingester {
         status.lastPollAt = life.lastPollAt
         status.nextPollAt = life.nextPoll.map { now.wall + ($0 - now.steady) }
         status.because = life.because
+        if let host = life.queuedAt {
+            status.nextPollAt = now.wall
+            status.because = "it waits for its turn: the feeds of \(host) are polled one at a time"
+        }
         status.counts = life.counts
         status.heldBack = life.log.heldBack.count
         return status
@@ -23,8 +27,6 @@ extension Ingester {
         return life.isBusy || life.queuedAt != nil || life.isDue || !life.waiting.isEmpty
     }
 
-    /// Number of entries in memory, over all feeds.
-    public var entriesKept: Int { lives.values.reduce(0) { $0 + $1.log.table.count } }
     /// Number of the feed's polls that this process has begun.
     public func polls(of name: String) -> Int { lives[name]?.counts.polls ?? 0 }
 

@@ -7,6 +7,7 @@ extension EntryRecord {
     var bytes: [UInt8] {
         JSONWriter.object(reserving: 512) { json in
             json.field("version", state.version)
+            if state.versionsAhead > 0 { json.field("versionsAhead", Int64(state.versionsAhead)) }
             json.field("standing", state.standing.rawValue)
             json.field("headline", String(state.headlinePrint, radix: 16))
             json.field("body", String(state.bodyPrint, radix: 16))
@@ -54,6 +55,7 @@ extension EntryRecord {
         guard let version = members.text("version") else { return nil }
         state = EntryState()
         state.version = version.cut(toBytes: EventLimits.version)
+        state.versionsAhead = UInt8(clamping: members.number("versionsAhead") ?? 0)
         state.standing = members.text("standing").flatMap(EntryState.Standing.init) ?? .known
         state.headlinePrint = members.hash("headline")
         state.bodyPrint = members.hash("body")

@@ -22,6 +22,7 @@ struct FeedItem: Sendable, Hashable {
     /// True if the item was published before the feed was first delivered.
     var isBacklog: Bool
     var isCanceled = false
+    var isWithheld = false
     /// True if its headline alternates between two texts.
     var flaps = false
 
@@ -30,6 +31,7 @@ struct FeedItem: Sendable, Hashable {
         entry.summary = summary
         entry.link = link
         entry.publishedAt = statedDate
+        if isWithheld { entry.status = .withheld }
         if isCanceled { entry.status = .canceled }
         return entry
     }

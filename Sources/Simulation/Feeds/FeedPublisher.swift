@@ -34,6 +34,8 @@ struct FeedPublisher {
         var repeatsEntries = false
         var shuffles = 0
         var timeouts = 0
+        /// Withholds items that it has published, and releases some of them later.
+        var withholds = false
         /// Sends bytes, so that the document reader is included.
         var givesBytes = 0
     }
@@ -86,6 +88,12 @@ struct FeedPublisher {
 
     mutating func cancel(_ number: Int) {
         items[number].isCanceled = true
+        revision += 1
+    }
+
+    /// Withholds an item, or releases it again.
+    mutating func withhold(_ number: Int, _ isWithheld: Bool) {
+        items[number].isWithheld = isWithheld
         revision += 1
     }
 
@@ -157,7 +165,7 @@ struct FeedPublisher {
         var entries = shown.map(\.entry)
         if manners.repeatsEntries, let first = entries.first { entries.append(first) }
         var document = FeedDocument(format: .rss20, title: name, entries: entries)
-        if random.chance(percent: manners.givesBytes), !shown.contains(where: \.isCanceled) {
+        if random.chance(percent: manners.givesBytes), !shown.contains(where: { $0.isCanceled || $0.isWithheld }) {
             document =
                 (try? FeedReader.read(Array(Self.rss(entries).utf8), from: DocumentSource(address: request.url)))
                 ?? document

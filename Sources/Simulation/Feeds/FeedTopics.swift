@@ -56,7 +56,9 @@ struct LaneTopic {
         var headline: String
         var summary: String
         var link: String
-        var isCanceled: Bool
+        var status: NewsEvent.Status
+
+        var isCanceled: Bool { status == .canceled }
         var bytes: [UInt8]
         var lane: String
     }
@@ -82,7 +84,7 @@ struct LaneTopic {
                 return (.oneVersion, "version \(version.version) of \(id) came after \(last.version)")
             }
             let isSame = last.headline == version.headline && (!comparesSummary || last.summary == version.summary)
-            if isSame, last.isCanceled == version.isCanceled {
+            if isSame, last.status == version.status {
                 return (.nothingTwice, "\(id) was written as \(last.version) and the same as \(version.version)")
             }
         }
@@ -109,7 +111,7 @@ struct LaneTopic {
                 Version(
                     version: NewsEvent.Version(version), headline: texts["headline"] ?? "",
                     summary: texts["summary"] ?? "", link: texts["link"] ?? "",
-                    isCanceled: texts["status"] == "canceled", bytes: bytes, lane: lane)
+                    status: texts["status"].flatMap(NewsEvent.Status.init) ?? .usable, bytes: bytes, lane: lane)
             )
         }
     }

@@ -119,13 +119,14 @@ extension FeedWorld {
     /// Checks that a story stated truly by its feed was written, and that readers have its last text.
     private func checkWritten(_ item: FeedItem, _ publisher: FeedPublisher) throws(FeedViolation) {
         try checkLastText(item, publisher)
+        try checkWithheld(item, publisher)
         let isOfCalm = item.bornAt - Self.start > scenario.stormy
         let isHonest = publisher.isUndated ? item.statedDate == nil : item.statedDate == item.bornAt
         // Some stories need not be written. A server that always answers "unchanged" may delay them until they are old. After
         // many errors a feed is polled so rarely that a story may be older than `maxAge` when it is first seen. Others exceed
         // `maxPerPoll` or `maxPerHour`, left the document unseen, or were withdrawn at once.
         guard isHonest, isOfCalm || !publisher.hasLied, scenario.maxPerPoll >= 1_000, scenario.maxPerHour >= 1_000,
-            !item.isCanceled, !wasOldWhenShown(item, publisher),
+            !item.isCanceled, !item.isWithheld, !wasOldWhenShown(item, publisher),
             isOfCalm || publisher.listed.contains(item.number) && (item.edits == 0 || !item.isRekeyed)
         else { return try checkWithdrawn(item) }
         if lanes.versions(ofLink: item.link).isEmpty { try broken(.nothingLost, "\(item.link) was never written") }
@@ -139,9 +140,20 @@ extension FeedWorld {
         return shownAt - date > maxAge
     }
 
+    /// Checks that the last event of a story says that it is withheld if and only if its publisher withholds it.
+    private func checkWithheld(_ item: FeedItem, _ publisher: FeedPublisher) throws(FeedViolation) {
+        guard publisher.listed.contains(item.number), !item.isCanceled,
+            let last = lanes.versions(ofLink: item.link).last, !last.isCanceled,
+            (last.status == .withheld) != item.isWithheld
+        else { return }
+        try broken(
+            .nothingLost,
+            "\(item.link) is \(item.isWithheld ? "withheld" : "free"), and its last event says \(last.status)")
+    }
+
     /// Checks that a story's last text in calm times reaches the readers of its earlier versions.
     private func checkLastText(_ item: FeedItem, _ publisher: FeedPublisher) throws(FeedViolation) {
-        guard publisher.listed.contains(item.number), !item.isCanceled,
+        guard publisher.listed.contains(item.number), !item.isCanceled, !item.isWithheld,
             let last = lanes.versions(ofLink: item.link).last, !last.isCanceled, last.headline != item.headline
         else { return }
         try broken(

@@ -29,6 +29,19 @@ extension FeedWorld {
         publishers[name] = publisher
     }
 
+    /// Withholds one of the listed items, usually a new one, and releases half of them later.
+    mutating func withhold(_ name: String) {
+        guard !isCalm, var publisher = publishers[name] else { return }
+        agenda.add(.withhold(name), at: now + random.milliseconds(200_000...2_400_000))
+        if let number = publisher.listed.prefix(3).randomElement(using: &random), !publisher.items[number].isWithheld {
+            publisher.withhold(number, true)
+            if random.chance(percent: 50) {
+                agenda.add(.setFree(name, number), at: now + random.milliseconds(30_000...1_800_000))
+            }
+        }
+        publishers[name] = publisher
+    }
+
     private mutating func publishNow(_ publisher: inout FeedPublisher) {
         publisher.publish(
             at: now, date: publisher.isUndated ? nil : now, isBacklog: publisher.firstGivenAt == nil)

@@ -167,6 +167,12 @@ extension FeedWorld {
         }
         if let items {
             report.documents += 1
+            // What is withheld at the first reading is news when it is free.
+            if primedAt[fetching.feed] == nil {
+                for item in items where item.isWithheld {
+                    publishers[fetching.feed]?.items[item.number].isBacklog = false
+                }
+            }
             for item in items { shownAt[item.link] = shownAt[item.link] ?? now }
         }
         try give(.fetched(id, result), to: number, life: life)

@@ -94,6 +94,8 @@ public struct FeedWorld {
         case newsroom(String)
         case edit(String, Int)
         case calmNews(String, Int)
+        case withhold(String)
+        case setFree(String, Int)
         case trouble
         case start(Int)
         case sessionEnds(Int, life: Int, Int32)
@@ -149,7 +151,10 @@ public struct FeedWorld {
         publisher.isUndated = rules.isUndated
         rules.catchUpIsLive = false
         self.rules[name] = rules
-        for place in 0..<draw.number(0...40) {
+        let backlog = draw.number(0...40)
+        publisher.manners.withholds = draw.chance(percent: 25)
+        if publisher.manners.withholds { agenda.add(.withhold(name), at: now + .seconds(900)) }
+        for place in 0..<backlog {
             let age = Duration.seconds(86_400 - place * 600)
             publisher.publish(at: now, date: rules.isUndated ? nil : now - age, isBacklog: true)
         }
@@ -223,6 +228,8 @@ public struct FeedWorld {
         case .newsroom(let name): newsroom(name)
         case .edit(let name, let number): publishers[name]?.edit(number, at: now)
         case .calmNews(let name, let round): calmNews(name, round)
+        case .withhold(let name): withhold(name)
+        case .setFree(let name, let number): publishers[name]?.withhold(number, false)
         case .trouble: try trouble()
         case .start(let number): try start(number)
         case .sessionEnds(let number, let life, let partition):

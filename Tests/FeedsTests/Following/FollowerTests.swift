@@ -586,16 +586,6 @@ extension Following {
         #expect(feed.poll([entry]).actions == [.alert])
     }
 
-    @Test func `an entry that is withheld after it was sent causes no event until it is free and different`() {
-        var feed = FollowedFeed.empty()
-        feed.poll([feed.entry("a", "Storm")])
-        var held = feed.entry("a", "Storm")
-        held.status = .withheld
-        #expect(feed.poll([held]).actions == [.withheld])
-        #expect(feed.poll([feed.entry("a", "Storm")]).events == [])
-        #expect(feed.poll([feed.entry("a", "Big storm")]).actions == [.update])
-    }
-
     @Test func `a recall is always written, even of an entry that was never sent`() {
         var feed = FollowedFeed()
         feed.poll([feed.entry("a")])

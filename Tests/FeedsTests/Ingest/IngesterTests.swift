@@ -8,6 +8,7 @@ import Testing
 struct IngestDesk {
     var settings = IngestSettings()
     var document: [FeedEntry] = []
+    var isCutOff = false
     /// The records in the order of the partition.
     var topic: [StateRecord] = []
     var written: [FeedEvent] = []
@@ -105,10 +106,9 @@ struct IngestDesk {
     }
 
     private var answer: FetchResult {
-        .answered(
-            FetchAnswer(
-                status: 200, finalURL: "https://example.org/feed",
-                document: .feed(FeedDocument(format: .rss20, entries: document))))
+        var feed = FeedDocument(format: .rss20, entries: document)
+        feed.isCutOff = isCutOff
+        return .answered(FetchAnswer(status: 200, finalURL: "https://example.org/feed", document: .feed(feed)))
     }
 
     mutating func publish(_ id: String) {
@@ -270,6 +270,20 @@ struct IngestDesk {
         desk.publish("new")
         desk.live(as: "second", polls: 2)
         #expect(desk.texts == ["wire:new 1 Headline of new"])
+    }
+
+    @Test(arguments: [true, false])
+    func `undated entries are not news after a first reading that was cut off`(_ isCutOff: Bool) {
+        var desk = IngestDesk()
+        desk.isCutOff = isCutOff
+        desk.live(as: "a")
+        desk.isCutOff = false
+        desk.document = [FeedEntry(id: "old", headline: "It may have stood in the feed")]
+        desk.live(as: "b")
+        #expect(desk.written.isEmpty == isCutOff)
+        desk.document.insert(FeedEntry(id: "new", headline: "It is certainly new"), at: 0)
+        desk.live(as: "c")
+        #expect(desk.written.count == (isCutOff ? 1 : 2))
     }
 
     @Test func `an undated entry is not news after a first reading that may be stored in part`() {

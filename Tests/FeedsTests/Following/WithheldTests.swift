@@ -1,0 +1,110 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+/// Entries that the publisher withholds after they were alerted, and entries that cannot become events at first.
+struct WithheldTests {
+    private func entry(
+        _ feed: FollowedFeed, _ headline: String? = nil, version: String?, isWithheld: Bool = false,
+        embargo: Duration? = nil
+    ) -> FeedEntry {
+        var entry = feed.entry("a", headline)
+        entry.version = version.map { NewsEvent.Version($0) }
+        if isWithheld { entry.status = .withheld }
+        if let embargo { entry.embargo = .until(feed.now + .seconds(60) + embargo) }
+        return entry
+    }
+
+    @Test(arguments: ["2", nil, "1"] as [String?])
+    func `an alert that is withheld later is followed by a withheld event, with or without a new version`(
+        _ version: String?
+    ) {
+        var feed = FollowedFeed.empty()
+        #expect(feed.poll([entry(feed, version: version == nil ? nil : "1")]).actions == [.alert])
+        let withheld = feed.poll([entry(feed, version: version, isWithheld: true)])
+        #expect(withheld.actions == [.withheld])
+        #expect(withheld.events.map(\.status) == [.withheld])
+        #expect(withheld.events.map(\.version?.text) == ["2"])
+        #expect(feed.poll([entry(feed, version: version, isWithheld: true)]).events.isEmpty)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(7_200)])
+    func `an entry that is free again is an alert if its embargo had kept the first one, and else an update`(
+        embargo: Duration
+    ) {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, version: "1", embargo: embargo)])
+        feed.poll([entry(feed, version: "2", isWithheld: true, embargo: embargo)])
+        let free = feed.poll([entry(feed, version: "3", embargo: .zero)])
+        #expect(free.actions == [embargo == .zero ? .update : .alert])
+        #expect(free.events.map(\.version?.text) == ["3"])
+        #expect(feed.poll([entry(feed, version: "3", embargo: .zero)]).actions == [.unchanged])
+    }
+
+    @Test func `the publisher's next version is news after an event for which it had made none`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, version: "1")])
+        // The event takes version 2, which the publisher uses later.
+        feed.poll([entry(feed, version: "1", isWithheld: true)])
+        #expect(feed.poll([entry(feed, version: "1")]).actions == [.unchanged])
+        let free = feed.poll([entry(feed, "Another headline", version: "2")])
+        #expect(free.actions == [.update])
+        #expect(free.events.map(\.version?.text) == ["3"])
+        #expect(feed.poll([entry(feed, "Another headline", version: "2")]).actions == [.unchanged])
+        #expect(feed.poll([entry(feed, "The last headline", version: "3")]).events.map(\.version?.text) == ["4"])
+        #expect(feed.poll([entry(feed, "The last headline", version: "9")]).events.isEmpty)
+        #expect(feed.poll([entry(feed, "Really the last", version: "10")]).events.map(\.version?.text) == ["10"])
+    }
+
+    @Test func `versions ahead of the publisher's survive a change of the owner`() throws {
+        var state = EntryState()
+        state.setVersion(NewsEvent.Version("7"), publishers: NewsEvent.Version("5"))
+        let record = EntryRecord(state: state, writer: "w")
+        let parser = JSONParser()
+        let restored = try withExtendedLifetime(parser) {
+            try record.bytes.withUnsafeBufferPointer { EntryRecord(try parser.object(in: $0)) }
+        }
+        #expect(restored?.state.publishersVersion.text == "5")
+        #expect(restored?.state == state)
+    }
+
+    @Test(arguments: [Duration?.some(.zero), nil])
+    func `an entry without a headline becomes news once it has one, however far down it is by then`(age: Duration?) {
+        var feed = FollowedFeed.empty()
+        var entry = feed.entry("a", age: age)
+        entry.headline = nil
+        let first = feed.poll([entry])
+        #expect(first.actions == [.unreadable])
+        #expect(first.notes.count == 1)
+        let newer = feed.entry("b", age: age)
+        let second = feed.poll([newer, entry])
+        #expect(second.actions == [.alert, .unchanged])
+        #expect(second.notes.isEmpty)
+        entry.headline = "It has a headline now"
+        #expect(feed.poll([newer, entry]).actions == [.unchanged, .alert])
+    }
+
+    @Test func `new entries with dates older than maxAge are reported once for each document`() {
+        var feed = FollowedFeed.empty { $0.maxAge = .seconds(3_600) }
+        feed.poll([feed.entry("a")], after: .seconds(3_000))
+        feed.poll([feed.entry("a", age: .seconds(3_000))], after: .seconds(3_000))
+        feed.poll([feed.entry("a", age: .seconds(6_000))], after: .seconds(3_000))
+        let known = feed.entry("a", age: .seconds(6_060))
+        let late = feed.poll([feed.entry("c", age: .seconds(4_000)), feed.entry("b", age: .seconds(5_000)), known])
+        #expect(late.actions.prefix(2) == [.stale, .stale])
+        let note = "2 new entries came with dates older than `maxAge`, the newest 66 min old: not sent. "
+        #expect(late.notes == [note + "If its dates are in another zone, set `zone`"])
+        let again = [feed.entry("c", age: .seconds(4_060)), feed.entry("b", age: .seconds(5_060)), known]
+        #expect(feed.poll(again).notes.isEmpty)
+    }
+
+    @Test func `an entry without a headline at the first reading is not news when it has one`() {
+        var feed = FollowedFeed()
+        var entry = feed.entry("a", age: nil)
+        entry.headline = nil
+        #expect(feed.poll([entry]).actions == [.backlog])
+        entry.headline = "It has a headline now"
+        #expect(feed.poll([entry]).events.isEmpty)
+    }
+}
