@@ -75,6 +75,29 @@ struct EngineStoryTests {
         #expect(shell.reply(201, to: sent.sends[0]).sends.map { $0.text.contains("\"id\":\"y\"") } == [true])
     }
 
+    @Test(arguments: [(1, 2), (2, 2), (nil, nil)] as [(Int?, Int?)])
+    func `a withheld event ends the older versions that wait, and those that arrive later`(_ older: Int?, _ newer: Int?)
+        throws
+    {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        let sent = shell.publish(news("x"), news("s1", story: "s", version: older), news("y"))
+        let withheld = shell.publish(news("s2", story: "s", version: newer, status: "withheld"))
+        #expect(withheld.endings.map(\.result.eventID) == ["s1", "s2"])
+        #expect(withheld.outcomes == [.superseded, .withheld])
+        #expect(shell.reply(201, to: sent.sends[0]).sends.map { $0.text.contains("y") } == [true])
+        if older != newer { #expect(shell.publish(news("s1b", story: "s", version: older)).outcomes == [.superseded]) }
+    }
+
+    @Test func `a withheld event does not end a newer version that waits`() throws {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        let sent = shell.publish(
+            news("x"), news("s3", story: "s", version: 3), news("s2", story: "s", version: 2, status: "withheld"))
+        #expect(sent.outcomes == [.withheld])
+        #expect(shell.reply(201, to: sent.sends[0]).sends.map { $0.text.contains("s3") } == [true])
+    }
+
     @Test func `a withheld event is not sent`() throws {
         var shell = try TestShell()
         _ = shell.assign()

@@ -102,6 +102,9 @@ extension Engine {
     /// Settles every delivery of the record or joins it to its story.
     private mutating func admit(_ content: ExaminedRecord, _ id: DeliveryID, _ turn: inout Turn) {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
+        // A record that the ledger has settled may leave its place below.
+        let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
+        let withheldSource = withheld.map { _ in source(of: first) }
         let (wanted, isKnown) = openPlatforms(of: content, first)
         // A recall reported in a former run must also hold in this one. If the control topic keeps recalls, its order
         // is there or was lifted since.
@@ -109,7 +112,9 @@ extension Engine {
         if let routed = content.routed, routed.event.status == .canceled, !routed.isRefused, !isRecallKept {
             recallEverywhere(routed.event, content, first, &turn)
         }
-        guard wanted != 0 else { return }
+        // Also if it is known: a former run may have ended after it had reported the event, and before it had ended the older ones.
+        if let withheld, let withheldSource { withhold(withheld, from: withheldSource, in: first.slot, &turn) }
+        guard wanted != 0, let first = partitions.place(of: id) else { return }
         partitions[first.slot].examined(content, at: first.index)
         guard let routed = content.routed else {
             return settleAll(wanted, of: first, as: .undecodable, content.failure, &turn)
@@ -117,8 +122,6 @@ extension Engine {
         if routed.isRefused { return settleAll(wanted, of: first, as: .withheld, content.failure, &turn) }
         switch routed.event.status {
         case .withheld:
-            // An older held version must not leave when it is due.
-            takeBackHeld(olderThan: routed, from: source(of: first), isGone: true, &turn)
             let failure: ResultRecord.Failure =
                 routed.event.embargoUntil == .distantFuture ? .endlessEmbargo : .withheld
             return settleAll(wanted, of: first, as: .withheld, failure, &turn)

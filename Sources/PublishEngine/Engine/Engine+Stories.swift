@@ -44,6 +44,44 @@ extension Engine {
         }
     }
 
+    /// Ends everything of a story that waits, here or on the held topic, and is not newer than a withheld event. Older versions that
+    /// arrive later are outdated.
+    ///
+    /// - Parameter slot: the slot of the event's partition.
+    mutating func withhold(
+        _ withheld: RoutedEvent, from source: ResultRecord.Source, in slot: Int, _ turn: inout Turn
+    ) {
+        takeBackHeld(olderThan: withheld, from: source, isGone: true, &turn)
+        for platform in settings.platforms.indices {
+            let fingerprint = RecentDeliveries.story(withheld.orderKey, platform: platform)
+            if let version = withheld.event.version {
+                let versions = RecentDeliveries.versions(of: withheld.event, fingerprint)
+                partitions[slot].recent.restore(version, ofStory: versions)
+            }
+            for lane in lanes.ids {
+                for id in openDeliveries(of: StoryID(fingerprint, lane: lane))
+                where precedes(id, withheld, from: source) {
+                    withdraw(id, for: .superseded, &turn)
+                }
+            }
+        }
+        advanceStories(&turn)
+    }
+
+    /// Returns true if the delivery is for the same readers and is no newer version. Without versions, records on the same partition
+    /// are compared by their offsets.
+    private func precedes(_ id: DeliveryID, _ withheld: RoutedEvent, from source: ResultRecord.Source) -> Bool {
+        guard let place = partitions.place(of: id), let routed = partitions.event(of: id),
+            routed.orderKey == withheld.orderKey, routed.event.users == withheld.event.users
+        else { return false }
+        let other = self.source(of: place)
+        return switch (routed.event.version, withheld.event.version) {
+        case (let version?, let limit?): version <= limit
+        case (nil, nil): other.partition == source.partition && other.offset < source.offset
+        default: false
+        }
+    }
+
     /// Ends a waiting delivery; one in flight is awaited first and not retried.
     mutating func withdraw(_ id: DeliveryID, for reason: Delivery.Withdrawal, _ turn: inout Turn) {
         guard let place = partitions.place(of: id) else { return }

@@ -3,12 +3,14 @@ import NewsModel
 import PublishEngine
 
 /// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No
-/// process sends a returned older version while the results topic keeps the newer one's result. Checked if the window is wider
-/// than the life.
+/// process sends a returned older version while the results topic keeps the newer one's result. A process that has read a withheld
+/// version sends no older version afterwards. Checked if the window is wider than the life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// Accepted deliveries with their versions, by story.
     private var accepted: [Story: [(version: Int, delivery: Int)]] = [:]
+    /// Versions that are withheld because of their status, by story.
+    private var withheld: [Story: [(version: Int, delivery: Int, ownership: Int?)]] = [:]
 
     private struct Story: Hashable {
         var partition: TopicPartition?
@@ -22,9 +24,17 @@ struct NewestVersion: Checker {
         case .settled(let delivery, _, let result, _) where result.outcome == .accepted:
             guard let version = truth.news(of: delivery).version else { return nil }
             accepted[story(delivery, truth), default: []].append((version, delivery))
+        case .settled(let delivery, let ownership, let result, _)
+        where result.outcome == .withheld && result.error?.code == "withheld":
+            guard let version = truth.news(of: delivery).version else { return nil }
+            withheld[story(delivery, truth), default: []].append((version, delivery, ownership))
         case .sent(let number, _, _):
             let attempt = truth.attempts[number]
             guard attempt.ownership >= 0, let version = truth.news(of: attempt.delivery).version else { return nil }
+            for newer in withheld[story(attempt.delivery, truth)] ?? []
+            where newer.version > version && newer.ownership == attempt.ownership {
+                return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery)) had been withheld"
+            }
             let isReturned = truth.news(of: attempt.delivery).isReturned
             for newer in accepted[story(attempt.delivery, truth)] ?? [] where newer.version > version {
                 let isKnown = truth.resultsOf[newer.delivery].contains {
