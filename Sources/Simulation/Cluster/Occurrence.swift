@@ -66,7 +66,7 @@ enum Occurrence {
     case createTopic(String, partitions: Int)
     case growTopic(String, to: Int)
     case writeControl(Address, ControlDesk.WriteID, ControlRecord, until: Instant)
-    case writeHeld(Address, ProducedRecord, HeldPlace)
+    case writeHeld(Address, ProducedRecord, item: Int?, HeldPlace)
     case putBack(Address, HeldDesk.Return)
     case restoreHeld(Address, HeldDesk.Restore)
     case findHeldEnds(Address, look: Int)

@@ -67,7 +67,7 @@ extension SimulatedCluster {
                 let tombstone = HeldRecord.tombstone(
                     story: erasure.story, upTo: erasure.place.offset, topic: Setting.held,
                     partition: erasure.place.partition)
-                writeHeld(tombstone, erasure.place, address)
+                writeHeld(tombstone, item: nil, erasure.place, address)
             }
         case .writeAgain(let places):
             for place in places {
@@ -79,7 +79,7 @@ extension SimulatedCluster {
                 }
                 let again = HeldRecord.again(row.record, topic: Setting.held, partition: place.partition)
                 strike(.writtenAgain)
-                writeHeld(again, place, address)
+                writeHeld(again, item: row.item, place, address)
             }
         }
     }
@@ -291,11 +291,11 @@ extension SimulatedCluster {
         return row.offset
     }
 
-    private mutating func writeHeld(_ record: ProducedRecord, _ place: HeldPlace, _ address: Address) {
+    private mutating func writeHeld(_ record: ProducedRecord, item: Int?, _ place: HeldPlace, _ address: Address) {
         let soonest = now + random.milliseconds(1...12) + heldDelay()
         let at = max(processes[address.process].held?.writtenUntil ?? now, soonest)
         processes[address.process].held?.writtenUntil = at
-        agenda.add(.writeHeld(address, record, place), at: at)
+        agenda.add(.writeHeld(address, record, item: item, place), at: at)
     }
 
     private mutating func heldDelay() -> Duration {
@@ -309,13 +309,13 @@ extension SimulatedCluster {
     }
 
     /// Writes a tombstone or rewrites a record at the broker, which the write may reach although its process has died.
-    mutating func writeHeld(_ record: ProducedRecord, _ place: HeldPlace, from address: Address) {
+    ///
+    /// - Parameter item: the news in the record; `nil` for a tombstone. The topic may be recreated before the write, so the place does
+    ///   not tell.
+    mutating func writeHeld(_ record: ProducedRecord, item: Int?, _ place: HeldPlace, from address: Address) {
         guard let isAlive = mayWrite(address) else { return }
         let isAway = unavailability(of: TopicPartition(topic: Setting.held, partition: place.partition)) != nil
-        if !isAway {
-            let item = record.value == nil ? nil : truth.held[place.partition]?.row(at: place.offset)?.item
-            _ = appendHeld(record, in: place.partition, item: item)
-        }
+        if !isAway { _ = appendHeld(record, in: place.partition, item: item) }
         if isAlive { answerHeld(isAway ? .failed(place) : .written(place), address) }
     }
 

@@ -13,7 +13,8 @@ extension SimulatedCluster {
         case .giveOrder(let order, let isLift): give(order, isLift: isLift)
         case .writeControl(let address, let id, let record, let until):
             writeControl(id, record, until: until, from: address)
-        case .writeHeld(let address, let record, let place): writeHeld(record, place, from: address)
+        case .writeHeld(let address, let record, let item, let place):
+            writeHeld(record, item: item, place, from: address)
         case .putBack(let address, let one): putBack(one, from: address)
         case .restoreHeld(let address, let one): restoreHeld(one, from: address)
         case .findHeldEnds(let address, let look): findHeldEnds(look, for: address)
