@@ -96,6 +96,28 @@ struct AuditTrailTests {
         #expect((try? AuditEntry(decoding: line.encode())) == line)
     }
 
+    /// The clock of the desk is days off. The broker stamps records, or keeps the times of their writers.
+    @Test(arguments: [-8 * 86_400, 8 * 86_400] as [Int64], [true, false])
+    func `a recent order is listed whatever the clock of its sender says`(error: Int64, byBroker: Bool) {
+        var trail = AuditTrail(since: start)
+        let old = given("o0", hub, after: -7_200)
+        trail.take(old, writtenAt: old.at)
+        trail.take(applied(old, by: "a"), writtenAt: old.at)
+        let stop = given("o1", hub, after: error)
+        trail.take(stop, writtenAt: byBroker ? later : stop.at)
+        var answer = applied(stop, by: "a")
+        answer.at = later
+        trail.take(answer, writtenAt: later)
+        let resume = given("o2", hub, lifts: true, after: error)
+        trail.take(resume, writtenAt: byBroker ? later : resume.at)
+        var end = applied(resume, by: "a")
+        end.at = later
+        trail.take(end, writtenAt: later)
+        let lines = trail.lines(view(), at: later)
+        #expect(Set(lines.compactMap(\.entry.order)) == ["o1", "o2", "stop/hub"])
+        #expect(lines.count { $0.entry.replica == nil } == 2)
+    }
+
     @Test func `lines beyond the capacity are dropped, the oldest first, and counted`() {
         var trail = AuditTrail(capacity: 10)
         for number in 0..<25 { trail.take(given("o\(number)", hub, after: Int64(number))) }
@@ -120,11 +142,42 @@ struct ControlViewTests {
                 == ["stop/hub", "stop/category/World", "recall/story/S"])
     }
 
+    private let lapsing = Order(
+        id: "o", scope: .recall(story: "S"), at: start, by: "m", until: start + .seconds(600))
+
+    private func observed(beatAt time: Instant?) -> ControlView {
+        var view = view(lapsing)
+        guard let time else { return view }
+        let beat = ControlRecord.beat(.init(replica: "a", at: time, logTime: .zero)).record(on: "c")
+        view.take(SourceRecord(offset: 1, key: beat.key, value: beat.value))
+        return view
+    }
+
     @Test func `a lapsed order is not in force even if its record is on the topic`() {
-        let order = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m", until: start + .seconds(60))
-        #expect(view(order).standing(at: start) == [order])
-        #expect(view(order).standing(at: start + .seconds(60)) == [])
-        #expect(!view(order).isStanding(order.scope, at: start + .seconds(60)))
+        let view = observed(beatAt: start + .seconds(595))
+        #expect(view.standing(at: start + .seconds(599)) == [lapsing])
+        #expect(view.standing(at: start + .seconds(600)) == [])
+        #expect(!view.isStanding(lapsing.scope, at: start + .seconds(600)))
+        #expect(!view.mayHaveLapsed(lapsing, at: start + .seconds(600)))
+    }
+
+    /// The clock of the desk is days ahead, or no process runs that could support it.
+    @Test(arguments: [start, nil])
+    func `an order that has lapsed by a clock that no process supports is shown as doubtful`(beat: Instant?) {
+        let view = observed(beatAt: beat)
+        let wall = start + .seconds(8 * 86_400)
+        #expect(view.standing(at: wall) == [lapsing])
+        #expect(view.isStanding(lapsing.scope, at: wall))
+        #expect(view.orders(against: "S", categories: [], at: wall) == [lapsing])
+        #expect(view.mayHaveLapsed(lapsing, at: wall))
+        #expect(!view.mayHaveLapsed(lapsing, at: start))
+        #expect(view.lapseClock(wall) == beat)
+    }
+
+    @Test func `records of a widened topic are written to its first partition`() {
+        #expect(ControlRecord.stands(lapsing).record(on: "c").partition == 0)
+        #expect(ControlRecord.ended(replica: "a").record(on: "c").partition == 0)
+        #expect(ControlView().partitions == 1)
     }
 }
 
@@ -290,7 +343,35 @@ struct ReplacementTests {
         replacement.take(result("S", .accepted))
         #expect(replacement.lateOutcomes == 0)
         replacement.take(result("b", .accepted, story: "S", afterRecall: true))
-        replacement.take(result("c", .unknown, story: "S"))
+        replacement.take(result("c", .unknown, story: "S", afterRecall: true))
         #expect(replacement.lateOutcomes == 2)
+        // This request was not in flight at the recall.
+        replacement.take(result("d", .unknown, story: "S"))
+        #expect(replacement.lateOutcomes == 2)
+    }
+
+    @Test func `readers for whom all outcomes are unknown get no replacement and are named`() {
+        var replacement = Replacement(story: "S")
+        replacement.take(result("S", .unknown, categories: ["World", "Sports"]))
+        replacement.take(result("b", .unknown, story: "S", users: ["1f"], offset: 8))
+        #expect(replacement.doubtful == ["World", "Sports", Replacement.singleReaders])
+        replacement.take(result("b", .accepted, story: "S", users: ["1f"], offset: 8))
+        replacement.take(result("c", .accepted, story: "S"))
+        #expect(replacement.doubtful == ["Sports"])
+    }
+
+    @Test func `a replacement leaves a doubt if readers may have the story without it`() {
+        var written = WrittenReplacement()
+        #expect(!written.leavesDoubt(StoryDoubts()))
+        // The outcomes of the requests in flight have arrived since.
+        #expect(!written.leavesDoubt(StoryDoubts(inFlight: 2)))
+        #expect(written.leavesDoubt(StoryDoubts(unanswered: 1)))
+        written.unsettled = 1
+        #expect(written.leavesDoubt(StoryDoubts(inFlight: 2)))
+        #expect(written.remaining(StoryDoubts(inFlight: 2)) == StoryDoubts(inFlight: 1))
+        written.reach = ["World"]
+        #expect(!written.leavesDoubt(StoryDoubts(inFlight: 2)))
+        written.doubtful = ["Sports"]
+        #expect(written.leavesDoubt(StoryDoubts()))
     }
 }

@@ -304,13 +304,33 @@ import Testing
         #expect(!desk.recalled.contains("a"))
     }
 
-    @Test func `an order lapses by our clock if the hub does not tell the time`() {
+    /// The clock of the process is days ahead. A beat of its former run, on the same machine, is still on the topic.
+    @Test func `an order does not lapse while neither the hub nor another process supports the time`() {
         var desk = TestDesk(asksHubForTime: true)
-        desk.write(.stands(Order(recall: "a", until: desk.now.wall - .seconds(1))))
+        let truth = desk.now.wall
+        desk.now.wall = truth + .seconds(8 * 86_400)
+        desk.write(.stands(Order(recall: "a", until: truth + .seconds(300))))
+        desk.write(.beat(.init(replica: "us-before", at: desk.now.wall, logTime: .seconds(1))))
         desk.start()
-        desk.pass(.seconds(9))
+        desk.pass(.seconds(200))
+        #expect(desk.recalled.contains("a"))
+        #expect(!desk.written.contains(.lifted(.recall(story: "a"))))
+        desk.take(.hubTime(Moment(steady: desk.now.steady, wall: truth + .seconds(200))))
+        desk.pass(.seconds(99))
         #expect(desk.recalled.contains("a"))
         desk.pass(.seconds(2))
+        #expect(!desk.recalled.contains("a"))
+    }
+
+    @Test func `an order lapses by our clock if another living process supports it`() {
+        var desk = TestDesk(asksHubForTime: true)
+        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(20))))
+        desk.start()
+        desk.pass(.seconds(60))
+        #expect(desk.recalled.contains("a"))
+        desk.write(.beat(.init(replica: "other", at: desk.now.wall, logTime: .seconds(60))))
+        desk.read()
+        desk.pass(.seconds(1))
         #expect(!desk.recalled.contains("a"))
     }
 

@@ -60,6 +60,40 @@ struct StoryHistoryTests {
         #expect(accepted.map(\.hasSingleReaders) == [true, false, false])
     }
 
+    @Test func `an event is in doubt while the outcome of one of its deliveries is unknown`() {
+        let history = history(
+            result("a", .accepted, at: 1), result("a", .unknown, .apple, categories: ["Sports"], at: 7),
+            result("a", .unknown, .fcmv1, categories: ["World"], at: 5), result("b", .unknown, at: 3),
+            result("b", .accepted, at: 9), result("c", .unknown, at: 4, users: ["1f"]), result("d", .rejected),
+            result("e", .unknown, story: "T"))
+        #expect(history.accepted.map(\.eventID) == ["a", "b"])
+        #expect(history.unknown.map(\.eventID) == ["c", "a"])
+        #expect(history.unknown.map(\.at) == [start + .seconds(4), start + .seconds(5)])
+        #expect(history.unknown.map { Set($0.categories) } == [[], ["World", "Sports"]])
+        #expect(history.unknown.map(\.hasSingleReaders) == [true, false])
+    }
+
+    @Test func `requests in flight and processes without an answer leave the story in doubt`() {
+        let recall = Instruction(id: "o", scope: .recall(story: "S"), at: start, by: "m")
+        var signs = LifeSigns(capacity: 9)
+        for replica in ["a", "b"] { signs.heard(.init(replica: replica, at: start, logTime: .zero)) }
+        var answers = OrderAnswers(to: recall)
+        #expect(StoryDoubts(answers) == StoryDoubts(isUnheard: true))
+        if let order = recall.order { answers.take(.stands(order), signs) }
+        #expect(StoryDoubts(answers) == StoryDoubts(unanswered: 2, isUnheard: true))
+        func answer(_ replica: String, inFlight: Int) -> AuditEntry {
+            AuditEntry(
+                at: start, scope: "recall/story/S", action: .recall, order: "o", replica: replica,
+                applied: AppliedOrder(order: "o", inFlight: inFlight))
+        }
+        answers.take(answer("a", inFlight: 0))
+        #expect(StoryDoubts(answers) == StoryDoubts(unanswered: 1))
+        answers.take(answer("b", inFlight: 0))
+        #expect(StoryDoubts(answers).isEmpty)
+        answers.take(answer("b", inFlight: 2))
+        #expect(StoryDoubts(answers) == StoryDoubts(inFlight: 2))
+    }
+
     @Test func `a recall's ended deliveries are those that were not sent since`() {
         let ended = history(
             result("a", .canceled, code: "recalled", offset: 2), result("a", .duplicate, offset: 3),

@@ -150,3 +150,15 @@ func `a failing life is shrunk to its relevant parts`() throws {
     #expect(shrunk.news.isEmpty)
     #expect(Failure(seed: 7, violation: found, shrunk: shrunk).description.contains("newswire simulate --seed 7"))
 }
+
+/// A lapse is final for all processes. Neither the hub nor another process can contradict the clock.
+@Test
+func `a process that starts alone with a clock that is days ahead ends no recall`() throws {
+    var options = Options()
+    (options.lonelyClock, options.controlTopic, options.orders) = (100, 100, 100)
+    // Life 230 breaks a promise if the clock of the process alone decides.
+    for seed in 200...240 as ClosedRange<UInt64> {
+        let report = try Campaign.live(Scenario(seed: seed, options: options)).get()
+        #expect(report.records > 0)
+    }
+}

@@ -111,7 +111,7 @@ final class ControlLoop: @unchecked Sendable {
                 deliver(.known(isKnown))
             case .write(let id, let record): write(record.record(on: topics.control), id)
             case .audit(let id, let entry):
-                write(ProducedRecord(topic: topics.audit, key: Array(entry.scope.utf8), value: entry.encode()), id)
+                write(entry.record(on: topics.audit), id)
             case .formerlyHeld(let totals): deliver(.formerlyHeld(totals))
             case .readAnew(let reading): reader.readAnew(reading)
             case .confirmed(let number, let shard): deliver(.confirmed(number, shard: shard))

@@ -15,25 +15,25 @@ public struct ControlReading {
 
     /// - Throws: an error if the topic is missing or cannot be read.
     public func view(isStopped: () -> Bool = { false }) throws(KafkaFailure) -> ControlView {
-        var view = ControlView()
+        var view = ControlView(partitions: try partitions(of: topics.control))
         try read(topics.control, from: .beginning, end: .highWatermark, isStopped) { view.take($0) }
         return view
     }
 
     /// - Parameter since: earlier lines are omitted.
     public func trail(since: Instant? = nil, isStopped: () -> Bool = { false }) throws(KafkaFailure) -> AuditTrail {
-        var trail = AuditTrail()
-        // Starts an hour earlier by the records' times, because a writer's clock may differ from the broker's.
-        let start = since.map { TopicReader.Start.time($0 - .seconds(3600)) } ?? .beginning
-        try read(topics.audit, from: start, isStopped) { record in
-            guard let entry = AuditEntry(record), since.map({ entry.at >= $0 }) ?? true else { return }
-            trail.take(entry)
+        _ = try partitions(of: topics.audit)
+        var trail = AuditTrail(since: since)
+        // Read from the beginning, because the time index contains the times of writers, whose clocks may be wrong.
+        try read(topics.audit, from: .beginning, isStopped) { record in
+            if let entry = AuditEntry(record) { trail.take(entry, writtenAt: record.timestamp) }
         }
         return trail
     }
 
     /// Returns the last lines of the audit topic, which contain the answers to recent orders.
     public func recentTrail() throws(KafkaFailure) -> AuditTrail {
+        _ = try partitions(of: topics.audit)
         var trail = AuditTrail()
         try read(topics.audit, from: .last(Self.recentLines), { false }) { record in
             if let entry = AuditEntry(record) { trail.take(entry) }
@@ -43,16 +43,21 @@ public struct ControlReading {
 
     private static let recentLines: Int64 = 2_000
 
-    /// Time to wait for an open transaction to end.
-    private static let patience = Duration.seconds(5)
+    /// Time to wait for an open transaction to end. Commands answer within five seconds.
+    static let patience = Duration.seconds(3)
+
+    /// - Throws: an error if the topic is missing.
+    private func partitions(of topic: String) throws(KafkaFailure) -> Int {
+        guard let count = try KafkaAdmin(settings: settings).partitionCounts(of: [topic])[topic] else {
+            throw .missing(topic: topic)
+        }
+        return count
+    }
 
     private func read(
         _ topic: String, from start: TopicReader.Start, end: KafkaAdmin.End = .lastStable, _ isStopped: () -> Bool,
         _ take: (SourceRecord) -> Void
     ) throws(KafkaFailure) {
-        guard try KafkaAdmin(settings: settings).partitionCounts(of: [topic])[topic] != nil else {
-            throw .missing(topic: topic)
-        }
         let reader = try TopicReader(settings: settings, topic: topic, from: start, end: end)
         var deadline = ContinuousClock.now + Self.patience
         while !reader.isAtEnd, !isStopped() {

@@ -103,6 +103,7 @@ public final class ControlRoom: Sendable {
             settings: settings, topic: topics.audit, from: .last(Int64(Self.linesMax)), follow: true)
         let control = try TopicReader(settings: settings, topic: topics.control, follow: true)
         var scene = Scene()
+        scene.view = ControlView(partitions: counts[topics.control] ?? 1)
         while isWatched {
             for read in try audit.next(timeout: .milliseconds(20)) {
                 if let entry = AuditEntry(read.record) { scene.trail.take(entry) }

@@ -23,7 +23,7 @@ extension OrderDesk {
         var replacement = Replacement(story: story, topics: lanes)
         let results = NamedResults(story)
         let reader = try TopicReader(
-            settings: settings, topic: topic, from: .time(order.at - Order.recallLasts), follow: true)
+            settings: settings, topic: topic, from: .time(earliest(order.at) - Order.recallLasts), follow: true)
         let deadline = now().steady + patience
         while !reader.isAtEnd || (replacement.lateOutcomes < inFlight && now().steady < deadline) {
             for read in try reader.next(timeout: .milliseconds(200)) {
@@ -36,6 +36,8 @@ extension OrderDesk {
         }
         try replaceForSingleReaders(text, order, &replacement, environment, &written, until: now().steady + patience)
         written.reach = replacement.reach
+        written.doubtful = replacement.doubtful
+        written.unsettled = max(inFlight - replacement.lateOutcomes, 0)
         return written
     }
 
@@ -64,12 +66,4 @@ extension OrderDesk {
             }
         }
     }
-}
-
-/// The destinations of a written replacement.
-public struct WrittenReplacement: Sendable, Hashable {
-    /// The categories whose readers get it, and `Replacement.singleReaders` if single readers get it.
-    public var reach: [String] = []
-    /// The topics that it was written to.
-    public var topics: Set<String> = []
 }

@@ -15,10 +15,12 @@ public final class OrderDesk {
     private let publisher: RecordPublisher
     let now: () -> Moment
     /// The orders in force and the living processes.
-    public private(set) var view = ControlView()
+    public private(set) var view: ControlView
 
     /// Time limit for reading the control topic.
     private static let readingMax = Duration.seconds(20)
+    /// Time to wait for an open transaction to end. Commands answer within five seconds.
+    private static let heldUpMax = ControlReading.patience
     /// Time to wait for an answer if no known process could answer.
     private static let unheardPatience = Duration.seconds(1)
     /// Time limit for the brokers to store a record.
@@ -32,7 +34,7 @@ public final class OrderDesk {
     ) throws(KafkaFailure) {
         let admin = try KafkaAdmin(settings: settings)
         let counts = try admin.partitionCounts(of: [topics.control, topics.audit])
-        guard counts[topics.control] != nil else {
+        guard let partitions = counts[topics.control] else {
             throw .missing(
                 topic: topics.control,
                 ": no process can be told. News is still sent, an event with status canceled recalls its story in the "
@@ -41,6 +43,7 @@ public final class OrderDesk {
         guard counts[topics.audit] != nil else {
             throw .missing(topic: topics.audit, ": orders are not given unrecorded")
         }
+        view = ControlView(partitions: partitions)
         self.topics = topics
         self.settings = settings
         self.now = now
@@ -48,10 +51,13 @@ public final class OrderDesk {
         publisher = try RecordPublisher(settings: admin.limitingBatches(settings, to: [topics.audit, topics.control]))
         try publisher.prepare([topics.audit, topics.control])
         let deadline = now().steady + Self.readingMax
+        var heldUpUntil = now().steady + Self.heldUpMax
         while !control.isAtEnd {
-            for read in try control.next(timeout: .milliseconds(20)) { view.take(read.record) }
+            let records = try control.next(timeout: .milliseconds(20))
+            for read in records { view.take(read.record) }
+            if !records.isEmpty || !control.isHeldUp { heldUpUntil = now().steady + Self.heldUpMax }
+            guard now().steady < heldUpUntil else { throw .heldUp(topic: topics.control) }
             guard now().steady < deadline else {
-                if control.isHeldUp { throw .heldUp(topic: topics.control) }
                 throw KafkaFailure(
                     code: "_TIMED_OUT",
                     detail: "Topic \(topics.control) could not be read to its end within \(Self.readingMax)")
@@ -115,12 +121,15 @@ public final class OrderDesk {
         return OrderOutcome(answers: answers, took: now().steady - begin.steady)
     }
 
+    /// Returns the given time, or the time of the living processes if that is earlier. This machine's clock may be ahead.
+    func earliest(_ wall: Instant) -> Instant { view.lapseClock(wall) ?? wall }
+
     /// Returns what readers have received of the story, from the results of the lifetime of a recall.
     public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
         var history = StoryHistory(story: story)
         let results = NamedResults(story)
         let reader = try TopicReader(
-            settings: settings, topic: topic, from: .time(now().wall - Order.recallLasts))
+            settings: settings, topic: topic, from: .time(earliest(now().wall) - Order.recallLasts))
         while !reader.isAtEnd {
             for read in try reader.next(timeout: .milliseconds(200)) {
                 if let result = results.result(in: read.record) { history.take(result) }
@@ -182,8 +191,10 @@ extension Instruction {
 }
 
 extension AuditEntry {
+    /// Makes the record for the audit topic. Its partition is that of orders, so that lines keep their order.
     public func record(on topic: String) -> ProducedRecord {
-        ProducedRecord(topic: topic, key: Array(scope.utf8), value: encode())
+        ProducedRecord(
+            topic: topic, partition: ControlRecord.partition, key: Array(scope.utf8), value: encode())
     }
 
     /// - Returns: `nil` if the record is not a valid audit line.

@@ -10,14 +10,41 @@ public struct AuditTrail: Sendable, Hashable {
     }
 
     private let capacity: Int
+    private let since: Instant?
+    /// Announcements older than `since`, by the name that their answers use.
+    private var older: [String: AuditEntry] = [:]
     private var entries: [AuditEntry] = []
     /// Number of lines dropped to stay within the capacity.
     public private(set) var dropped = 0
 
-    /// - Parameter capacity: the number of lines kept. Up to twice as many are buffered before the oldest are dropped.
-    public init(capacity: Int = 100_000) { self.capacity = max(capacity, 1) }
+    /// - Parameters:
+    ///   - capacity: the number of lines kept. Up to twice as many are buffered before the oldest are dropped.
+    ///   - since: earlier lines are omitted.
+    public init(capacity: Int = 100_000, since: Instant? = nil) {
+        self.capacity = max(capacity, 1)
+        self.since = since
+    }
 
-    public mutating func take(_ entry: AuditEntry) {
+    /// Receives the next line of the topic.
+    ///
+    /// A line is as recent as the later of its own time and that of its record, because its writer's clock may be behind. An order
+    /// is also as recent as the first answer to it.
+    ///
+    /// - Parameter time: the timestamp of the line's record.
+    public mutating func take(_ entry: AuditEntry, writtenAt time: Instant? = nil) {
+        guard let since else { return append(entry) }
+        let name = entry.answerName
+        guard max(entry.at, time ?? entry.at) >= since else {
+            if let name, entry.replica == nil, older.count < capacity { older[name] = entry }
+            return
+        }
+        if let announcement = name.flatMap({ older.removeValue(forKey: $0) }), entry.applied != nil {
+            append(announcement)
+        }
+        append(entry)
+    }
+
+    private mutating func append(_ entry: AuditEntry) {
         entries.append(entry)
         guard entries.count >= 2 * capacity else { return }
         dropped += entries.count - capacity
@@ -94,6 +121,11 @@ public struct AuditTrail: Sendable, Hashable {
 
     /// Longest time from an order's announcement to its record on the control topic.
     private static let settlingTime = Duration.seconds(15)
+}
+
+extension AuditEntry {
+    /// The name that an announcement and its answers share: the order's id or, for an end, the scope. A notification has no answers.
+    fileprivate var answerName: String? { action == .send ? nil : action.isEnd ? scope : order }
 }
 
 extension AuditEntry.Action {

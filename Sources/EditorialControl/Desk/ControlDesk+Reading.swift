@@ -42,7 +42,11 @@ extension ControlDesk {
         case .lifted(let scope): readLift(of: scope, at: record.timestamp ?? now.wall, now)
         case .beat(let beat):
             beats.heard(beat, now)
-            if beat.replica == settings.replica, beats.saw(beat, now) { see() }
+            if beat.replica == settings.replica {
+                if beats.saw(beat, now) { see() }
+            } else if case .following = phase {
+                beats.metCompany(now)
+            }
         case .ended(let replica): beats.ended(replica)
         case .environment(let found): read(found)
         case .noEnvironment: read(nil)

@@ -87,20 +87,13 @@ extension ControlDesk {
 
     // MARK: Lapses
 
-    /// The time the hub has to tell the time at the start.
-    static let timeInquiryLasts = Duration.seconds(10)
-
     /// The time by which orders lapse. A lapse is final for all processes, so a clock that is ahead must not cause one: the earliest
     /// time counts of our clock, the hub's, and those of the processes that live.
+    ///
+    /// Without the hub and without another process, orders stay in force. Nothing can be sent without the hub in any case.
     func lapseClock(_ now: Moment) -> Instant {
-        if settings.asksHubForTime, !clock.hasHeardHub, now.steady - (startedAt ?? now.steady) < Self.timeInquiryLasts {
-            return .distantPast
-        }
-        let ours = clock.embargoClock(now)
-        guard let others = beats.earliestTime(besides: settings.replica), ours - others > Beats.timeTolerance else {
-            return ours
-        }
-        return others
+        if settings.asksHubForTime, !clock.hasHeardHub, !beats.hasCompany(now) { return .distantPast }
+        return beats.lapseClock(clock.embargoClock(now), besides: settings.replica)
     }
 
     /// The other clocks are asked only about orders that have lapsed by ours, because most have not.

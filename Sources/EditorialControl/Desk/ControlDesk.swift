@@ -19,7 +19,8 @@ public struct ControlDesk: Sendable {
         /// Duration of silence on the topic that raises an alarm.
         public var staleAfter = Duration.seconds(60)
         public var onStale = OnStale.continue
-        /// No order lapses before `Input.hubTime`, or before the hub had `timeInquiryLasts` to tell the time.
+        /// True if the hub's time reaches this process as `Input.hubTime`. No order lapses then by our clock alone: the hub or
+        /// another living process must support the time.
         public var asksHubForTime = false
 
         public init(replica: String?, shards: Int, environment: HubEnvironment? = nil) {
@@ -142,7 +143,6 @@ public struct ControlDesk: Sendable {
     var silence = Silence()
     /// Clock for lapses: see `lapseClock`.
     var clock = WallClock()
-    var startedAt: Instant?
     var beats = Beats()
     /// Recalls given by events before the orders were known.
     var early: [EventRecall] = []
@@ -197,7 +197,6 @@ public struct ControlDesk: Sendable {
     /// - Returns: the actions in the order in which they must be carried out.
     public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
         if let step = clock.look(now) { note(.clockStepped(step)) }
-        startedAt = startedAt ?? now.steady
         switch input {
         case .began(let reading): begin(reading, now)
         case .records(let records): for record in records { take(record, now) }

@@ -39,6 +39,9 @@ struct Beats: Sendable {
     private var isUndated = false
     private(set) var clock = LogClock()
     private var signs = LifeSigns(capacity: 1_000)
+    /// Time of the last beat of another process that arrived while the topic was followed, by the monotonic clock. Such a process
+    /// lives, whereas a beat read from the beginning may be that of our own former run.
+    private var companyAt: Instant?
 
     private static let forgottenAfter = Duration.seconds(3_600)
     private static let retryAfter = Duration.seconds(1)
@@ -83,6 +86,14 @@ struct Beats: Sendable {
         if let time = signs.time { clock.heard(time, now) }
     }
 
+    /// Notes a beat of another process that arrived while the topic was followed.
+    mutating func metCompany(_ now: Moment) { companyAt = now.steady }
+
+    /// True if another process was heard recently while the topic was followed.
+    func hasCompany(_ now: Moment) -> Bool {
+        companyAt.map { now.steady - $0 <= ControlRecord.Beat.countsFor } ?? false
+    }
+
     /// Handles the end of a reading of the topic.
     mutating func reachedEnd(_ now: Moment) { clock.begin(now) }
 
@@ -98,12 +109,9 @@ struct Beats: Sendable {
     /// Number of processes that count as living.
     var living: Int { signs.living.count }
 
-    /// A beat is that much older than the time at which it is looked at, at most, if the clocks agree.
-    static let timeTolerance = ControlRecord.Beat.countsFor + ClockWitnesses.tolerance
-
-    /// The earliest of the wall clock times on the last beats of the other processes that count as living; `nil` without any.
-    func earliestTime(besides replica: String?) -> Instant? {
-        signs.earliestTime(besides: replica)
+    /// See `LifeSigns.lapseClock`.
+    func lapseClock(_ wall: Instant, besides replica: String?) -> Instant {
+        signs.lapseClock(wall, besides: replica)
     }
 }
 

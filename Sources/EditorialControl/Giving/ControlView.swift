@@ -11,8 +11,10 @@ public struct ControlView: Sendable, Hashable {
     public private(set) var signs = LifeSigns(capacity: 10_000)
     /// Offset of the record of each order in force.
     private var offsets: [ControlScope: Int64] = [:]
+    /// Number of partitions of the topic. Records in several partitions have no common order.
+    public let partitions: Int
 
-    public init() {}
+    public init(partitions: Int = 1) { self.partitions = partitions }
 
     /// - Returns: the decoded record; `nil` if it has no meaning.
     @discardableResult
@@ -35,9 +37,21 @@ public struct ControlView: Sendable, Hashable {
         return reading.record
     }
 
+    /// The time by which orders lapse: the given wall clock, or the earliest time on a living process's beat if the clock is ahead of
+    /// that. `nil` without a living process, because a single clock may be wrong.
+    public func lapseClock(_ wall: Instant) -> Instant? { signs.living.isEmpty ? nil : signs.lapseClock(wall) }
+
     /// Returns the orders in force, sorted by scope. A lapsed order is not in force, even if its record is still on the topic.
+    ///
+    /// Includes orders that may have lapsed: see `mayHaveLapsed`.
     public func standing(at wall: Instant) -> [Order] {
-        orders.all.filter { !$0.hasLapsed(at: wall) }
+        let clock = lapseClock(wall)
+        return orders.all.filter { order in clock.map { !order.hasLapsed(at: $0) } ?? true }
+    }
+
+    /// Returns true if the order has lapsed by the given wall clock, and no living process supports that.
+    public func mayHaveLapsed(_ order: Order, at wall: Instant) -> Bool {
+        order.hasLapsed(at: wall) && !(lapseClock(wall).map { order.hasLapsed(at: $0) } ?? false)
     }
 
     /// Returns the orders in force against a notification sent without a lane: stops of the hub or its categories, and a recall
@@ -54,9 +68,10 @@ public struct ControlView: Sendable, Hashable {
         }
     }
 
-    /// Returns the order in force; `nil` if there is no such order or it has lapsed.
+    /// Returns the order in force; `nil` if there is no such order or it has lapsed. Includes an order that may have lapsed.
     public func order(_ scope: ControlScope, at wall: Instant) -> Order? {
-        orders[scope].flatMap { $0.hasLapsed(at: wall) ? nil : $0 }
+        guard let order = orders[scope] else { return nil }
+        return lapseClock(wall).map { order.hasLapsed(at: $0) } ?? false ? nil : order
     }
 
     /// Returns the living processes that have not confirmed the order, sorted by name. A process confirms it with a line on the

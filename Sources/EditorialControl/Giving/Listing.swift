@@ -4,8 +4,12 @@ package import NewsModel
 // no value.
 
 extension Order {
-    /// - Parameter unconfirmed: the living processes that have not confirmed the order.
-    package func list(unconfirmed: [ControlRecord.Beat], into json: inout JSONWriter) {
+    /// - Parameters:
+    ///   - unconfirmed: the living processes that have not confirmed the order.
+    ///   - mayHaveLapsed: true if it has lapsed by a clock that no process supports.
+    package func list(
+        unconfirmed: [ControlRecord.Beat], mayHaveLapsed: Bool = false, into json: inout JSONWriter
+    ) {
         json.object { json in
             json.field("scope", scope.key)
             json.field("do", scope.verb)
@@ -13,6 +17,7 @@ extension Order {
             json.field("by", by)
             json.field("reason", orNull: reason)
             if let until { json.field("until", until) } else { json.null("until") }
+            if mayHaveLapsed { json.field("mayHaveLapsed", true) }
             json.field("replacement", replacement)
             json.array("unconfirmed", of: unconfirmed.map(\.replica))
         }

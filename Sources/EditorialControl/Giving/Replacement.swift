@@ -6,6 +6,9 @@ public struct Replacement: Sendable, Hashable {
     private let story: String
     private var accepted: ResultRecord?
     private var categories: [String] = []
+    /// Categories of results that are unknown, and source positions of such results for single readers.
+    private var unknownCategories: [String] = []
+    private var unknownOriginals: Set<ResultRecord.Source> = []
     private var isTest = true
     /// Source positions of events for single readers. Results do not name these readers.
     public private(set) var originals: Set<ResultRecord.Source> = []
@@ -35,7 +38,8 @@ public struct Replacement: Sendable, Hashable {
     /// - Parameter result: any result; those of other stories change nothing.
     public mutating func take(_ result: ResultRecord) {
         guard result.story ?? result.eventID == story else { return }
-        if result.afterRecall || result.outcome == .unknown { lateOutcomes += 1 }
+        if result.afterRecall { lateOutcomes += 1 }
+        if result.outcome == .unknown { noteUnknown(result) }
         guard result.outcome == .accepted else { return }
         // The event's categories have other readers, who never saw it.
         guard result.users.isEmpty else {
@@ -46,6 +50,16 @@ public struct Replacement: Sendable, Hashable {
         isTest = isTest && result.isTest
         // The replacement goes to the partition of the newest result, where the story's events are in order.
         if accepted.map({ $0.settledAt <= result.settledAt }) ?? true { accepted = result }
+    }
+
+    private mutating func noteUnknown(_ result: ResultRecord) {
+        guard result.users.isEmpty else {
+            if unknownOriginals.count < Self.originalsMax { unknownOriginals.insert(result.source) }
+            return
+        }
+        for category in result.categories where !unknownCategories.contains(category) {
+            unknownCategories.append(category)
+        }
     }
 
     /// Returns the record for the lane of the story; `nil` if the hub accepted nothing of it.
@@ -96,6 +110,40 @@ public struct Replacement: Sendable, Hashable {
         (accepted == nil ? [] : categories) + (audiences.isEmpty ? [] : [Self.singleReaders])
     }
 
+    /// The audiences that may have the story and get no replacement, because no result says that the hub accepted it for them.
+    public var doubtful: [String] {
+        unknownCategories.filter { accepted == nil || !categories.contains($0) }
+            + (unknownOriginals.isSubset(of: originals) ? [] : [Self.singleReaders])
+    }
+
     /// Represents readers named by events in `reach`.
     public static let singleReaders = "single readers"
+}
+
+/// The destinations of a written replacement.
+public struct WrittenReplacement: Sendable, Hashable {
+    /// The categories whose readers get it, and `Replacement.singleReaders` if single readers get it.
+    public var reach: [String] = []
+    /// The audiences that may have the story and get no replacement.
+    public var doubtful: [String] = []
+    /// Number of requests that were in flight at the recall and for which no result says that the hub may have accepted them.
+    public var unsettled = 0
+    /// The topics that it was written to.
+    public var topics: Set<String> = []
+
+    public init() {}
+
+    /// What is still not known after the wait for the requests in flight.
+    ///
+    /// - Parameter doubts: what was not known when the recall had been answered.
+    public func remaining(_ doubts: StoryDoubts) -> StoryDoubts {
+        var doubts = doubts
+        doubts.inFlight = unsettled
+        return doubts
+    }
+
+    /// True if readers may have the story who get no replacement.
+    public func leavesDoubt(_ doubts: StoryDoubts) -> Bool {
+        !doubtful.isEmpty || reach.isEmpty && !remaining(doubts).isEmpty
+    }
 }

@@ -3,16 +3,19 @@ public import NewsModel
 /// The fate of a story according to its results: what readers have received of it, and what a recall has ended.
 public struct StoryHistory: Sendable {
     public let story: String
-    private var events: [String: Accepted] = [:]
-    /// Number of accepted results that were dropped for lack of room.
+    private var events: [String: Sent] = [:]
+    /// Deliveries whose outcome is unknown, and those that the hub accepted.
+    private var doubts: [DeliveryName: Sent] = [:]
+    private var taken: Set<DeliveryName> = []
+    /// Number of accepted and unknown results that were dropped for lack of room.
     public private(set) var dropped = 0
 
     private static let eventsMax = 1_000
 
-    /// An event accepted by the hub.
-    public struct Accepted: Sendable, Hashable {
+    /// An event that the hub has accepted or may have accepted.
+    public struct Sent: Sendable, Hashable {
         public var eventID: String
-        /// Time at which the hub first accepted the event.
+        /// Time of the event's first such result.
         public var at: Instant
         /// Its readers' categories; empty if it went only to single readers.
         public var categories: [String]
@@ -20,6 +23,21 @@ public struct StoryHistory: Sendable {
         public var hasSingleReaders = false
         /// True if it went to testers only.
         public var isTest: Bool
+
+        fileprivate mutating func add(_ result: ResultRecord) {
+            at = min(at, result.settledAt)
+            guard result.users.isEmpty else {
+                hasSingleReaders = true
+                return
+            }
+            for category in result.categories where !categories.contains(category) { categories.append(category) }
+        }
+
+        fileprivate mutating func add(_ other: Sent) {
+            at = min(at, other.at)
+            hasSingleReaders = hasSingleReaders || other.hasSingleReaders
+            for category in other.categories where !categories.contains(category) { categories.append(category) }
+        }
     }
 
     public init(story: String) { self.story = story }
@@ -28,21 +46,22 @@ public struct StoryHistory: Sendable {
     public mutating func take(_ result: ResultRecord) {
         guard let id = result.eventID, result.story ?? id == story else { return }
         noteEnd(of: id, result)
-        guard result.outcome == .accepted else { return }
-        guard events[id] != nil || events.count < Self.eventsMax else {
+        guard result.outcome.mayHaveLeft else { return }
+        let name = DeliveryName(event: id, platform: result.platform)
+        let isAccepted = result.outcome == .accepted
+        let known = isAccepted ? events[id] : doubts[name]
+        guard known != nil || (isAccepted ? events.count : doubts.count) < Self.eventsMax else {
             dropped += 1
             return
         }
-        var event = events[id] ?? Accepted(eventID: id, at: result.settledAt, categories: [], isTest: result.isTest)
-        event.at = min(event.at, result.settledAt)
-        if result.users.isEmpty {
-            for category in result.categories where !event.categories.contains(category) {
-                event.categories.append(category)
-            }
+        var event = known ?? Sent(eventID: id, at: result.settledAt, categories: [], isTest: result.isTest)
+        event.add(result)
+        if isAccepted {
+            events[id] = event
+            taken.insert(name)
         } else {
-            event.hasSingleReaders = true
+            doubts[name] = event
         }
-        events[id] = event
     }
 
     /// Deliveries ended by a recall. A later result of the same delivery with another outcome removes the entry.
@@ -75,5 +94,46 @@ public struct StoryHistory: Sendable {
     }
 
     /// Accepted events, the earliest first.
-    public var accepted: [Accepted] { events.values.sorted { ($0.at, $0.eventID) < ($1.at, $1.eventID) } }
+    public var accepted: [Sent] { Self.sorted(events.values) }
+
+    /// Events with a delivery that the hub may have accepted, the earliest first. A delivery that was accepted later is not in doubt.
+    public var unknown: [Sent] {
+        let open = doubts.filter { !taken.contains($0.key) }.values
+        return Self.sorted(Dictionary(open.map { ($0.eventID, $0) }) { $0.merged(with: $1) }.values)
+    }
+
+    private static func sorted(_ events: some Sequence<Sent>) -> [Sent] {
+        events.sorted { ($0.at, $0.eventID) < ($1.at, $1.eventID) }
+    }
+}
+
+extension StoryHistory.Sent {
+    fileprivate func merged(with other: Self) -> Self {
+        var merged = self
+        merged.add(other)
+        return merged
+    }
+}
+
+/// What the answers to a recall leave unknown about the story. Results may be missing for requests that were in flight.
+public struct StoryDoubts: Sendable, Hashable {
+    /// Number of requests that were in flight when the recall arrived.
+    public var inFlight: Int
+    /// Number of known processes that have not answered.
+    public var unanswered: Int
+    /// True if no process has answered.
+    public var isUnheard: Bool
+
+    public init(inFlight: Int = 0, unanswered: Int = 0, isUnheard: Bool = false) {
+        (self.inFlight, self.unanswered, self.isUnheard) = (inFlight, unanswered, isUnheard)
+    }
+
+    public init(_ answers: OrderAnswers) {
+        self.init(
+            inFlight: answers.met.inFlight, unanswered: answers.missing.count + answers.unheard.count,
+            isUnheard: answers.applied == 0)
+    }
+
+    /// True if the results show everything that the hub has accepted.
+    public var isEmpty: Bool { inFlight == 0 && unanswered == 0 && !isUnheard }
 }

@@ -75,11 +75,14 @@ public enum ControlRecord: Sendable, Hashable {
         }
     }
 
-    /// Makes the record for the control topic. The topic should have one partition. If it has more, the hash of the key selects
-    /// the partition, so that all writers of a key agree.
+    /// Makes the record for the control topic. The topic must have one partition. If it was widened, every writer still uses the first
+    /// one, because running processes notice another partition late and read it in no common order with the first.
     public func record(on topic: String) -> ProducedRecord {
-        ProducedRecord(topic: topic, key: Array(key.utf8), value: value)
+        ProducedRecord(topic: topic, partition: Self.partition, key: Array(key.utf8), value: value)
     }
+
+    /// The partition for all records of the control topic and all lines of the audit topic.
+    public static let partition: Int32 = 0
 }
 
 /// What the held topic contained when a process had read it to its end.

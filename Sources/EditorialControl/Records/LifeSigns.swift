@@ -57,9 +57,15 @@ public struct LifeSigns: Sendable, Hashable {
         unordered.sorted { $0.replica < $1.replica }
     }
 
-    /// The earliest of the wall clock times on the last beats of the other living processes; `nil` without any.
-    func earliestTime(besides replica: String?) -> Instant? {
-        unordered.lazy.filter { $0.replica != replica }.map(\.at).min()
+    /// If the clocks agree, a living process's beat is at most this much older than the time at which it is evaluated.
+    private static let timeTolerance = ControlRecord.Beat.countsFor + ClockWitnesses.tolerance
+
+    /// The time by which orders lapse: the given wall clock, unless it is ahead of the beat of another living process. Then the
+    /// earliest of the wall clock times on such beats counts.
+    func lapseClock(_ wall: Instant, besides replica: String? = nil) -> Instant {
+        let others = unordered.lazy.filter { $0.replica != replica }.map(\.at).min()
+        guard let others, wall - others > Self.timeTolerance else { return wall }
+        return others
     }
 
     private var unordered: [ControlRecord.Beat] {

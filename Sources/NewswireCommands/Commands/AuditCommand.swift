@@ -19,7 +19,8 @@ struct AuditCommand: ParsableCommand {
 
             An order stands here before it takes effect, so one whose author was cut off in between is seen: it is \
             marked as never applied. With --json a line of a process has its name as replica and, as applied, the \
-            deliveries that the order met: waiting, and inFlight to the hub. Times are those of whoever wrote the line.
+            deliveries that the order met: waiting, and inFlight to the hub. Times are those of whoever wrote the line; \
+            for --since a line is as recent as its record, and an order as recent as the first answer to it.
 
             Exit code 1 if the control or the audit topic cannot be read.
             """)
@@ -42,7 +43,11 @@ struct AuditCommand: ParsableCommand {
             // Reads the audit topic first, because an order is written there before it is in force.
             let trail = try reading.trail(since: since?.instant(at: now))
             let scope = story.map { ControlScope.recall(story: $0).key }
-            let lines = trail.lines(try reading.view(), at: now).filter { line in
+            let view = try reading.view()
+            if let line = ControlTable.width(view, settings.control.topics.control) {
+                Terminal.standardError.plainLine(line)
+            }
+            let lines = trail.lines(view, at: now).filter { line in
                 scope.map { $0 == line.entry.scope } ?? true
             }
             let output = Terminal.standardOutput

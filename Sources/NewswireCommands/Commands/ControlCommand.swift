@@ -15,7 +15,9 @@ struct ControlCommand: ParsableCommand {
             A recall stands until it is lifted or lapses, a stop until newswire resume. BY is what the order says about who \
             gave it; who may give orders at all, the ACL of the control topic decides. A process that runs and has not \
             confirmed an order is named beside it: until it does, it may not obey. A process counts until it says \
-            that it has ended, or until others have gone on for 30 seconds without it; after that it is named as silent.
+            that it has ended, or until others have gone on for 30 seconds without it; after that it is named as silent. A recall \
+            ends by the clocks of the processes that live; if none does, one that has ended by this machine's clock is listed \
+            all the same, and may have lapsed.
 
             Examples:
               newswire control --config newswire.yaml --list
@@ -40,15 +42,22 @@ struct ControlCommand: ParsableCommand {
             let now = ServiceClock().now.wall
             let output = Terminal.standardOutput
             let orders = view.standing(at: now)
+            func mayHaveLapsed(_ order: Order) -> Bool { view.mayHaveLapsed(order, at: now) }
             func unconfirmed(_ order: Order) -> [ControlRecord.Beat] { view.unconfirmed(order, confirmations) }
             if json {
                 for order in orders {
-                    try output.line(JSONLine.text { order.list(unconfirmed: unconfirmed(order), into: &$0) })
+                    try output.line(
+                        JSONLine.text {
+                            order.list(
+                                unconfirmed: unconfirmed(order), mayHaveLapsed: mayHaveLapsed(order), into: &$0)
+                        })
                 }
             } else {
                 if !orders.isEmpty {
                     try output.write(
-                        ControlTable.orders(orders, hasColours: output.hasColours, unconfirmed: unconfirmed))
+                        ControlTable.orders(
+                            orders, hasColours: output.hasColours, unconfirmed: unconfirmed,
+                            mayHaveLapsed: mayHaveLapsed))
                 }
                 let (living, silent) = (view.signs.living, view.signs.silent)
                 let behind = Set(orders.flatMap(unconfirmed).map(\.replica))
@@ -56,6 +65,9 @@ struct ControlCommand: ParsableCommand {
                     ControlTable.summary(
                         orders: orders.count, processes: living.count, obeying: living.count - behind.count))
                 for silent in silent { try output.line(ControlTable.silence(silent).plain) }
+            }
+            if let line = ControlTable.width(view, settings.control.topics.control) {
+                Terminal.standardError.plainLine(line)
             }
             if view.unreadable > 0 {
                 Terminal.standardError.line(

@@ -32,14 +32,15 @@ struct RecallCommand: ParsableCommand {
             The replacement goes, once, to the categories that the story went to, and to the single readers that its events \
             name, as long as these events are on their topics. It is quiet where a notification \
             can be: in template mode that needs payload.templates, and a warning says so. It expires after a day; nothing \
-            is sent if the hub took nothing of the story in the last 7 days.
+            is sent if the hub took nothing of the story in the last 7 days. Nor is it sent to readers for whom all outcomes are \
+            unknown, because it is not known if they have anything to replace: the command says so and ends with 1.
 
             --lift ends the recall. What the recall has ended does not come back: the command lists it, and with \
             --republish puts it on its lane again, as it came and for the platforms that did not get it. That needs the originals: \
             on the topics that they came from, on the held topic, or among the dead letters.
 
             Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the same), if the \
-            name was never seen, if an original is gone, or if Kafka fails.
+            name was never seen, if readers may have the story who get no replacement, if an original is gone, or if Kafka fails.
             """)
 
     @OptionGroup var options: OrderOptions
@@ -77,10 +78,14 @@ struct RecallCommand: ParsableCommand {
             Terminal.standardError.line("warning: the replacement will ring: \(ringing.cause); \(ringing.remedy)")
         }
         let instruction = options.instruction(.recall(story: target.story), replacement: replace)
+        var leavesDoubt = false
         try options.give(instruction, settings) { desk, outcome throws(KafkaFailure) in
             let results = settings.engine.resultsTopic
             let history = try desk.history(of: target.story, results: results)
-            if !options.json { try? show(history) }
+            let doubts = outcome.map { StoryDoubts($0.answers) } ?? StoryDoubts(isUnheard: true)
+            if !options.json {
+                for line in RecallReport(history, doubts).lines { try? Terminal.standardOutput.line(line) }
+            }
             var replaced: WrittenReplacement?
             if let replace, let order = instruction.order {
                 let written = try desk.replace(
@@ -90,32 +95,22 @@ struct RecallCommand: ParsableCommand {
                     let lanes = settings.engine.lanes.filter { !written.topics.isDisjoint(with: $0.topics) }
                     let report = ReplacementReport(
                         written, of: target.story, lanes: Set(lanes.map(\.name)), desk.view,
-                        isConfirmed: outcome?.answers.applied ?? 0 > 0, at: ServiceClock().now.wall)
+                        isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, at: ServiceClock().now.wall)
                     Terminal.standardError.line(report.sentence)
                 }
+                leavesDoubt = written.leavesDoubt(doubts)
                 replaced = written
             }
             return { json in
                 json.field("found", target.found.rawValue)
                 history.list(into: &json)
-                if let replaced { json.array("replaced", of: replaced.reach) }
+                if let replaced {
+                    json.array("replaced", of: replaced.reach)
+                    json.array("notReplaced", of: replaced.doubtful)
+                }
             }
         }
-    }
-
-    private static let shownMax = 20
-
-    /// Shows which events readers already have.
-    private func show(_ history: StoryHistory) throws {
-        let output = Terminal.standardOutput
-        guard !history.accepted.isEmpty else {
-            return try output.line("the hub took nothing of it in the last 7 days")
-        }
-        for event in history.accepted.suffix(Self.shownMax) {
-            try output.line("already accepted: \(event.eventID), \(event.at.short) UTC, for \(event.readers)".plain)
-        }
-        let more = history.accepted.count - Self.shownMax + history.dropped
-        if more > 0 { try output.line("and \(counted(more, "event")) more: newswire results has all") }
+        if leavesDoubt { throw ExitCode.failure }
     }
 
     // MARK: The end of a recall
@@ -140,23 +135,19 @@ struct RecallCommand: ParsableCommand {
 extension StoryHistory {
     /// Writes the members of a recall's JSON object.
     fileprivate func list(into json: inout JSONWriter) {
-        json.array("accepted") { json in
-            for event in accepted {
-                json.object { json in
-                    json.field("eventId", event.eventID)
-                    json.field("at", event.at)
-                    json.array("categories", of: event.categories)
-                    if event.hasSingleReaders { json.field("singleReaders", true) }
-                    if event.isTest { json.field("test", true) }
-                }
-            }
-        }
+        json.array("accepted") { json in for event in accepted { event.list(into: &json) } }
+        json.array("unknown") { json in for event in unknown { event.list(into: &json) } }
     }
 }
 
-extension StoryHistory.Accepted {
-    fileprivate var readers: String {
-        let all = categories + (hasSingleReaders ? [Replacement.singleReaders] : [])
-        return (isTest ? "testers of " : "") + (all.isEmpty ? "no category" : all.joined(separator: ", "))
+extension StoryHistory.Sent {
+    fileprivate func list(into json: inout JSONWriter) {
+        json.object { json in
+            json.field("eventId", eventID)
+            json.field("at", at)
+            json.array("categories", of: categories)
+            if hasSingleReaders { json.field("singleReaders", true) }
+            if isTest { json.field("test", true) }
+        }
     }
 }

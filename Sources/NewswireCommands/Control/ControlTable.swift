@@ -4,9 +4,12 @@ import NewsModel
 
 /// Orders and audit lines as tables for people.
 package enum ControlTable {
-    /// - Parameter unconfirmed: the processes that have not confirmed an order.
+    /// - Parameters:
+    ///   - unconfirmed: the processes that have not confirmed an order.
+    ///   - mayHaveLapsed: true for an order that has lapsed by a clock that no process supports.
     package static func orders(
-        _ orders: [Order], hasColours: Bool, unconfirmed: (Order) -> [ControlRecord.Beat] = { _ in [] }
+        _ orders: [Order], hasColours: Bool, unconfirmed: (Order) -> [ControlRecord.Beat] = { _ in [] },
+        mayHaveLapsed: (Order) -> Bool = { _ in false }
     ) -> String {
         var table = TextTable(
             [
@@ -18,7 +21,7 @@ package enum ControlTable {
             let missing = unconfirmed(order).map(\.replica).joined(separator: ", ")
             table.add([
                 .init(order.scope.phrase, colour: .red), .init(order.at.short),
-                .init(order.until?.short ?? "when resumed"),
+                .init((order.until?.short ?? "when resumed") + (mayHaveLapsed(order) ? ", may have lapsed" : "")),
                 .init(order.by), .init(order.reason ?? "-"),
                 missing.isEmpty ? .init("-") : .init(missing, colour: .red),
             ])
@@ -38,6 +41,15 @@ package enum ControlTable {
             return "\(stand); only \(grouped(obeying)) of \(all) confirmed all of them"
         }
         return "\(stand); \(counted(processes, "process", plural: "processes")) \(processes == 1 ? "obeys" : "obey")"
+    }
+
+    /// A warning about a control topic that was widened; `nil` for one partition.
+    package static func width(_ view: ControlView, _ topic: String) -> String? {
+        guard view.partitions > 1 else { return nil }
+        return
+            "warning: \(topic) has \(view.partitions) partitions, which have no common order: a process may notice an order "
+            + "late that is not on the first one. Delete it and create it with one partition: newswire topics --create. "
+            + "Running processes write the orders in force to it again"
     }
 
     /// A sentence about a process that has been silent for long and has not reported its end.

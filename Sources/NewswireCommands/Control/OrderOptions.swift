@@ -62,6 +62,9 @@ struct OrderOptions: ParsableArguments {
             } catch {
                 throw OrderDesk.Refusal.failed(error)
             }
+            if let line = ControlTable.width(desk.view, settings.control.topics.control) {
+                Terminal.standardError.plainLine(line)
+            }
             do {
                 let outcome = try desk.give(instruction)
                 let report = OrderReport(outcome.answers, took: outcome.took)

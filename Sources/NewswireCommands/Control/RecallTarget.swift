@@ -65,7 +65,9 @@ struct RecallTarget {
         _ name: String, _ settings: Settings
     ) throws(KafkaFailure) -> (view: ControlView, search: NameSearch) {
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
-        var lookup = NameLookup(name, settings, at: ServiceClock().now.wall)
+        // This machine's clock may be ahead.
+        let wall = ServiceClock().now.wall
+        var lookup = NameLookup(name, settings, at: view.lapseClock(wall) ?? wall)
         if view.orders[.recall(story: name)] == nil { try lookup.run() }
         return (view, lookup.search)
     }

@@ -1,5 +1,4 @@
 import ByteText
-package import ControlIO
 package import EditorialControl
 package import NewsModel
 import NewswireSettings
@@ -10,14 +9,17 @@ package struct ReplacementReport {
     private let story: String
     private let stops: [Order]
     private let isConfirmed: Bool
+    private let doubts: StoryDoubts
 
     /// - Parameters:
+    ///   - doubts: what was not known when the recall had been answered.
     ///   - lanes: the names of the lanes that the replacement was written to.
     ///   - view: the control topic, read after the recall.
     package init(
         _ written: WrittenReplacement, of story: String, lanes: Set<String>, _ view: ControlView, isConfirmed: Bool,
-        at wall: Instant
+        _ doubts: StoryDoubts, at wall: Instant
     ) {
+        self.doubts = written.remaining(doubts)
         self.written = written
         self.story = story
         self.isConfirmed = isConfirmed
@@ -33,9 +35,28 @@ package struct ReplacementReport {
     }
 
     package var sentence: String {
-        if written.reach.isEmpty {
-            return "nothing to replace: the hub took nothing of \(story) in the last 7 days".plain
+        if written.reach.isEmpty { return nothing.plain }
+        let doubt =
+            written.doubtful.isEmpty
+            ? ""
+            : ". It is not known if the hub took \(story) for \(written.doubtful.joined(separator: ", ")) too: nothing is "
+                + "replaced there"
+        return fate + doubt.plain
+    }
+
+    private var nothing: String {
+        if !written.doubtful.isEmpty {
+            return "nothing was replaced, because it is not known if the hub took \(story): the outcome is unknown for "
+                + written.doubtful.joined(separator: ", ")
         }
+        guard let sentence = doubts.sentence else {
+            return "nothing to replace: the hub took nothing of \(story) in the last 7 days"
+        }
+        return
+            "nothing was replaced: no result of the last 7 days says that the hub took any of \(story), but \(sentence)"
+    }
+
+    private var fate: String {
         guard let stop = stops.first, case .stop(let gate) = stop.scope else {
             return
                 (isConfirmed

@@ -88,6 +88,9 @@ struct RecordedSend {
             return []
         }
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
+        if let line = ControlTable.width(view, settings.control.topics.control) {
+            Terminal.standardError.plainLine(line)
+        }
         return view.orders(against: event.orderKey, categories: categories, at: ServiceClock().now.wall)
     }
 

@@ -12,8 +12,10 @@ extension String {
     ///
     /// In JSON such a character occurs only inside a string, where the escape means the same.
     package var escapingHidden: String {
-        // In UTF-8, all of these characters begin with one of these two bytes, which few texts contain.
-        guard utf8.contains(where: { $0 == 0xC2 || $0 == 0xE2 }), unicodeScalars.contains(where: \.isHidden) else {
+        // In UTF-8, all of these characters begin with one of these three bytes, which few texts contain.
+        guard utf8.contains(where: { $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }),
+            unicodeScalars.contains(where: \.isHidden)
+        else {
             return self
         }
         var escaped = ""
@@ -32,7 +34,7 @@ extension String {
 extension Unicode.Scalar {
     fileprivate var isHidden: Bool {
         switch value {
-        case 0x80...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        case 0x80...0x9F, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
         }
     }

@@ -18,8 +18,9 @@ extension SimulatedCluster {
         if isLift { return write(.lifted(given.scope)) }
         ordersGiven.insert(index)
         strike(given.scope.isRecall ? .recallOrdered : .stopOrdered)
-        let until = given.lapsesAfter.map { now + $0 }
-        if until != nil { strike(.lapsingRecall) }
+        if given.lapsesAfter != nil { strike(.lapsingRecall) }
+        let lasts = given.lapsesAfter ?? (given.scope.isRecall ? Order.recallLasts : nil)
+        let until = lasts.map { now + $0 }
         let order = Order(
             id: given.id, scope: given.scope, at: now + given.clockError, by: "editor", reason: "life", until: until)
         write(.stands(order))

@@ -11,7 +11,7 @@ public struct EditorOrder: Sendable, Hashable {
     public var at: Duration
     /// Time after which it is lifted; `nil` for never.
     public var lasts: Duration?
-    /// Time after which it lapses; `nil` for never.
+    /// Time after which it lapses; `nil` for a week if it is a recall, otherwise for never.
     public var lapsesAfter: Duration?
 
     public init(

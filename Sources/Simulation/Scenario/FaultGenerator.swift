@@ -45,6 +45,10 @@ struct FaultGenerator {
             generator.stopAll(around: fault)
         }
         generator.times(options.blockedLog) { $0.add(60, .blockedLog(process: $0.process)) }
+        // By a clock that is days ahead, quiet hours end days later.
+        if setting.hasControl, setting.quiet == nil, generator.random.chance(percent: options.lonelyClock) {
+            generator.drawLonelyClock()
+        }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
         }
@@ -213,6 +217,23 @@ struct FaultGenerator {
                     at: max(fault.at - before, .zero), lasts: before + random.milliseconds(500...20_000),
                     kind: .crash(process: process)))
         }
+    }
+
+    /// Kills all processes. One of them starts with a clock that is days ahead, before the others and before the hub answers.
+    private mutating func drawLonelyClock() {
+        let at = random.milliseconds(0...(seconds * 1000))
+        let lonely = process
+        for process in 0..<setting.processes {
+            let isLonely = process == lonely
+            let lasts = random.milliseconds(isLonely ? 100...5_000 : 60_000...120_000)
+            faults.append(Fault(at: at, lasts: lasts, kind: .crash(process: process)))
+        }
+        let ahead = Duration.seconds(Int64(random.number(1...10)) * 86_400)
+        faults.append(
+            Fault(
+                at: at, lasts: random.milliseconds(60_000...120_000), kind: .clockStep(process: lonely, by: ahead)))
+        faults.append(
+            Fault(at: at, lasts: random.milliseconds(60_000...90_000), kind: .badMinute(isUnreachable: true)))
     }
 
     private mutating func trouble() -> HubTrouble {

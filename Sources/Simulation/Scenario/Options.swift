@@ -65,6 +65,8 @@ public struct Options: Sendable, Hashable {
     public var openTransaction = 10
     /// A process is frozen for up to 90 seconds.
     public var longFreeze = 10
+    /// A process starts alone with a clock that is days ahead while the hub does not answer.
+    public var lonelyClock = 8
 
     public init() {}
 
@@ -83,6 +85,6 @@ public struct Options: Sendable, Hashable {
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
         \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
         \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze, \.recreatedHeld,
-        \.openTransaction, \.blockedLog,
+        \.openTransaction, \.blockedLog, \.lonelyClock,
     ]
 }

@@ -82,13 +82,13 @@ struct OrderBook {
     private var unanswered: [Address: [String: ControlScope]] = [:]
     /// Every order that was ever on the topic.
     private var known: Set<Order> = []
-    /// The furthest that a wall clock was ever ahead.
-    private var ahead = Duration.zero
+    /// The furthest that each process's wall clock was ever ahead.
+    private var ahead: [Int: Duration] = [:]
     private let forgetsLapsed: Bool
     /// The control topic as read by senders of orders, e.g. `newswire stop`.
     private var view = ControlView()
 
-    /// - Parameter forgetsLapsed: true if orders count only until the first clock shows that they have lapsed.
+    /// - Parameter forgetsLapsed: true if orders count only until two clocks show that they have lapsed.
     init(forgetsLapsed: Bool = true) { self.forgetsLapsed = forgetsLapsed }
 
     struct Standing {
@@ -169,7 +169,8 @@ struct OrderBook {
             }
         // Processes that know the order write it again. Without a running process, nobody knows it any more.
         case .orderLost(let scope): standing[scope] = nil
-        case .clockStepped(_, let size, let wallBefore): ahead = max(ahead, wallBefore + size - truth.now)
+        case .clockStepped(let address, let size, let wallBefore):
+            ahead[address.process] = max(ahead[address.process] ?? .zero, wallBefore + size - truth.now)
         case .thawed(let address): thawed.insert(address)
         case .input(let address, .ordersConfirmed): thawed.remove(address)
         case .input(let address, .orders(let changes)):
@@ -220,8 +221,17 @@ struct OrderBook {
         (unanswered.removeValue(forKey: address) ?? [:]).values.sorted { $0.key < $1.key }
     }
 
-    /// Forgets lapsed orders. Any process may lift an order for all as soon as it has lapsed by its own clock.
+    /// The furthest that the time of a lapse may be ahead: another process or the hub, whose clock is right, must support it.
+    private var aheadOfLapses: Duration {
+        let furthest = ahead.values.sorted(by: >).prefix(2)
+        guard let first = furthest.first else { return .zero }
+        let second = furthest.count == 2 ? furthest.last ?? .zero : .zero
+        return min(first, second + ControlRecord.Beat.countsFor + ClockWitnesses.tolerance)
+    }
+
+    /// Forgets lapsed orders. Any process may lift an order for all as soon as it has lapsed by a time that others support.
     private mutating func forgetLapsed(_ now: Instant) {
+        let ahead = aheadOfLapses
         func isLapsed(_ until: Instant?) -> Bool { until.map { $0 <= now + ahead } ?? false }
         guard
             standing.values.contains(where: { isLapsed($0.until) })
