@@ -17,6 +17,10 @@ struct NearNamesTests {
         ("env", "environment"), ("Status", "status"), ("STATUS ", "status"), ("PubStatus", "status"),
         ("embargo", "embargoUntil"), ("embargo_until", "embargoUntil"), ("embargountil", "embargoUntil"),
         ("EmbargoUntill", "embargoUntil"), ("embargoed", "embargoUntil"), ("embargoedUntil", "embargoUntil"),
+        ("tset", "test"), ("testing", "test"), ("test?", "test"), ("@test", "test"), ("stauts", "status"),
+        ("environnement", "environment"), ("users[]", "users"), ("$users", "users"), ("x_users", "users"),
+        ("nw-users", "users"), ("X-Test", "test"), ("nw-environment", "environment"), ("ce-status", "status"),
+        ("ｕｓｅｒｓ", "users"), ("ＵＳＥＲＳ", "users"), ("ｔest", "test"),
     ])
     func `a name that is nearly one of these is refused, with the one that was meant`(name: String, meant: String)
         throws
@@ -29,8 +33,8 @@ struct NearNamesTests {
     }
 
     @Test(arguments: [
-        "text", "stats", "state", "used", "usage", "uid", "url", "urls", "title", "tests2go", "_status", "@test",
-        "$users",
+        "text", "stats", "state", "used", "usage", "uid", "url", "urls", "title", "tests2go", "_status", "@status",
+        "tested", "testimony", "contest", "latest", "ushers", "xstatus", "x_state", "ce_type", "nw-source", "ｔｅｘｔ",
         "updated", "source", "editor", "entities", "embed", "extent", "team", "rest", "best", "", " ", "é",
         "environmental",
     ])
@@ -65,6 +69,31 @@ struct NearNamesTests {
         let others = ["ce_type", "ce_source", "ce_subject", "ce_time", "ce_traceparent", "ce_"]
         let headers = others.map { RecordHeader($0, $0 == "ce_time" ? "2026-11-21T01:02:03Z" : "x") }
         #expect(try decode(#"{"id":"a","headline":"b"}"#, headers: headers).id == "a")
+    }
+
+    @Test(arguments: [
+        "nw_environment", "nw-Environment_", "ce-test", "ce_users", "nw-test", "nw-users", "nw-status",
+    ])
+    func `a field in a header that has no effect is refused`(name: String) throws {
+        let refused = #expect(throws: Undecodable.self) {
+            try decode(#"{"id":"a","headline":"b"}"#, headers: [RecordHeader(name, "x")])
+        }
+        #expect(refused?.reason == .nearName)
+        #expect(refused?.detail.contains("the header \(name) ") == true)
+        let recall = #"{"id":"a","status":"canceled"}"#
+        let limitsRecalls = ["test", "environment"].contains { name.lowercased().contains($0) }
+        let isRefused = (try? decode(recall, headers: [RecordHeader(name, "x")])) == nil
+        #expect(isRefused == limitsRecalls)
+    }
+
+    @Test func `headers of other programs and our own are ignored`() throws {
+        let names = [
+            "status", "user", "users", "test", "environment", "x-environment", "embargoUntil", "user-id", "tests",
+            "env", "x-request-id", "traceparent", "nw-source", "nw-story",
+            "nw-truncated", "nw-identity", "NW-Environment", "content-type",
+        ]
+        let headers = names.map { RecordHeader($0, "x") }
+        #expect(try decode(#"{"id":"a","headline":"b"}"#, headers: headers).environment == "x")
     }
 
     @Test func `an agency's document is checked for the same names`() throws {

@@ -76,7 +76,7 @@ struct Members {
         isRecall: Bool, _ envelope: borrowing Envelope, otherEmbargo: Field, otherStatus: Field
     ) throws(Undecodable) {
         if let misplaced = envelope.misplaced, !isRecall || misplaced.meant.limitsRecalls {
-            throw .besideData("the header \(misplaced.name)")
+            throw .misplaced(misplaced.name, meant: misplaced.meant)
         }
         if let near, !isRecall || near.meant.limitsRecalls {
             throw .nearName(Undecodable.quote(near.name), meant: near.meant.name)

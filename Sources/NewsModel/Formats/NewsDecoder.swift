@@ -112,7 +112,7 @@ struct Envelope: ~Copyable {
     /// The environment on the record's stamp; empty if all stamps are. Stamps that differ or cannot be read match no
     /// environment.
     private(set) var environment: String?
-    /// A CloudEvent header with the name of a narrowing field, which has no effect in a header.
+    /// A header with the name of a narrowing field, which has no effect in a header; fields that limit recalls take precedence.
     private(set) var misplaced: (name: String, meant: NarrowingField)?
     /// The best known id of the event, for reports of failures.
     var eventID: String?
@@ -123,8 +123,13 @@ struct Envelope: ~Copyable {
         // Most records carry no headers.
         guard !headers.isEmpty else { return }
         for header in headers {
-            if header.name.utf8.count == HeaderName.environment.utf8.count { add(stamp: header) }
-            if header.name.hasPrefix(HeaderName.cloudEventPrefix) { examine(attribute: header.name) }
+            if header.name.utf8.count == HeaderName.environment.utf8.count,
+                header.name.lowercased() == HeaderName.environment
+            {
+                add(stamp: header)
+            } else {
+                examine(header.name)
+            }
         }
         for header in headers where header.name.utf8.count == HeaderName.contentType.utf8.count {
             guard header.name.lowercased() == HeaderName.contentType, let type = header.text?.lowercased() else {
@@ -143,7 +148,6 @@ struct Envelope: ~Copyable {
     }
 
     private mutating func add(stamp header: RecordHeader) {
-        guard header.name.lowercased() == HeaderName.environment else { return }
         let text = header.text.map { String($0.prefix(EventLimits.environment)) } ?? "?"
         let stamp = text.allSatisfy(\.isWhitespace) ? "" : text
         guard let known = environment, !known.isEmpty else {
@@ -154,9 +158,11 @@ struct Envelope: ~Copyable {
         environment = "\(known), \(stamp)"
     }
 
-    private mutating func examine(attribute header: String) {
-        var name = header.dropFirst(HeaderName.cloudEventPrefix.count)
-        if let meant = name.withUTF8({ NarrowingField.meant(by: $0) }) { misplaced = (header, meant) }
+    private mutating func examine(_ header: String) {
+        var name = header
+        guard let meant = name.withUTF8({ NarrowingField.meant(byHeader: $0) }), misplaced == nil || meant.limitsRecalls
+        else { return }
+        misplaced = (header, meant)
     }
 
     /// The envelope's time, used only if the document has no time.
