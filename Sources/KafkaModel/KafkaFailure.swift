@@ -74,4 +74,10 @@ extension KafkaFailure {
     public static let standstill = KafkaFailure(
         code: "_TIMED_OUT", isRetriable: true, detail: "Nothing came from the partition for 15 seconds",
         remedy: "Check that its leader is there; reading continues without any action.")
+
+    /// The same while other partitions delivered records, so that this one may only have waited for its turn.
+    public static let awaitsTurn = KafkaFailure(
+        code: "_TIMED_OUT", isRetriable: true,
+        detail: "Nothing came from the partition for 15 seconds, while others were read",
+        remedy: "Reading continues without any action; should it last, check that its leader is there.")
 }

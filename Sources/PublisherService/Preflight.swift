@@ -9,8 +9,11 @@ package import PublishEngine
 struct Preflight {
     /// The number of partitions of each lane's topics.
     var lanePartitions: [Int] = []
-    /// The end offset of every partition that the lane's group has not fully committed.
+    /// The end offset of every partition that the lane's group has not fully committed. If all uncommitted records were removed,
+    /// the partition is included, so that the run commits its end.
     var ends: [TopicPartition: Int64] = [:]
+    /// The upper bound of the records that were removed before a lane's group read them. Measured together with `ends`.
+    var removedUnread: UInt64 = 0
     /// The existing topics with their settings.
     private(set) var states: [String: TopicState] = [:]
     /// True if the held topic exists.
@@ -58,7 +61,8 @@ struct Preflight {
             group: settings.kafka.consumerGroup(lane: index, named: lane.name), partitions)
         for partition in partitions {
             let kept = try admin.watermarks(partition)
-            let next = max(committed[partition] ?? kept.lowerBound, kept.lowerBound)
+            let next = committed[partition] ?? kept.lowerBound
+            if next < kept.lowerBound { removedUnread += UInt64(kept.lowerBound - max(next, 0)) }
             if next < kept.upperBound { ends[partition] = kept.upperBound }
         }
     }

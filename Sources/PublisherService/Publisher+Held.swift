@@ -18,6 +18,8 @@ extension Publisher {
         case .held(let stories): tell(.held(stories))
         case .isThere:
             tell(.holdsBeyond(Self.holdsBeyond))
+            // Events that have waited in memory go to the topic too.
+            tell(.held([]))
             guard telemetry.heldTopicIsThere() else { return }
             log.info("events wait for their time on the held topic", metadata: ["topic": "\(topic)"])
         case .isAway(let failure):

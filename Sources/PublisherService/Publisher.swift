@@ -150,8 +150,13 @@ public final class Publisher: Sendable {
 
     /// Runs until `drain`, or until everything that was on the topics at the start is settled and committed. Waits for
     /// missing brokers and for the results topic, unless `untilCaughtUp` is set.
+    ///
+    /// - Throws: with `untilCaughtUp` also if the run was drained earlier, or if records were removed before they were read.
     public func run(untilCaughtUp: Bool = false) async throws(PublisherFailure) {
-        guard let preflight = try await startable(untilCaughtUp: untilCaughtUp) else { return }
+        guard let preflight = try await startable(untilCaughtUp: untilCaughtUp) else {
+            if untilCaughtUp { throw .notCaughtUp }
+            return
+        }
         for warning in preflight.warnings { log.warning("topics", metadata: ["warning": "\(warning)"]) }
         let catchUp = CatchUp(ends: preflight.ends)
         if untilCaughtUp {
@@ -167,6 +172,11 @@ public final class Publisher: Sendable {
         let outcome = await live(on: group, preflight, untilCaughtUp ? catchUp : nil)
         try? await group.shutdownGracefully()
         if let failure = outcome { throw failure }
+        if untilCaughtUp {
+            // The consumers may not have checked yet what the preflight has found.
+            let removed = max(telemetry.removedUnread, preflight.removedUnread)
+            if let failure = catchUp.failure(removed: removed) { throw failure }
+        }
     }
 
     /// Runs from start to end.
@@ -200,6 +210,7 @@ public final class Publisher: Sendable {
                 deliver: { shard, batch in
                     loops[shard.index].execute { shards[shard.index].shard?.value.take(batch) }
                 },
+                onRemoval: { [self] lane, records in noteRemoval(records, lane: lane) },
                 notify: { [self] notice in note(notice) })
             control = try ControlLink(
                 kafka: settings.kafka.limitingBatches(to: [topics.control, topics.audit], preflight.states),
@@ -276,6 +287,17 @@ public final class Publisher: Sendable {
             }
         case .ended: ended.finish()
         }
+    }
+
+    private func noteRemoval(_ removed: RemovedRecords, lane: LaneID) {
+        telemetry.removedUnread(removed, lane: lane)
+        log.error(
+            "records were removed from a topic before they were read",
+            metadata: [
+                "lane": "\(settings.engine.lanes[lane.index].name)", "partition": "\(removed.partition)",
+                "first": "\(removed.offsets.lowerBound)", "next": "\(removed.offsets.upperBound)",
+                "recordsAtMost": "\(removed.count)", "remedy": "\(RemovedUnread.remedy)",
+            ])
     }
 
     private func note(_ notice: KafkaNotice) {

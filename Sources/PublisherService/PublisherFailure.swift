@@ -11,6 +11,10 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
     /// The shutdown deadline passed while this many results and dead letters were not acknowledged. Nothing that
     /// depends on them was committed, so the next process repeats the work.
     case unstored(Int)
+    /// A run that was to end once it had caught up was stopped earlier.
+    case notCaughtUp
+    /// The run has caught up, but at most this many records were removed from the topics before they were read.
+    case removedUnread(UInt64)
 
     public var description: String {
         switch self {
@@ -21,6 +25,10 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
             "the broker did not acknowledge \(counted(count, "result or dead letter", plural: "results or dead letters")) "
                 + "in time; nothing that depends on them is committed, and the next start repeats it. Look at the "
                 + "brokers, the results topic and the dead-letter topic"
+        case .notCaughtUp: "stopped before it had caught up"
+        case .removedUnread(let count):
+            "up to \(counted(Int(clamping: count), "record")) \(count == 1 ? "was" : "were") removed from the topics before the run "
+                + "could read them; \(RemovedUnread.remedy)"
         }
     }
 
@@ -29,7 +37,7 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
         switch self {
         case .kafka(let failure): failure.isConfiguration
         case .settings: true
-        case .topics, .unstored: false
+        case .topics, .unstored, .notCaughtUp, .removedUnread: false
         }
     }
 
@@ -38,7 +46,7 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
         switch self {
         case .kafka(let failure): !failure.isFatal && !isConfiguration
         case .topics(let problems): problems.allSatisfy { $0.problem == .missing }
-        case .settings, .unstored: false
+        case .settings, .unstored, .notCaughtUp, .removedUnread: false
         }
     }
 
@@ -54,6 +62,8 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
                 remedy: problems.first?.remedy ?? "")
         case .settings(let problem): .init(.settings, problem, remedy: "")
         case .unstored: .init(.unstored, description, remedy: "")
+        case .notCaughtUp: .init(.shuttingDown, description, remedy: "")
+        case .removedUnread: .init(.unreadRemoved, description, remedy: "")
         }
     }
 }

@@ -169,6 +169,12 @@ enum MetricsPage {
             }
         }
         text.family(
+            "newswire_removed_unread_records_total", .counter,
+            "Records that retention or somebody removed before they were read: an upper bound, as offsets have gaps."
+        ) { text in
+            for lane in status.lanes { text.sample(lane.removedUnread, ("lane", lane.name)) }
+        }
+        text.family(
             "newswire_partition_restarts_total", .counter,
             "Partitions whose offsets started again: their topic was made anew, or cut back."
         ) { $0.sample(Double(status.restarts)) }

@@ -94,6 +94,23 @@ struct LedgerStateTests {
         #expect(ledger.state.next(at: late) == .assign([PartitionOffset(results[0], 5)]))
     }
 
+    @Test func `a partition that waits while another is read is not blamed on its leader`() {
+        var ledger = Ledger(0..<2)
+        guard case .locate = ledger.state.next(at: start) else { return }
+        for partition in results[0..<2] {
+            ledger.state.located(partition, .init(committed: 0, watermarks: [:], kept: 0..<10), at: start)
+        }
+        _ = ledger.state.next(at: start)
+        let late = start + LedgerState.standstillMax
+        ledger.state.read(results[1], [], next: 5, isAtEnd: false, at: late - .seconds(1), &ledger.events)
+        ledger.state.tick(at: late, &ledger.events)
+        guard case .restoreFailed(_, _, results[0], let failure)? = ledger.taken().last else {
+            Issue.record("the silent partition is not reported")
+            return
+        }
+        #expect(failure == .awaitsTurn)
+    }
+
     @Test func `entries that no partition needs are dropped`() throws {
         var ledger = Ledger(0..<1, window: 3)
         ledger.locate(0..<10, committed: 5, watermark: 100)

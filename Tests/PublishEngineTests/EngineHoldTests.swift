@@ -283,6 +283,96 @@ struct EngineHoldTests {
         #expect(shell.take(.records(TestShell.live, Generation(2), TestShell.source, [back])).sends.count == 1)
     }
 
+    // MARK: Embargoes in the window
+
+    /// A lane of four records without a held topic.
+    private func narrow(change: (inout EngineSettings) -> Void = { _ in }) throws -> TestShell {
+        try shell {
+            $0.holdsBeyond = nil
+            $0.lanes[0].window.records = 4
+            change(&$0)
+        }
+    }
+
+    @Test func `events under embargo that fill the window are an alarm since the last record was read`() throws {
+        var shell = try narrow()
+        let embargo = embargo(shell.wall + .seconds(600))
+        _ = shell.publish(news("a", story: "s", embargo), news("b", story: "s", embargo), news("c", embargo))
+        _ = shell.wait(.seconds(10))
+        let open = try #require(shell.status.waits.first { $0.reason == .embargo })
+        #expect(!open.isAlarming && open.since == shell.now, "one more record can be read")
+        _ = shell.publish(news("d", embargo))
+        let filled = shell.now
+        _ = shell.wait(.seconds(10))
+        let blocked = try #require(shell.status.waits.first { $0.reason == .embargo })
+        #expect(blocked.isAlarming && blocked.since == filled)
+        #expect(blocked.detail.contains("4 events"))
+        #expect(blocked.remedy.contains("held.topic") && blocked.remedy.contains("lanes.live.window"))
+    }
+
+    @Test func `an embargo is not the alarm if other events fill the window`() throws {
+        var shell = try narrow()
+        let embargoed = news("a", embargo(shell.wall + .seconds(600)))
+        _ = shell.publish(embargoed, news("b"), news("c"), news("d"))
+        _ = shell.wait(.seconds(10))
+        #expect(!shell.status.waits.contains { $0.reason == .embargo && $0.isAlarming })
+    }
+
+    @Test func `an embargo at the front of a partition that is too long to read on is an alarm`() throws {
+        var shell = try narrow()
+        _ = shell.publish(news("a", embargo(shell.wall + .seconds(600))))
+        for index in 0..<7 {
+            for send in shell.publish(news("n\(index)")).sends { _ = shell.store(shell.reply(201, to: send)) }
+        }
+        #expect(shell.engine.counts.records == 8)
+        let read = shell.now
+        _ = shell.wait(.seconds(10))
+        let wait = try #require(shell.status.waits.first { $0.reason == .embargo })
+        #expect(wait.isAlarming && wait.since == read)
+    }
+
+    @Test func `events that wait in memory are held when the held topic becomes available`() throws {
+        var shell = try narrow { $0.platforms = [.apple, .fcmv1] }
+        let week = embargo(shell.wall + Self.inAWeek)
+        _ = shell.publish(
+            news("a", story: "s", version: 1, week), news("b", embargo(shell.wall + .seconds(59))), news("c", week))
+        _ = shell.wait(.seconds(10))
+        #expect(shell.take(.holdsBeyond(.seconds(60))).holds.isEmpty)
+        let held = shell.take(.held([]))
+        #expect(held.holds.map(\.event.eventID) == ["a", "c"])
+        #expect(held.holds.map(\.event.source.offset) == [0, 2])
+        #expect(shell.take(.held([])).holds.isEmpty, "no event is held twice")
+        #expect(shell.store(held).outcomes == [.held, .held, .held, .held])
+        #expect(shell.wait(.seconds(60)).sends.count == 2, "the third event was due within a minute")
+        #expect(shell.engine.counts.stories == 2)
+    }
+
+    @Test func `an event behind a waiting one of its story is held with it`() throws {
+        var shell = try narrow()
+        let week = embargo(shell.wall + Self.inAWeek)
+        _ = shell.publish(news("a", story: "s", week), news("b", story: "s", week))
+        _ = shell.take(.holdsBeyond(.seconds(60)))
+        let held = shell.take(.held([]))
+        #expect(held.holds.map(\.event.eventID) == ["a", "b"])
+        #expect(shell.store(held).outcomes == [.held, .held])
+        #expect(shell.engine.counts.records == 0 && shell.engine.counts.stories == 0)
+    }
+
+    @Test func `a waiting event that the held topic refuses waits on and is sent once`() throws {
+        var shell = try narrow()
+        let original = news("a", story: "s", version: 1, embargo(shell.wall + .seconds(600)))
+        _ = shell.publish(original)
+        _ = shell.take(.holdsBeyond(.seconds(60)))
+        let held = shell.take(.held([]))
+        _ = shell.take(.tooLargeToHold([try #require(held.holds.first?.request.delivery)]))
+        let sends = shell.wait(.seconds(601)).sends
+        #expect(sends.count == 1)
+        let accepted = sends.flatMap { shell.reply(201, to: $0) }
+        #expect(accepted.outcomes == [.accepted])
+        _ = shell.store(accepted)
+        #expect(shell.engine.counts.records == 0 && shell.engine.counts.stories == 0)
+    }
+
     @Test func `an original that the held topic refuses as too large waits here for its time`() throws {
         var shell = try shell { $0.platforms = [.apple, .fcmv1] }
         let held = shell.publish(news("a", story: "s", version: 1, embargo(shell.wall + .seconds(600))))

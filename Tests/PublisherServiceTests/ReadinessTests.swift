@@ -12,7 +12,9 @@ import Testing
 
 /// The time at which an engine's wait becomes a reason on `/readyz`.
 struct ReadinessTests {
-    private func codes(_ reason: Wait.Reason, since age: Duration) throws -> [String] {
+    private func codes(
+        _ reason: Wait.Reason, since age: Duration, blocksReading: Bool = false
+    ) throws -> [String] {
         let settings = PublisherSettings(
             kafka: KafkaSettings(bootstrapServers: ["127.0.0.1:9"], group: "g"),
             engine: EngineSettings(
@@ -24,7 +26,8 @@ struct ReadinessTests {
         let now = telemetry.clock.now.steady
         let lane = EngineStatus.LaneStatus(
             partitions: 1, held: 0, heldBytes: 0, ready: 0, delayed: 0, isPaused: false, flood: nil)
-        let wait = Wait(lane: LaneID(0), reason: reason, since: now - age, detail: "d", remedy: "r")
+        var wait = Wait(lane: LaneID(0), reason: reason, since: now - age, detail: "d", remedy: "r")
+        wait.blocksReading = blocksReading
         telemetry.assigned(lane: LaneID(0), shard: ShardID(0), partitions: [TopicPartition(topic: "a", partition: 0)])
         telemetry.report(
             ShardReport(
@@ -42,6 +45,38 @@ struct ReadinessTests {
 
     @Test func `an editor's stop order is a reason at once`() throws {
         #expect(try codes(.stopped, since: .zero) == ["stopped"])
+    }
+
+    @Test func `records removed before they were read are a reason for ten minutes`() throws {
+        let partition = TopicPartition(topic: "a", partition: 3)
+        var removed = RemovedUnread()
+        let start = Instant(nanoseconds: 0)
+        #expect(removed.notReady(lane: "live", at: start) == nil)
+        removed.add(RemovedRecords(partition, 10..<595), at: start)
+        removed.add(RemovedRecords(partition, 700..<701), at: start + .seconds(60))
+        #expect(removed.total == 586)
+        let reason = try #require(removed.notReady(lane: "live", at: start + .seconds(660)))
+        #expect(reason.code == "unread-removed" && reason.lane == "live")
+        #expect(reason.detail.contains("700 to 700 of \(partition)") && reason.detail.contains("586"))
+        #expect(reason.remedy.contains("retention.ms"))
+        #expect(removed.notReady(lane: "live", at: start + .seconds(661)) == nil)
+        #expect(ReadinessCode.unreadRemoved.letsNewsPass)
+    }
+
+    @Test func `an embargo is a reason only if it blocks reading`() throws {
+        #expect(try codes(.embargo, since: .seconds(60)).isEmpty)
+        #expect(try codes(.embargo, since: .seconds(6), blocksReading: true) == ["embargo"])
+        #expect(try codes(.embargo, since: .seconds(4), blocksReading: true).isEmpty)
+    }
+
+    @Test func `a run that was stopped before it had caught up has failed`() {
+        let partition = TopicPartition(topic: "a", partition: 0)
+        let catchUp = CatchUp(ends: [partition: 5])
+        #expect(catchUp.failure(removed: 7)?.description == "stopped before it had caught up")
+        #expect(catchUp.failure(removed: 0)?.isConfiguration == false)
+        _ = catchUp.committed([PartitionOffset(partition, 5)])
+        #expect(catchUp.failure(removed: 0) == nil)
+        #expect(catchUp.failure(removed: 7)?.description.contains("7 records were removed") == true)
     }
 
     private func reasons(_ alarms: [ControlStatus.Alarm], isKnown: Bool = true) -> [ReadinessReason] {

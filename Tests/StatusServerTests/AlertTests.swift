@@ -21,7 +21,10 @@ struct AlertTests {
             let series = #"newswire_category_deliveries_total{category="World",outcome="\#(outcome)"}"#
             #expect(samples[series] == 0, "\(outcome)")
         }
-        for name in ["newswire_categories_left_out_total", "newswire_delivery_seconds_count"] {
+        for name in [
+            "newswire_categories_left_out_total", "newswire_delivery_seconds_count",
+            "newswire_removed_unread_records_total",
+        ] {
             #expect(samples[name + #"{lane="live"}"#] == 0, "\(name)")
         }
         for name in [

@@ -11,6 +11,8 @@ enum DriverCommand: Sendable {
     case refused(ProducedRecord, RefusedRecords.Key, KafkaFailure)
     case found(IncarnationNotes, LaneID)
     case checked(LaneID, ConsumerState.IncarnationCheck, IncarnationAnchor.Finding)
+    /// The first offset of a partition in which reading has skipped offsets.
+    case begins(LaneID, ConsumerState.RemovalCheck, at: Int64)
     case close
 }
 

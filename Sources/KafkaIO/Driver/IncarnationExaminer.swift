@@ -2,7 +2,7 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// Checks incarnations for `ConsumerState`. Runs on the watcher's thread and blocks for a few seconds per lane at most.
+/// Checks incarnations and first offsets for `ConsumerState`. Runs on the watcher's thread and blocks for a few seconds per lane at most.
 final class IncarnationExaminer {
     private let settings: KafkaSettings
     private let lanes: Int
@@ -23,6 +23,14 @@ final class IncarnationExaminer {
         for lane in (0..<lanes).map(LaneID.init) {
             let ours = checks.filter { $0.0 == lane }.map(\.1)
             readAnchors(lane, ours)
+        }
+    }
+
+    /// Reads the first offsets of partitions. `ConsumerState` requests those that cannot be read again.
+    func examine(_ checks: [(LaneID, ConsumerState.RemovalCheck)]) {
+        for (lane, check) in checks {
+            guard let kept = try? consumerMadeOnce().watermarks(check.partition) else { return }
+            commands.post(.begins(lane, check, at: kept.lowerBound))
         }
     }
 

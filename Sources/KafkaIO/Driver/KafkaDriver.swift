@@ -27,11 +27,14 @@ public final class KafkaDriver: Sendable {
     ///   - resultsTopic: the destination of nearly all records. Records may name other topics.
     ///   - shards: 1 to 128.
     ///   - deliver: called on the polling thread; must hand the events on and return.
+    ///   - onRemoval: called on the polling thread when records were removed from a topic before the lane read them; must hand them
+    ///     on and return.
     ///   - notify: called on the polling thread; must hand the notice on and return.
     /// - Throws: an error if librdkafka rejects a setting or if a setting would break a guarantee.
     public init(
         settings: KafkaSettings, lanes: [LaneSubscription], resultsTopic: String, deadLetterTopic: String, shards: Int,
         deliver: @escaping @Sendable (ShardID, [KafkaEvent]) -> Void,
+        onRemoval: @escaping @Sendable (LaneID, RemovedRecords) -> Void = { _, _ in },
         notify: @escaping @Sendable (KafkaNotice) -> Void
     ) throws(KafkaFailure) {
         guard (1...RefusedRecords.Key.shardsMax).contains(shards) else {
@@ -64,7 +67,8 @@ public final class KafkaDriver: Sendable {
         self.nudge = nudge
         loop = PollLoop(
             settings: settings, commands: commands, lanes: consumers, producer: producer, ledgers: ledgers,
-            watcher: watcher, nudge: nudge, shards: shards, deliver: deliver, notify: notify)
+            watcher: watcher, nudge: nudge, shards: shards, deliver: deliver, onRemoval: onRemoval,
+            notify: notify)
     }
 
     /// Joins the groups. Call once; later calls do nothing.

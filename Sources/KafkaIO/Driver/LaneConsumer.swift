@@ -155,6 +155,14 @@ final class LaneConsumer {
         state.checked(check, finding, &turn.events)
     }
 
+    // MARK: Removed records
+
+    func removalChecks() -> [ConsumerState.RemovalCheck] { state.removalChecks() }
+
+    func checked(_ check: ConsumerState.RemovalCheck, firstOffset: Int64) -> [RemovedRecords] {
+        state.checked(check, firstOffset: firstOffset)
+    }
+
     // MARK: Turns
 
     /// Handles librdkafka's events, and stops waiting for shards that do not release in time.

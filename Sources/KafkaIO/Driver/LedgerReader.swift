@@ -80,8 +80,9 @@ final class LedgerReader: Sendable {
                 }
             }
             let rest = turn.run { () throws(KafkaFailure) in
-                // Results are small, but librdkafka uses several times their bytes.
-                try AssignedConsumer(settings, group: group, partitions: 12, budget: 2 << 20)
+                // Results are small, but librdkafka uses several times their bytes. All partitions share one queue. A part of a long
+                // ledger is read alone, so a partition may fill the queue; a smaller share would take a fetch for every 85 KB.
+                try AssignedConsumer(settings, group: group, partitions: 1, budget: 2 << 20)
             }
             for notes in turn.notes { commands.post(.found(notes, lane)) }
             turn.notes = []
@@ -102,8 +103,15 @@ struct LedgerTurn {
     var notes: [IncarnationNotes] = []
     /// The value of `kafka.group`.
     let owner: [UInt8]
-    /// Exists only while there is something to read, because its queues take memory.
+    /// Exists only while there is something to read, and for `keptFor` after that, because its queues take memory.
     private var consumer: AssignedConsumer?
+    /// The start of the time without anything to read.
+    private var idleSince: Instant?
+    /// The consumer was assigned and has read nothing since.
+    private var isExpecting = false
+
+    /// A long ledger is read in parts. A new client for each part would first have to find the brokers and the group.
+    private static let keptFor = Duration.seconds(5)
 
     init(state: LedgerState, events: ShardEvents, owner: [UInt8]) {
         self.state = state
@@ -117,6 +125,7 @@ struct LedgerTurn {
     mutating func run(make: () throws(KafkaFailure) -> AssignedConsumer) -> Int32? {
         switch state.next(at: MonotonicClock.now) {
         case .locate(let requests):
+            idleSince = nil
             do throws(KafkaFailure) {
                 if consumer == nil { consumer = try make() }
                 guard let consumer else { return nil }
@@ -133,18 +142,35 @@ struct LedgerTurn {
         case .assign(let offsets):
             do throws(KafkaFailure) {
                 try consumer?.assign(offsets)
+                isExpecting = true
             } catch {
                 for offset in offsets { fail(offset.partition, error) }
             }
         case .read: read()
         case .wait(let until):
-            if state.isIdle { consumer = nil }
+            if state.isIdle { return rest(at: MonotonicClock.now) }
             guard let until else { return 60_000 }
             let pause = (until - MonotonicClock.now).nanoseconds / 1_000_000 + 1
             return Int32(clamping: min(max(pause, 1), 60_000))
         }
         state.tick(at: MonotonicClock.now, &events)
         return nil
+    }
+
+    /// Stops reading, and releases the consumer after a while.
+    ///
+    /// - Returns: the time to wait in milliseconds.
+    private mutating func rest(at now: Instant) -> Int32 {
+        let idle = idleSince ?? now
+        if consumer != nil, idleSince == nil {
+            idleSince = now
+            // Failures are ignored, because the next assignment reports its own.
+            do throws(KafkaFailure) { try consumer?.assign([]) } catch { consumer = nil }
+        }
+        let left = idle + Self.keptFor - now
+        if consumer != nil, left > .zero { return Int32(clamping: left.nanoseconds / 1_000_000 + 1) }
+        consumer = nil
+        return 60_000
     }
 
     private mutating func fail(_ results: TopicPartition, _ failure: KafkaFailure) {
@@ -160,7 +186,8 @@ struct LedgerTurn {
 
     private mutating func read() {
         var parts: [TopicPartition: Part] = [:]
-        _ = consumer?.read(milliseconds: 100) { partition, message in
+        // librdkafka waits for a full batch until the time is over, so a long time would delay the end of every part.
+        let count = consumer?.read(milliseconds: 20, isExpecting: isExpecting) { partition, message in
             switch message.pointee.err {
             case RD_KAFKA_RESP_ERR_NO_ERROR:
                 let offset = message.pointee.offset
@@ -173,6 +200,7 @@ struct LedgerTurn {
                     error, detail: "Reading the ledger \(partition) failed")
             }
         }
+        if let count, count > 0 { isExpecting = false }
         let now = MonotonicClock.now
         for (partition, part) in parts.sorted(by: { $0.key < $1.key }) {
             state.read(partition, part.entries, next: part.next, isAtEnd: part.isAtEnd, at: now, &events)

@@ -13,12 +13,14 @@ final class PollLoop: @unchecked Sendable {
     private let watcher: TopicWatcher
     private let nudge: FetchNudge?
     private let deliver: @Sendable (ShardID, [KafkaEvent]) -> Void
+    private let onRemoval: @Sendable (LaneID, RemovedRecords) -> Void
     private let batch = RdBatch()
     private var turn: Turn
     private var taken: [DriverCommand] = []
     private var phase = Phase.running
     private var lookAt = Instant.distantPast
     private var looks = 0
+    private var checkRemovalsAt = Instant.distantPast
 
     private enum Phase {
         /// Until `close`. Followed by `leaving`.
@@ -36,6 +38,7 @@ final class PollLoop: @unchecked Sendable {
         settings: KafkaSettings, commands: CommandQueue, lanes: [LaneConsumer], producer: ResultProducer,
         ledgers: [LedgerReader], watcher: TopicWatcher, nudge: FetchNudge?, shards: Int,
         deliver: @escaping @Sendable (ShardID, [KafkaEvent]) -> Void,
+        onRemoval: @escaping @Sendable (LaneID, RemovedRecords) -> Void,
         notify: @escaping @Sendable (KafkaNotice) -> Void
     ) {
         self.settings = settings
@@ -46,6 +49,7 @@ final class PollLoop: @unchecked Sendable {
         self.watcher = watcher
         self.nudge = nudge
         self.deliver = deliver
+        self.onRemoval = onRemoval
         turn = Turn(now: MonotonicClock.now, events: ShardEvents(shards: shards), notify: notify)
     }
 
@@ -60,6 +64,7 @@ final class PollLoop: @unchecked Sendable {
             // Higher lanes first. Each turn is bounded, so that lower lanes are served too.
             for lane in lanes where lane.read(batch, &turn) { hasMore = true }
             lookAtIncarnations()
+            checkRemovals()
             advance()
             turn.events.flush(deliver)
             if case .closed = phase { break }
@@ -102,6 +107,8 @@ final class PollLoop: @unchecked Sendable {
                 producer.refuse(record, key, failure, wasAlone: true, at: turn.now)
             case .found(let notes, let lane): lanes[lane.index].found(notes)
             case .checked(let lane, let check, let finding): lanes[lane.index].checked(check, finding, &turn)
+            case .begins(let lane, let check, let offset):
+                for removed in lanes[lane.index].checked(check, firstOffset: offset) { onRemoval(lane, removed) }
             case .close: close()
             }
         }
@@ -136,6 +143,17 @@ final class PollLoop: @unchecked Sendable {
         for lane in lanes {
             let checks = lane.incarnationChecks(includingIdle: looks % Self.idleEvery == 0)
             if !checks.isEmpty { watcher.look(checks, lane.lane) }
+        }
+    }
+
+    /// Checks at once if records that reading has skipped were removed, but not more often than every two seconds.
+    private func checkRemovals() {
+        guard case .running = phase, turn.now >= checkRemovalsAt else { return }
+        for lane in lanes {
+            let checks = lane.removalChecks()
+            if checks.isEmpty { continue }
+            checkRemovalsAt = turn.now + Self.lookInterval
+            watcher.look(checks, lane.lane)
         }
     }
 

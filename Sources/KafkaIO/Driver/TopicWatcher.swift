@@ -3,8 +3,8 @@ import KafkaModel
 import NewsModel
 import Synchronization
 
-/// The thread that polls the cluster for unannounced changes: the partition counts of our topics, and the identity of the
-/// partitions being read. It blocks; the polling thread never waits for it.
+/// The thread that polls the cluster for unannounced changes: the partition counts of our topics, and the identity and the first
+/// offset of the partitions being read. It blocks; the polling thread never waits for it.
 final class TopicWatcher: Sendable {
     private let settings: KafkaSettings
     private let topics: TopicWatch
@@ -20,6 +20,7 @@ final class TopicWatcher: Sendable {
         var generations: [Generation]
         var hasNewAssignment = true
         var checks: [(LaneID, ConsumerState.IncarnationCheck)] = []
+        var removals: [(LaneID, ConsumerState.RemovalCheck)] = []
         /// True while incarnations are being checked. New checks are dropped meanwhile.
         var isLooking = false
         var isClosing = false
@@ -60,6 +61,15 @@ final class TopicWatcher: Sendable {
         wakeUp.signal()
     }
 
+    /// Requests the first offsets of partitions. Replaces the lane's earlier request.
+    func look(_ checks: [ConsumerState.RemovalCheck], _ lane: LaneID) {
+        state.withLock { state in
+            state.removals.removeAll { $0.0 == lane }
+            state.removals += checks.map { (lane, $0) }
+        }
+        wakeUp.signal()
+    }
+
     func close() {
         state.withLock { $0.isClosing = true }
         wakeUp.signal()
@@ -69,6 +79,7 @@ final class TopicWatcher: Sendable {
         var generations: [Generation]
         var hasNewAssignment: Bool
         var checks: [(LaneID, ConsumerState.IncarnationCheck)]
+        var removals: [(LaneID, ConsumerState.RemovalCheck)]
     }
 
     private func take() -> Work? {
@@ -77,10 +88,12 @@ final class TopicWatcher: Sendable {
             defer {
                 state.hasNewAssignment = false
                 state.checks = []
+                state.removals = []
                 state.isLooking = false
             }
             return Work(
-                generations: state.generations, hasNewAssignment: state.hasNewAssignment, checks: state.checks)
+                generations: state.generations, hasNewAssignment: state.hasNewAssignment, checks: state.checks,
+                removals: state.removals)
         }
     }
 
@@ -92,6 +105,7 @@ final class TopicWatcher: Sendable {
                 let counts = readCounts(work.generations)
                 next = MonotonicClock.now + topics.pause(after: counts)
             }
+            examiner.examine(work.removals)
             if !work.checks.isEmpty {
                 state.withLock { $0.isLooking = true }
                 examiner.examine(work.checks)

@@ -62,19 +62,22 @@ struct IncarnationWatch: Sendable {
     }
 }
 
-/// The notes stored beside the committed offsets of partitions; `nil` for a partition without a note.
+/// The committed offsets of partitions, and the notes stored beside them; `nil` for a partition without a note.
 public struct IncarnationNotes: Sendable {
     public var generation: Generation
     public var notes: [(partition: TopicPartition, note: String?)]
     /// Partitions without a committed offset.
     public var uncommitted: Set<TopicPartition>
+    public var committed: [TopicPartition: Int64]
 
     public init(
-        generation: Generation, notes: [(TopicPartition, String?)], uncommitted: Set<TopicPartition> = []
+        generation: Generation, notes: [(TopicPartition, String?)], uncommitted: Set<TopicPartition> = [],
+        committed: [TopicPartition: Int64] = [:]
     ) {
         self.generation = generation
         self.notes = notes.map { ($0.0, $0.1) }
         self.uncommitted = uncommitted
+        self.committed = committed
     }
 }
 
@@ -115,6 +118,7 @@ extension ConsumerState {
             guard let index = slot(partition, notes.generation), case .unread = slots[index].watch.anchor else {
                 continue
             }
+            slots[index].committed = notes.committed[partition]
             if let anchor = note.flatMap(IncarnationAnchor.init(note:)) {
                 slots[index].watch.anchor = .known(anchor)
             } else {

@@ -34,6 +34,9 @@ public struct ConsumerState: Sendable {
         /// The next offset to read: one past the newest offset handed out, or the reported end; `nil` before the first.
         var next: Int64?
         var watch = IncarnationWatch()
+        /// The group's committed offset, where reading begins; `nil` without one, and for a new incarnation.
+        var committed: Int64?
+        var skipped = SkippedOffsets()
         /// The approximate size of a record here: the mean of the last batch.
         var recordSize = 1024
 
@@ -163,6 +166,8 @@ public struct ConsumerState: Sendable {
         slots[slot].watch = IncarnationWatch()
         slots[slot].watch.anchor = .none
         slots[slot].watch.isReadWhole = true
+        slots[slot].committed = nil
+        slots[slot].skipped = SkippedOffsets()
         return true
     }
 
@@ -209,6 +214,8 @@ public struct ConsumerState: Sendable {
                     continue
                 }
                 if slots[slot].next == nil { slots[slot].watch.begin(at: first.offset, first) }
+                slots[slot].skipped.add(from: slots[slot].next ?? slots[slot].committed, to: first.offset)
+                slots[slot].skipped.add(within: batch)
                 slots[slot].next = last.offset < .max ? last.offset + 1 : .max
                 records += batch.count
                 slots[slot].watch.note(first)
@@ -221,6 +228,7 @@ public struct ConsumerState: Sendable {
                     continue
                 }
                 if slots[slot].next == nil { slots[slot].watch.begin(at: offset) }
+                slots[slot].skipped.add(from: slots[slot].next ?? slots[slot].committed, to: offset)
                 slots[slot].next = offset
                 events.add(.endReached(lane, generation, partition, offset: offset), for: slots[slot].shard)
             }

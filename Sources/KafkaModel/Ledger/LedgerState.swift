@@ -175,7 +175,7 @@ public struct LedgerState: Sendable {
         guard !job.sources.isEmpty, job.start.offset == nil else { return nil }
         return IncarnationNotes(
             generation: job.generation, notes: job.sources.map { ($0, location.notes[$0]) },
-            uncommitted: location.uncommitted)
+            uncommitted: location.uncommitted, committed: location.watermarks)
     }
 
     private static func progress(of job: Job, in location: Location) -> Progress {
@@ -266,10 +266,15 @@ public struct LedgerState: Sendable {
     public mutating func tick(
         at now: Instant, standstill: KafkaFailure = .standstill, _ events: inout ShardEvents
     ) {
+        // Partitions may not have begun to move. Only those that were read for some time show that the brokers deliver.
+        let areOthersRead = jobs.contains { job in
+            guard case .reading(let movedAt, let began) = job.phase else { return false }
+            return movedAt > began && now < movedAt + Self.standstillMax
+        }
         for job in jobs {
             guard case .reading(let movedAt, _) = job.phase else { continue }
             if now >= movedAt + Self.standstillMax {
-                failed(job.results, standstill, at: now, &events)
+                failed(job.results, areOthersRead ? .awaitsTurn : standstill, at: now, &events)
             } else {
                 read(job.results, [], next: nil, isAtEnd: false, at: now, &events)
             }

@@ -28,7 +28,8 @@ struct RunCommand: AsyncParsableCommand {
             payload.templates, localization, test, users, quiet, floodGuard and logging.level. A file with any problem is refused as a whole; other changes wait for a restart.
 
             Brokers or topics that are not there yet are waited for: /readyz and the log say which. With \
-            --until-caught-up the process ends with 1 instead.
+            --until-caught-up the process ends with 1 instead. It then also ends with 1 if it was stopped before it had \
+            caught up, or if records were removed from the topics before it could read them.
 
             Examples:
               newswire run --config newswire.yaml
@@ -38,7 +39,7 @@ struct RunCommand: AsyncParsableCommand {
             The environment overrides every key of the configuration: rate.perSecond is NEWSWIRE_RATE_PER_SECOND, \
             hub.connectionString is NEWSWIRE_HUB_CONNECTION_STRING.
 
-            Exit codes: 0 after an orderly end, 1 if it had to give up, 78 if the configuration is wrong.
+            Exit codes: 0 after an orderly end, 1 if it had to give up or did not catch up, 78 if the configuration is wrong.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption

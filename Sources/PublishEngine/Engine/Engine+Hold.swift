@@ -1,4 +1,5 @@
 import EditorialControl
+import HeapModule
 import KafkaModel
 import NewsModel
 
@@ -84,7 +85,10 @@ extension Engine {
 
     /// Applies changes of the held topic. They arrive with a delay: a newer version may have left here meanwhile. The
     /// older version must not replace it when it is due.
+    ///
+    /// - Parameter stories: empty if the held topic has become available.
     mutating func learn(_ stories: [HeldStory], _ turn: inout Turn) {
+        if stories.isEmpty { holdWaiting(&turn) }
         for story in stories {
             held.learn(story)
             guard story.isHeld, let version = story.version, !held.isBeingHeld(story.story),
@@ -92,6 +96,52 @@ extension Engine {
             else { continue }
             takeBackHeld(story.story, because: .superseded, part: .upTo(version), &turn)
         }
+    }
+
+    /// Sends events to the held topic that have waited in the window because the topic was not available.
+    private mutating func holdWaiting(_ turn: inout Turn) {
+        guard isRunning, settings.holdsBeyond != nil else { return }
+        for lane in lanes.ids {
+            var records: Set<DeliveryID> = []
+            for delayed in lanes[lane].embargoed.unordered {
+                guard let place = partitions.place(of: delayed.id), partitions[place].phase == .delayed else {
+                    continue
+                }
+                for id in openDeliveries(of: partitions[place].story) { records.insert(id.on(0)) }
+            }
+            for id in records.sorted(by: { ($0.slot, $0.sequence) < ($1.slot, $1.sequence) }) {
+                if let first = partitions.place(of: id) { holdWaiting(first, &turn) }
+            }
+        }
+        advanceStories(&turn)
+    }
+
+    /// Admits a waiting record again, so that it is held. A record of which any request has left, or will leave soon, stays.
+    private mutating func holdWaiting(_ first: Place, _ turn: inout Turn) {
+        guard partitions[first.slot].isSending, let content = partitions.content(of: first),
+            let routed = content.routed, let due = hold(of: content, routed, at: first, turn)
+        else { return }
+        let open = settings.platforms.indices.map(first.on).filter { partitions[$0].isOpen }
+        let areWaiting = open.allSatisfy { place in
+            let delivery = partitions[place]
+            return delivery.phase == .delayed && delivery.attempts == 0 && delivery.isCertain
+                || delivery.phase == .waiting && delivery.claim != .awaitsTwin
+        }
+        guard areWaiting else { return }
+        let owners = open.filter { partitions[$0].claim == .owner }
+        for place in open {
+            let story = partitions[place].story
+            partitions[place].reopen()
+            stories.noteEnd(of: story)
+        }
+        // Other events of its stories follow as if this one had never waited here.
+        advanceStories(&turn)
+        for place in owners {
+            let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
+            partitions[place.slot].recent.remove(delivery)
+        }
+        var isHeld = false
+        for place in open { admit(place, content, routed, until: due, isHeld: &isHeld, &turn) }
     }
 
     /// Prevents an older version from following a newer one that has left, from its topic or from the held topic. The

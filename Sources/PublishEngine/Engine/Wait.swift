@@ -16,6 +16,8 @@ public struct Wait: Sendable, Hashable {
     public var detail: String
     /// The step for a person to take; may be empty.
     public var remedy: String
+    /// The lane cannot read further records meanwhile. Only set for `embargo`.
+    public var blocksReading = false
 
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The ledger of a partition is being read, or cannot be read.
@@ -71,7 +73,8 @@ public struct Wait: Sendable, Hashable {
             .hubFailing,
             .hubPause, .deadLetters, .heldTopic, .results, .commit:
             true
-        case .paused, .rate, .concurrency, .reply, .retry, .embargo, .time, .revoke, .newIncarnation, .shutdown: false
+        case .embargo: blocksReading
+        case .paused, .rate, .concurrency, .reply, .retry, .time, .revoke, .newIncarnation, .shutdown: false
         }
     }
 }
@@ -94,7 +97,7 @@ extension Engine {
             if let next = lanes[lane].retries.min {
                 add(.retry, moment.steady, "the next retry is due in \((next.until - moment.steady).seconds) s")
             }
-            if !lanes[lane].embargoed.isEmpty { add(.embargo, moment.steady, "events are under embargo") }
+            if !lanes[lane].embargoed.isEmpty { waits.append(embargoWait(lane, moment)) }
             if case .asked(let until) = inquiry, !lanes[lane].unexamined.isEmpty {
                 add(.time, until - Self.timeInquiryLasts, "the hub is asked for the time, to confirm our clock")
             }
@@ -114,6 +117,44 @@ extension Engine {
         return waits
     }
 
+    /// The wait for embargoes. It lasts since the last record was read if the events under embargo block reading.
+    private func embargoWait(_ lane: LaneID, _ moment: Moment) -> Wait {
+        var wait = Wait(
+            lane: lane, reason: .embargo, since: moment.steady, detail: "events are under embargo", remedy: "")
+        let window = lanes[lane].settings.window
+        let isFull = lanes[lane].heldRecords >= window.records || lanes[lane].heldBytes >= window.bytes
+        guard isFull || lanes[lane].hasHeldPartitions else { return wait }
+        let (records, first) = underEmbargo(lane)
+        var blocked = lanes[lane].slots.filter { partitions[$0].isHeld && first.contains($0) }
+        // If most of the window is otherwise filled, another wait is the reason.
+        if isFull, records.count * 2 >= lanes[lane].heldRecords { blocked = lanes[lane].slots }
+        guard let readAt = blocked.compactMap({ partitions[$0].entries.last?.readAt }).max() else { return wait }
+        let name = lanes[lane].settings.name
+        wait.since = moment.steady - max(moment.wall - readAt, .zero)
+        wait.detail =
+            "\(counted(records.count, "event")) under embargo fill the window, so later news is not read"
+        wait.remedy =
+            "create the held topic (held.topic) or raise its max.message.bytes, so that such events wait there: newswire topics "
+            + "--create --config FILE; or raise lanes.\(name).window"
+        wait.blocksReading = true
+        return wait
+    }
+
+    /// The records that wait for the end of an embargo, by their first delivery, and the slots whose first record is one of them.
+    private func underEmbargo(_ lane: LaneID) -> (records: Set<DeliveryID>, first: Set<Int>) {
+        var records: Set<DeliveryID> = []
+        var first: Set<Int> = []
+        for delayed in lanes[lane].embargoed.unordered {
+            guard let head = partitions.place(of: delayed.id), partitions[head].phase == .delayed else { continue }
+            for id in openDeliveries(of: partitions[head].story) {
+                guard let place = partitions.place(of: id) else { continue }
+                records.insert(id.on(0))
+                if place.index == 0 { first.insert(place.slot) }
+            }
+        }
+        return (records, first)
+    }
+
     private func wait(for standstill: Standstill) -> Wait {
         let unknown =
             standstill.areOrdersKnown
@@ -129,6 +170,7 @@ extension Engine {
         _ lane: LaneID, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
     ) {
         var restoring: (since: Instant, failure: KafkaFailure?, partitions: [TopicPartition])?
+        var isInParts = false
         var unstored: Instant?
         for slot in lanes[lane].slots {
             if let reading = partitions[slot].ledgerReading {
@@ -137,6 +179,7 @@ extension Engine {
                 all.failure = all.failure ?? reading.failure
                 all.partitions.append(partitions[slot].id)
                 restoring = all
+                if partitions[slot].restored.reading != nil { isInParts = true }
             }
             if partitions[slot].isFinishing {
                 add(.newIncarnation, moment.steady, "\(partitions[slot].id) was made anew", "")
@@ -147,8 +190,9 @@ extension Engine {
             let names = restoring.partitions.prefix(8).map(\.description).joined(separator: ", ")
             let more = restoring.partitions.count > 8 ? " and \(restoring.partitions.count - 8) more" : ""
             let reason = restoring.failure.map { ": \($0.detail)" } ?? ""
+            let parts = isInParts ? " part by part, because there are many" : ""
             add(
-                .ledger, restoring.since, "the results for \(names)\(more) are being read\(reason)",
+                .ledger, restoring.since, "the results for \(names)\(more) are being read\(parts)\(reason)",
                 restoring.failure?.remedy ?? "")
         }
         let name = lanes[lane].settings.name

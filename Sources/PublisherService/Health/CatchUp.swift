@@ -32,6 +32,14 @@ final class CatchUp: Sendable {
         }
     }
 
+    /// The failure of a run that has ended; `nil` if everything was read and is committed.
+    ///
+    /// - Parameter removed: the upper bound of the records that were removed before the run could read them.
+    func failure(removed: UInt64) -> PublisherFailure? {
+        if !isDone { return .notCaughtUp }
+        return removed > 0 ? .removedUnread(removed) : nil
+    }
+
     var isDone: Bool { remaining.withLock(\.isEmpty) }
 
     /// The partitions with pending records, including those for which other group members commit.

@@ -23,6 +23,8 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
     case partitionCounts = "partition-counts"
     case unequalTopics = "unequal-topics"
     case openTransaction = "open-transaction"
+    case unreadRemoved = "unread-removed"
+    case embargo
     case deadLetters = "dead-letters"
     case results
     case commit
@@ -82,6 +84,8 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .partitionCounts: words(.topics, "Unknown", "The number of partitions is not known yet")
         case .unequalTopics: words(.topics, "Unequal", "The topics of lane LANE differ in length")
         case .openTransaction: words(.topics, "Hidden", "An open transaction hides news of lane LANE")
+        case .unreadRemoved: words(.topics, "Lost", "News was removed before lane LANE read it")
+        case .embargo: words(.lane, "Blocked", "Events under embargo block lane LANE")
         case .deadLetters: words(.outcomes, "Not stored", "The broker does not store dead letters")
         case .results: words(.outcomes, "Not stored", "The broker does not store results")
         case .commit: words(.outcomes, "No commits", "The broker refuses commits")
@@ -112,7 +116,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .commit, .unequalTopics, .recordsRefused, .deadLetters, .controlMissing, .controlGarbage,
             .controlNotWritten,
             .auditNotWritten, .auditMissing, .tooManyOrders, .heldTopic, .heldTopicAway, .heldNotRead, .heldNotReturned,
-            .clock:
+            .clock, .unreadRemoved:
             true
         default: false
         }

@@ -70,6 +70,9 @@ public struct ServiceStatus: Sendable {
         public var lag: Int64?
         /// The lag that cannot be read because it is behind an open transaction.
         public var hidden: Int64?
+        /// The upper bound of the records that were removed from the lane's topics before they were read, since the start of the
+        /// process.
+        public var removedUnread: UInt64
         /// Librdkafka's statistics of the lane's consumer; `nil` before the first.
         public var consumer: KafkaStatistics?
         /// The age of the oldest record without an outcome; `nil` before the first measurement.

@@ -10,6 +10,10 @@ struct ShardLog {
     private var reportedHalts: [Halt.Reason] = []
     /// The code of the last failed commit.
     private var commitFailure: String?
+    /// The number of originals that the held topic has refused.
+    private var heldRefusals = 0
+    /// The number of refusals at which the next line is logged.
+    private var nextHeldRefusals = 1
 
     init(_ log: Logger, lanes: [String]) {
         self.log = log
@@ -56,8 +60,21 @@ struct ShardLog {
                         "remedy": "raise retention.ms of the results topic",
                     ])
             }
-        case .restored, .records, .endReached, .stored, .tooLargeToHold, .restoreFailed, .partitionCounts: break
+        case .tooLargeToHold(let deliveries): refusedToHold(deliveries.count)
+        case .restored, .records, .endReached, .stored, .restoreFailed, .partitionCounts: break
         }
+    }
+
+    /// Logs the first refusal, and then each time their number has grown tenfold.
+    private mutating func refusedToHold(_ count: Int) {
+        heldRefusals += count
+        guard heldRefusals >= nextHeldRefusals else { return }
+        while nextHeldRefusals <= heldRefusals { nextHeldRefusals *= 10 }
+        log.warning(
+            "the held topic refuses events as too large: they wait in memory",
+            metadata: [
+                "events": "\(heldRefusals)", "remedy": "raise max.message.bytes of the held topic",
+            ])
     }
 
     mutating func halts(in status: EngineStatus) {

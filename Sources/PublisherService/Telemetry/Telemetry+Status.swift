@@ -55,7 +55,8 @@ extension Telemetry {
             heldBytes: statuses.reduce(0) { $0 + $1.heldBytes }, window: settings.lanes[index].window,
             ready: statuses.reduce(0) { $0 + $1.ready }, delayed: statuses.reduce(0) { $0 + $1.delayed },
             lag: lag?.records, hidden: lag.map { $0.hidden.values.reduce(0) { $0 + $1.records } },
-            consumer: state.consumers[id], lagAge: lag.map { _ in max(.zero, age ?? .zero) })
+            removedUnread: state.removedUnread[id]?.total ?? 0, consumer: state.consumers[id],
+            lagAge: lag.map { _ in max(.zero, age ?? .zero) })
     }
 
     /// Combines waits of several shards with the same reason into one, with the longest duration.
@@ -149,6 +150,11 @@ extension Telemetry {
                     remedy: TopicRules.missingRemedy))
         }
         reasons += openTransactions(state, at: now.steady)
+        for (index, lane) in lanes.enumerated() {
+            if let reason = state.removedUnread[LaneID(index)]?.notReady(lane: lane.name, at: now.steady) {
+                reasons.append(reason)
+            }
+        }
         for reason in state.refused {
             reasons.append(
                 .init(

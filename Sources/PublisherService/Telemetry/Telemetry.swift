@@ -32,6 +32,7 @@ public final class Telemetry: Sendable {
         var committed: [TopicPartition: Int64] = [:]
         /// The lags by lane, from the first measurement on.
         var lags: [LaneID: Lag] = [:]
+        var removedUnread: [LaneID: RemovedUnread] = [:]
         var producer: KafkaStatistics?
         /// Librdkafka's statistics of the consumers, by lane.
         var consumers: [LaneID: KafkaStatistics] = [:]
@@ -178,6 +179,11 @@ public final class Telemetry: Sendable {
         state.withLock { $0.lags[lane, default: Lag()].measure(measurements, at: now) }
     }
 
+    func removedUnread(_ removed: RemovedRecords, lane: LaneID) {
+        let now = clock.now.steady
+        state.withLock { $0.removedUnread[lane, default: RemovedUnread()].add(removed, at: now) }
+    }
+
     /// - Parameter lane: the consumer's lane; `nil` for the producer.
     func received(_ statistics: KafkaStatistics, lane: LaneID?) {
         state.withLock { state in
@@ -241,6 +247,11 @@ public final class Telemetry: Sendable {
     var resultObserver: (@Sendable (ResultRecord) -> Void)? { state.withLock { $0.onResult } }
 
     // MARK: What others read
+
+    /// The upper bound of the records that were removed before a lane read them, over all lanes.
+    var removedUnread: UInt64 {
+        state.withLock { $0.removedUnread.values.reduce(0) { $0 + $1.total } }
+    }
 
     /// The number of outcomes over all lanes. Outcomes that did not occur are absent.
     public var outcomes: [Outcome: Int] {
