@@ -132,11 +132,38 @@ struct ControlCommandTests {
     @Test func `a story that no reader has seen is not replaced`() async throws {
         let room = try await room()
         let recalled = try await room.run("recall", "S", "--reason", "r", "--replace", "Withdrawn", "--unseen")
-        #expect(recalled.output.contains("the hub took nothing of it in the last 7 days"))
+        #expect(recalled.status == 1)
+        // No process runs that could answer.
+        #expect(recalled.output.contains("\nno result of the last 7 days says that the hub took any of it\n"))
+        #expect(recalled.output.contains("\nmore may have been accepted: no process has answered. "))
         // The device's template decides.
         #expect(recalled.errors.hasPrefix("warning: the replacement will ring: in template mode "))
         #expect(recalled.errors.contains("payload.templates"))
-        #expect(recalled.errors.hasSuffix("\nnothing to replace: the hub took nothing of S in the last 7 days\n"))
+        #expect(
+            recalled.errors.contains(
+                "\nnothing was replaced: no result of the last 7 days says that the hub took any of S, but "),
+            "\(recalled.errors)")
+        await room.close()
+    }
+
+    @Test func `orders on a widened control topic are found, and the commands warn`() async throws {
+        var topics = Self.topics
+        topics[3].1 = 2
+        let room = try await ProgramRoom(topics: topics)
+        for name in 0..<5 {
+            let recalled = try await room.run("recall", "s\(name)", "--reason", "r", "--unseen")
+            #expect(recalled.errors.hasPrefix("warning: news.control has 2 partitions, "), "\(recalled.errors)")
+        }
+        let first = try TopicReader(
+            settings: room.broker.settings(group: "test"), topic: "news.control", partitions: [0])
+        var count = 0
+        while !first.isAtEnd { count += try first.next(timeout: .milliseconds(200)).count }
+        #expect(count == 5)
+        for arguments in [["control"], ["audit"]] {
+            let shown = try await Program.run(
+                arguments + ["--config", room.path("newswire.yaml")], environment: room.environment)
+            #expect(shown.errors.contains("warning: news.control has 2 partitions, "), "\(shown.errors)")
+        }
         await room.close()
     }
 
@@ -329,6 +356,74 @@ struct OrderReportTests {
             report(.stop(.hub), waiting: 0, inFlight: 0, former: former).replacement
                 == "it takes the place of the stop by n, 2026-11-21 10:00:00 UTC: flood")
         #expect(report(.stop(.hub), waiting: 0, inFlight: 0).replacement == nil)
+    }
+
+    // MARK: Recalls
+
+    private func history(_ results: (id: String, outcome: Outcome)...) -> StoryHistory {
+        var history = StoryHistory(story: "S")
+        for result in results {
+            history.take(
+                ResultRecord(
+                    eventID: result.id, story: "S", platform: .template, outcome: result.outcome,
+                    categories: ["World"], lane: "live",
+                    source: .init(partition: TopicPartition(topic: "t", partition: 0), offset: 0),
+                    settledAt: Instant(milliseconds: 1_795_255_200_000)))
+        }
+        return history
+    }
+
+    @Test func `a recall claims that the hub took nothing only if that is known`() {
+        #expect(RecallReport(history(), StoryDoubts()).lines == ["the hub took nothing of it in the last 7 days"])
+        #expect(
+            RecallReport(history(), StoryDoubts(inFlight: 1, unanswered: 2)).lines == [
+                "no result of the last 7 days says that the hub took any of it",
+                "more may have been accepted: 1 request was in flight when the recall arrived, and 2 processes have not "
+                    + "answered. newswire results shows what is known later",
+            ])
+        #expect(
+            RecallReport(history(("a", .accepted), ("b\u{1B}", .unknown)), StoryDoubts()).lines == [
+                "already accepted: a, 2026-11-21 10:00:00 UTC, for World",
+                "may have been accepted, the outcome is unknown: b, 2026-11-21 10:00:00 UTC, for World",
+            ])
+    }
+
+    @Test func `a replacement that was not sent is reported with what is not known`() {
+        func sentence(_ written: WrittenReplacement, _ doubts: StoryDoubts) -> String {
+            ReplacementReport(
+                written, of: "S", lanes: [], ControlView(), isConfirmed: true, doubts, at: Instant(milliseconds: 0)
+            ).sentence
+        }
+        var written = WrittenReplacement()
+        #expect(
+            sentence(written, StoryDoubts()) == "nothing to replace: the hub took nothing of S in the last 7 days")
+        #expect(
+            sentence(written, StoryDoubts(unanswered: 1)).hasPrefix(
+                "nothing was replaced: no result of the last 7 days says that the hub took any of S, but more may have")
+        )
+        written.doubtful = ["Sports"]
+        #expect(
+            sentence(written, StoryDoubts())
+                == "nothing was replaced, because it is not known if the hub took S: the outcome is unknown for Sports")
+        written.reach = ["World"]
+        #expect(
+            sentence(written, StoryDoubts())
+                == "the replacement is on its way to the readers of World. It is not known if the hub took S for Sports "
+                + "too: nothing is replaced there")
+    }
+
+    @Test func `an order that may have lapsed is listed as such`() {
+        let order = Order(
+            id: "o", scope: .recall(story: "S"), at: Instant(milliseconds: 0), by: "m",
+            until: Instant(milliseconds: 1_795_255_200_000))
+        let table = ControlTable.orders([order], hasColours: false, mayHaveLapsed: { _ in true })
+        #expect(table.contains("2026-11-21 10:00:00, may have lapsed"))
+        #expect(!ControlTable.orders([order], hasColours: false).contains("lapsed"))
+        let json = String(
+            decoding: JSONWriter.object { json in
+                json.array("orders") { order.list(unconfirmed: [], mayHaveLapsed: true, into: &$0) }
+            }, as: UTF8.self)
+        #expect(json.contains(#""mayHaveLapsed":true"#))
     }
 
     @Test func `only a name that nothing matches is doubted`() {

@@ -34,7 +34,7 @@ import Testing
 
 @Test func `a text cannot hide or reorder the text beside it`() {
     let hidden: [Unicode.Scalar] =
-        ["\u{80}", "\u{85}", "\u{9B}", "\u{200E}", "\u{200F}"] + ["\u{2028}", "\u{2029}"]
+        ["\u{80}", "\u{85}", "\u{9B}", "\u{61C}", "\u{200E}", "\u{200F}"] + ["\u{2028}", "\u{2029}"]
         + (0x202A...0x202E).compactMap(Unicode.Scalar.init) + (0x2066...0x2069).compactMap(Unicode.Scalar.init)
     for scalar in hidden {
         let text = "a\(Character(scalar))b"
@@ -44,7 +44,7 @@ import Testing
     }
     #expect("exe\u{202E}txt".plain == "exe\\u202etxt")
     // These are parts of letters and emoji.
-    for text in ["é", "†", "…", "“x”", "👩\u{200D}🚒", "می\u{200C}خواهم", "\u{A0}"] {
+    for text in ["é", "؛", "ؼ", "†", "…", "“x”", "👩\u{200D}🚒", "می\u{200C}خواهم", "\u{A0}"] {
         #expect(text.escapingHidden == text)
     }
 }

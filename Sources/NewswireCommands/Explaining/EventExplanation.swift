@@ -143,7 +143,8 @@ package struct EventExplanation: Sendable {
     package func text(hasColours: Bool) -> String {
         // No hub was asked, so `accepted` is shown as `sent`, the expected outcome.
         let word = outcome == .accepted ? "sent" : outcome.rawValue
-        var lines = ["\(eventID?.plain ?? "?"): \(hasColours ? outcome.colour.applied(to: word) : word), \(because.plain)"]
+        let coloured = hasColours ? outcome.colour.applied(to: word) : word
+        var lines = ["\(eventID?.plain ?? "?"): \(coloured), \(because.plain)"]
         lines += routing.map { "  \($0.category.plain): \($0.because.plain)" }
         if !leftOut.isEmpty { lines.append("  no room for \(leftOut.joined(separator: ", ").plain)") }
         if !filled.isEmpty { lines.append("  filled from the fallback: \(filled.joined(separator: ", ").plain)") }
