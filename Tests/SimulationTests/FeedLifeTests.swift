@@ -39,6 +39,7 @@ func `a life of feeds has the same result every time`() throws {
         (880_000_001_726, "two texts of one story were held back under two ids as the same version"),
         (882_000_019_302, "a first reading that was stored in part was taken for complete after a failed poll"),
         (881_000_000_642, "an intent that was written again by another process counted as a new decision"),
+        (965_000_000_520, "an old entry was withheld when it first appeared, and free later"),
         (961_000_009_845, "a story was too old when it was first seen, because the feed had failed for two hours"),
         (790_000_008_465, "a story told under two ids and headlines by two processes in the same minute"),
     ] as [(UInt64, String)])

@@ -167,11 +167,10 @@ extension FeedWorld {
         }
         if let items {
             report.documents += 1
-            // What is withheld at the first reading is news when it is free.
-            if primedAt[fetching.feed] == nil {
-                for item in items where item.isWithheld {
-                    publishers[fetching.feed]?.items[item.number].isBacklog = false
-                }
+            // An old item that is withheld when it is first seen is news when it is free.
+            let isPrimed = primedAt[fetching.feed] != nil
+            for item in items where item.isWithheld && (!isPrimed || shownAt[item.link] == nil) {
+                publishers[fetching.feed]?.items[item.number].isBacklog = false
             }
             for item in items { shownAt[item.link] = shownAt[item.link] ?? now }
         }
