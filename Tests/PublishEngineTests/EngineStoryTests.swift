@@ -89,6 +89,29 @@ struct EngineStoryTests {
         if older != newer { #expect(shell.publish(news("s1b", story: "s", version: older)).outcomes == [.superseded]) }
     }
 
+    @Test(
+        arguments: [
+            (nil, 2, #","users":["r1","r2"]"#, #","users":["r2","r1","r2"]"#), (1, nil, "", ""), (nil, 2, "", ""),
+            (nil, nil, #","users":["r1"]"#, ""),
+        ] as [(Int?, Int?, String, String)])
+    func `a withheld event ends its own alert, whatever the order of its readers and whichever has a version`(
+        _ older: Int?, _ newer: Int?, _ users: String, _ others: String
+    ) throws {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        _ = shell.publish(news("x"), news("s", version: older, users))
+        let withheld = shell.publish(news("s", version: newer, status: "withheld", others))
+        #expect(withheld.outcomes == [.superseded, .withheld])
+    }
+
+    @Test func `a correction for the same readers in another order supersedes the alert`() throws {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        let sent = shell.publish(
+            news("x"), news("s", version: 1, #","users":["r1","r2"]"#), news("s", version: 2, #","users":["r2","r1"]"#))
+        #expect(sent.outcomes == [.superseded])
+    }
+
     @Test func `a withheld event does not end a newer version that waits`() throws {
         var shell = try TestShell { $0.connections = 1 }
         _ = shell.assign()

@@ -104,6 +104,11 @@ public struct NewsEvent: Sendable, Hashable {
 }
 
 extension NewsEvent {
+    /// Returns true if both are for the same single readers, in any order, or both for all readers.
+    package func hasSameReaders(as other: borrowing NewsEvent) -> Bool {
+        users.isEmpty ? other.users.isEmpty : Set(users) == Set(other.users)
+    }
+
     /// Calls the memberwise initializer, which has another parameter order. Assigning the properties one by one would
     /// copy the whole event.
     public init(

@@ -37,7 +37,7 @@ extension Engine {
     ) {
         for id in openDeliveries(of: story) where id != newest {
             guard let routed = partitions.event(of: id), routed.orderKey == newer.orderKey,
-                routed.event.users == newer.event.users, let version = routed.event.version,
+                routed.event.hasSameReaders(as: newer.event), let version = routed.event.version,
                 let newerVersion = newer.event.version, version < newerVersion
             else { continue }
             withdraw(id, for: .superseded, &turn)
@@ -68,18 +68,18 @@ extension Engine {
         advanceStories(&turn)
     }
 
-    /// Returns true if the delivery is for the same readers and is no newer version. Without versions, records on the same partition
-    /// are compared by their offsets.
+    /// Returns true if the delivery is for the same readers, or of the same event, and is no newer version. Without versions, records on
+    /// the same partition are compared by their offsets; if only one has a version, only records of the same event.
     private func precedes(_ id: DeliveryID, _ withheld: RoutedEvent, from source: ResultRecord.Source) -> Bool {
         guard let place = partitions.place(of: id), let routed = partitions.event(of: id),
-            routed.orderKey == withheld.orderKey, routed.event.users == withheld.event.users
+            routed.orderKey == withheld.orderKey
         else { return false }
+        let isSame = routed.event.id == withheld.event.id
+        guard isSame || routed.event.hasSameReaders(as: withheld.event) else { return false }
+        if let version = routed.event.version, let limit = withheld.event.version { return version <= limit }
+        guard isSame || routed.event.version == nil && withheld.event.version == nil else { return false }
         let other = self.source(of: place)
-        return switch (routed.event.version, withheld.event.version) {
-        case (let version?, let limit?): version <= limit
-        case (nil, nil): other.partition == source.partition && other.offset < source.offset
-        default: false
-        }
+        return other.partition == source.partition && other.offset < source.offset
     }
 
     /// Ends a waiting delivery; one in flight is awaited first and not retried.

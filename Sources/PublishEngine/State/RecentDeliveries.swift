@@ -39,7 +39,9 @@ struct RecentDeliveries: Sendable {
     /// The fingerprint whose versions are compared: the story, as these readers get it.
     static func versions(of event: NewsEvent, _ story: Fingerprint) -> Fingerprint {
         var fingerprint = story
-        for user in event.users { fingerprint.mix(user) }
+        if event.users.isEmpty { return fingerprint }
+        // The order of the readers says nothing.
+        for user in Set(event.users).sorted() { fingerprint.mix(user) }
         return fingerprint
     }
 
