@@ -20,7 +20,7 @@ func `damaged examples are decoded or refused, never a trap`(seed: UInt64) throw
             case .success(let event):
                 #expect(!event.id.isEmpty && event.id.utf8.count <= EventLimits.id)
                 #expect(
-                    (event.status == .canceled || !event.headline.isEmpty)
+                    (event.status != .usable || !event.headline.isEmpty)
                         && event.headline.utf8.count <= EventLimits.headline)
             case .failure(let undecodable):
                 refused += 1

@@ -42,8 +42,12 @@ struct NearNamesTests {
         #expect(try decode(document(name)).id == "a")
     }
 
-    @Test func `null counts as absent, and names in data are free`() throws {
+    @Test func `null counts as absent, false says no to tests and embargoes, and names in data are free`() throws {
         #expect(try decode(document("Users", "null")).users == [])
+        for name in ["isTest", "testing", "embargo", "embargoed"] {
+            #expect(try decode(document(name, "false")).id == "a")
+        }
+        #expect(try refusal(document("Users", "false")).reason == .nearName)
         #expect(try decode(document("data", #"{"Users":"x","Test":"y"}"#)).data.count == 2)
     }
 

@@ -51,8 +51,9 @@ struct Members {
     @inline(never)
     private mutating func note(unknown name: JSONText, _ value: JSONValue) {
         guard let meant = NarrowingField.meant(by: name), near == nil || meant.limitsRecalls else { return }
-        // As for known fields, null means absent.
+        // As for known fields, null means absent. False says that there is no embargo and no test.
         if case .null = value { return }
+        if value.isFalse, meant == .test || meant == .embargoUntil { return }
         near = NearName(meant: meant, name: name)
     }
 
@@ -69,20 +70,20 @@ struct Members {
     /// Refuses names that are close to those of fields that narrow the audience.
     ///
     /// - Parameters:
-    /// - isRecall: a recall is refused only for names that limit where it counts; otherwise it must not fail.
+    /// - isWithdrawal: a recall or a withheld event is refused only for names that limit where it counts; otherwise it must not fail.
     /// - otherEmbargo: the other format's field of that meaning, which this format does not read.
     /// - otherStatus: the other format's status field, likewise.
     func requireClearNames(
-        isRecall: Bool, _ envelope: borrowing Envelope, otherEmbargo: Field, otherStatus: Field
+        isWithdrawal: Bool, _ envelope: borrowing Envelope, otherEmbargo: Field, otherStatus: Field
     ) throws(Undecodable) {
-        if let misplaced = envelope.misplaced, !isRecall || misplaced.meant.limitsRecalls {
+        if let misplaced = envelope.misplaced, !isWithdrawal || misplaced.meant.limitsRecalls {
             throw .misplaced(misplaced.name, meant: misplaced.meant)
         }
-        if let near, !isRecall || near.meant.limitsRecalls {
+        if let near, !isWithdrawal || near.meant.limitsRecalls {
             throw .nearName(Undecodable.quote(near.name), meant: near.meant.name)
         }
-        guard !isRecall else { return }
-        if let member = member(otherEmbargo) {
+        guard !isWithdrawal else { return }
+        if let member = member(otherEmbargo), !member.value.isFalse {
             let meant: StaticString = otherEmbargo == .embargoed ? "embargoUntil" : "embargoed"
             throw .nearName(Undecodable.quote(member.name), meant: meant)
         }
@@ -190,4 +191,8 @@ extension Members {
         let words = "usable, withheld or canceled"
         throw Undecodable(.unknownStatus, "\(name) must be \(words); it is \(Undecodable.quote(text))")
     }
+}
+
+extension JSONValue {
+    fileprivate var isFalse: Bool { if case .boolean(false) = self { true } else { false } }
 }

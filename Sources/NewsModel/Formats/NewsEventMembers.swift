@@ -7,23 +7,25 @@ extension Members {
         try requireUniqueNames()
         let status = try status(.status)
         try requireClearNames(
-            isRecall: status == .canceled, envelope, otherEmbargo: .embargoed, otherStatus: .pubStatus)
+            isWithdrawal: status != .usable, envelope, otherEmbargo: .embargoed, otherStatus: .pubStatus)
         do throws(Undecodable) {
             return try newsEvent(id, status, envelope)
         } catch {
-            guard status == .canceled else { throw error }
-            return try recall(id, envelope)
+            guard status != .usable else { throw error }
+            return try withdrawal(id, status, envelope)
         }
     }
 
-    /// Reads a recall. It takes effect despite other errors, such as a missing headline: only the id, the story and the
-    /// stamps decide its target.
-    func recall(_ id: String, _ envelope: borrowing Envelope) throws(Undecodable) -> NewsEvent {
+    /// Reads a recall, or an event that is withheld. It takes effect despite other errors, such as a missing headline: only the id, the
+    /// story and the stamps decide its target.
+    func withdrawal(
+        _ id: String, _ status: NewsEvent.Status, _ envelope: borrowing Envelope
+    ) throws(Undecodable) -> NewsEvent {
         NewsEvent(
             id: id, headline: "", categories: (try? categories()) ?? [], subjects: (try? subjects()) ?? [],
-            story: try identifier(.story, limit: EventLimits.story), version: try? version(), status: .canceled,
+            story: try identifier(.story, limit: EventLimits.story), version: try? version(), status: status,
             publishedAt: try? publishedAt(envelope), environment: try environment(envelope),
-            isTest: try flag(.test) ?? false)
+            isTest: try flag(.test) ?? false, users: status == .withheld ? (try? users()) ?? [] : [])
     }
 
     private func newsEvent(

@@ -12,13 +12,13 @@ extension Members {
         try requireUniqueNames()
         let status = try status(.pubStatus)
         try requireClearNames(
-            isRecall: status == .canceled, envelope, otherEmbargo: .embargoUntil, otherStatus: .status)
+            isWithdrawal: status != .usable, envelope, otherEmbargo: .embargoUntil, otherStatus: .status)
         do throws(Undecodable) {
             return try ninjs(id, status, envelope, &inner)
         } catch {
-            guard status == .canceled else { throw error }
-            // A recall usually has no headline.
-            var event = NewsEvent(id: id, headline: "", status: .canceled)
+            guard status != .usable else { throw error }
+            // A recall, or an item that is withheld, often has no headline.
+            var event = NewsEvent(id: id, headline: "", status: status)
             event.version = try? ninjsVersion()
             event.environment = try environment(envelope)
             event.isTest = try flag(.test) ?? false
