@@ -11,9 +11,11 @@ extension Follower {
             return
         }
         if let version = keyed.entry.version, !(old.publishersVersion < version), old.standing != .unreadable {
-            // An alert is also withheld by its own version, as some publishers make no new one for that.
-            let isWithheld = meaning.isHeld && (old.standing == .sent || old.standing == .waiting)
-            guard isWithheld, !(version < old.publishersVersion) else {
+            // An alert is also withheld or delayed by its own version, as some publishers make no new one for that.
+            let isDelayed = meaning.isHeld || embargo(prints.embargo) > embargo(old.embargo)
+            let isAlert = old.standing == .sent || old.standing == .waiting
+            guard isDelayed, isAlert, !(version < old.publishersVersion) else {
+                if old.standing.isHeld, !meaning.isHeld { freeWithoutVersion += 1 }
                 unchanged(keyed, old, "version \(version) of it is known")
                 return
             }

@@ -29,6 +29,8 @@ public struct Follower {
     /// Entries whose own limit has begun to hold their texts back.
     var newlyDelayed = 0
     var beyondHeldBack = 0
+    /// Number of entries that are no longer withheld but have no new version.
+    var freeWithoutVersion = 0
     /// Dates of new entries that are older than `maxAge`.
     var outdated: [Instant] = []
     /// The reasons why new entries cannot become events.
@@ -123,6 +125,11 @@ public struct Follower {
         result.decisions.sort { $0.index < $1.index }
         if !isPartial { dropLeftAlerts(Set(keys.entries.map(\.hash))) }
         noteLimits()
+        if freeWithoutVersion > 0 {
+            result.notes.append(
+                "\(counted(freeWithoutVersion, "entry", plural: "entries")) that the publisher withheld came back as free under the "
+                    + "same version, which may be an old copy: only a later version is sent")
+        }
         if let newest = outdated.max() {
             result.notes.append(
                 "\(counted(outdated.count, "new entry", plural: "new entries")) came with dates older than `maxAge`, the newest "

@@ -34,12 +34,12 @@ struct WithheldTests {
         embargo: Duration
     ) {
         var feed = FollowedFeed.empty()
-        feed.poll([entry(feed, version: "1", embargo: embargo)])
-        feed.poll([entry(feed, version: "2", isWithheld: true, embargo: embargo)])
-        let free = feed.poll([entry(feed, version: "3", embargo: .zero)])
+        feed.poll([entry(feed, version: "1", embargo: embargo == .zero ? nil : embargo)])
+        feed.poll([entry(feed, version: "2", isWithheld: true)])
+        let free = feed.poll([entry(feed, version: "3")])
         #expect(free.actions == [embargo == .zero ? .update : .alert])
         #expect(free.events.map(\.version?.text) == ["3"])
-        #expect(feed.poll([entry(feed, version: "3", embargo: .zero)]).actions == [.unchanged])
+        #expect(feed.poll([entry(feed, version: "3")]).actions == [.unchanged])
     }
 
     @Test func `the publisher's next version is news after an event for which it had made none`() {
@@ -55,6 +55,25 @@ struct WithheldTests {
         #expect(feed.poll([entry(feed, "The last headline", version: "3")]).events.map(\.version?.text) == ["4"])
         #expect(feed.poll([entry(feed, "The last headline", version: "9")]).events.isEmpty)
         #expect(feed.poll([entry(feed, "Really the last", version: "10")]).events.map(\.version?.text) == ["10"])
+    }
+
+    @Test func `an embargo that is prolonged under the same version delays the alert`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, version: "1", embargo: .seconds(600))])
+        let delayed = feed.poll([entry(feed, version: "1", embargo: .seconds(7_200))])
+        #expect(delayed.events.map(\.version?.text) == ["2"])
+        #expect(delayed.events.map(\.embargoUntil) == [feed.now + .seconds(7_200)])
+        // An old copy of the document changes nothing.
+        #expect(feed.poll([entry(feed, version: "1", embargo: .seconds(60))]).events.isEmpty)
+    }
+
+    @Test func `an entry that is free again under the version that was withheld is reported`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, version: "1")])
+        feed.poll([entry(feed, version: "2", isWithheld: true)])
+        let free = feed.poll([entry(feed, version: "2")])
+        #expect(free.events.isEmpty)
+        #expect(free.notes.count == 1)
     }
 
     @Test func `versions ahead of the publisher's survive a change of the owner`() throws {
