@@ -288,6 +288,15 @@ struct ReplacementTests {
         #expect(replacement.reach == ["World", "Politics"])
     }
 
+    @Test func `a replacement written by a desk whose clock is behind is as old as the processes' clocks say`() throws {
+        var replacement = Replacement(story: "S", at: later + .seconds(700_000))
+        replacement.take(result("S", .accepted))
+        let record = try #require(replacement.record("Withdrawn", for: order))
+        #expect(record.timestamp == later + .seconds(700_000))
+        let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
+        #expect(event.expiresAt == later + .seconds(700_000 + 86_400))
+    }
+
     @Test(arguments: [Outcome.rejected, .exhausted, .unknown, .canceled, .held, .duplicate])
     func `a story that the hub never accepted gets no replacement`(outcome: Outcome) {
         var replacement = Replacement(story: "S")

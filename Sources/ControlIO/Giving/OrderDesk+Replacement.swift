@@ -20,7 +20,7 @@ extension OrderDesk {
     ) throws(KafkaFailure) -> WrittenReplacement {
         var written = WrittenReplacement()
         guard case .recall(let story) = order.scope else { return written }
-        var replacement = Replacement(story: story, topics: lanes)
+        var replacement = Replacement(story: story, topics: lanes, at: latest(order.at))
         let results = NamedResults(story)
         let reader = try TopicReader(
             settings: settings, topic: topic, from: .time(earliest(order.at) - Order.recallLasts), follow: true)

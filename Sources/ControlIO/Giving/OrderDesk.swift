@@ -124,6 +124,10 @@ public final class OrderDesk {
     /// Returns the given time, or the time of the living processes if that is earlier. This machine's clock may be ahead.
     func earliest(_ wall: Instant) -> Instant { view.lapseClock(wall) ?? wall }
 
+    /// Returns the given time, or the time of the living processes if that is later. This machine's clock may be behind, and what it
+    /// writes to a lane must not be too old there.
+    public func latest(_ wall: Instant) -> Instant { view.latestTime(wall) }
+
     /// Returns what readers have received of the story, from the results of the lifetime of a recall.
     public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
         var history = StoryHistory(story: story)

@@ -41,6 +41,9 @@ public struct ControlView: Sendable, Hashable {
     /// that. `nil` without a living process, because a single clock may be wrong.
     public func lapseClock(_ wall: Instant) -> Instant? { signs.living.isEmpty ? nil : signs.lapseClock(wall) }
 
+    /// The given wall clock, or the latest time on a living process's beat if that is later.
+    public func latestTime(_ wall: Instant) -> Instant { signs.living.reduce(wall) { max($0, $1.at) } }
+
     /// Returns the orders in force, sorted by scope. A lapsed order is not in force, even if its record is still on the topic.
     ///
     /// Includes orders that may have lapsed: see `mayHaveLapsed`.

@@ -27,12 +27,16 @@ public struct Replacement: Sendable, Hashable {
 
     /// The topics of all lanes, the most urgent first.
     private let topics: [String]
+    private let writtenAt: Instant?
 
-    /// - Parameter topics: the topics of all lanes, the most urgent first. The first one gets the replacement if the story was
-    ///   on another topic, such as a notification of `newswire send`.
-    public init(story: String, topics: [String] = []) {
+    /// - Parameters:
+    ///   - topics: the topics of all lanes, the most urgent first. The first one gets the replacement if the story was on another
+    ///     topic, such as a notification of `newswire send`.
+    ///   - time: the time from which its age counts; `nil` for the time of the order.
+    public init(story: String, topics: [String] = [], at time: Instant? = nil) {
         self.story = story
         self.topics = topics
+        writtenAt = time
     }
 
     /// - Parameter result: any result; those of other stories change nothing.
@@ -92,8 +96,9 @@ public struct Replacement: Sendable, Hashable {
         var event = event
         // The lowest urgency makes no sound on platforms that support silent notifications.
         event.urgency = 9
-        event.publishedAt = order.at
-        event.expiresAt = order.at + Self.lasts
+        let time = writtenAt ?? order.at
+        event.publishedAt = time
+        event.expiresAt = time + Self.lasts
         event.environment = environment
         event.isTest = isTest
         var value: [UInt8] = []
@@ -102,7 +107,7 @@ public struct Replacement: Sendable, Hashable {
         if let environment { headers.append(RecordHeader(HeaderName.environment, environment)) }
         return ProducedRecord(
             topic: partition.topic, partition: partition.partition,
-            key: Array(story.utf8), value: value, headers: headers)
+            key: Array(story.utf8), value: value, headers: headers, timestamp: writtenAt)
     }
 
     /// The audiences that get the replacement.

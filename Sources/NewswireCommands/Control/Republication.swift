@@ -6,6 +6,7 @@ import KafkaModel
 import NewsModel
 import NewswireSettings
 import PublishEngine
+import PublisherService
 
 /// Returns to their lanes the events that a recall has ended, after the recall was lifted. Calls block.
 struct Republication {
@@ -54,7 +55,7 @@ struct Republication {
                 continue
             }
             // Its age counts from now, because an operator wants it sent.
-            record.timestamp = nil
+            record.timestamp = desk.latest(ServiceClock().now.wall)
             try desk.store(record)
             written.insert(id)
         }
