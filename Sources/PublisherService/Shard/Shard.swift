@@ -58,6 +58,9 @@ final class Shard {
     private var hubDate: Instant?
     /// Asks the hub for the time; `nil` if no question is in flight.
     private var timeQuestion: HubQuestions?
+    private var timeAskedAt = Instant.distantPast
+    /// The pause between questions while the hub has told no time.
+    private static let timeQuestionPause = Duration.seconds(10)
     private let tls: NIOSSLContext?
 
     /// An event that affects more than this shard.
@@ -222,6 +225,8 @@ final class Shard {
         if let clockOffset, abs((offset - clockOffset).nanoseconds) > 1_000_000_000 { take(.alarm) }
         clockOffset = offset
         if let date = pool?.hubDate, date != hubDate { hear(hub: date) }
+        // Orders do not lapse before the hub has told the time, and a recalled event makes no request that would bring it.
+        if id.index == 0, hubDate == nil, timeAskedAt + Self.timeQuestionPause < now.steady { askHubForTime() }
         let status = engine.status(at: now)
         telemetry.report(
             meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
@@ -323,6 +328,7 @@ final class Shard {
     /// Asks for the hub's time, which any reply contains. The request needs no key and sends no notification.
     private func askHubForTime() {
         guard timeQuestion == nil else { return }
+        timeAskedAt = clock.now.steady
         var limits = SenderLimits(connections: 1)
         limits.connectTimeout = Engine.timeInquiryLasts
         limits.requestTimeout = Engine.timeInquiryLasts
