@@ -23,6 +23,8 @@ struct FeedItem: Sendable, Hashable {
     var isBacklog: Bool
     var isCanceled = false
     var isWithheld = false
+    /// True if it is or was withheld. Its date may be older than `maxAge` when it is free.
+    var wasWithheld = false
     /// True if its headline alternates between two texts.
     var flaps = false
 

@@ -94,6 +94,7 @@ struct FeedPublisher {
     /// Withholds an item, or releases it again.
     mutating func withhold(_ number: Int, _ isWithheld: Bool) {
         items[number].isWithheld = isWithheld
+        items[number].wasWithheld = true
         revision += 1
     }
 

@@ -137,7 +137,7 @@ extension FeedWorld {
         else {
             return false
         }
-        return shownAt - date > maxAge
+        return shownAt - date > maxAge || item.wasWithheld
     }
 
     /// Checks that the last event of a story says that it is withheld if and only if its publisher withholds it.
