@@ -5,7 +5,7 @@ public struct ControlSettings: Sendable, Hashable {
     public var topics: ControlTopics
     /// Duration of silence on the control topic that raises an alarm.
     public var staleAfter = Duration.seconds(60)
-    public var onStale = ControlDesk.OnStale.continue
+    public var onStale = ControlState.OnStale.continue
     /// The hub and the environment it serves; `nil` if the settings have no environment.
     public var environment: HubEnvironment?
 
@@ -15,11 +15,11 @@ public struct ControlSettings: Sendable, Hashable {
     }
 
     /// - Parameter replica: the name of the process; `nil` for a process that only reads.
-    public func desk(replica: String?, shards: Int) -> ControlDesk.Settings {
-        var desk = ControlDesk.Settings(replica: replica, shards: shards, environment: environment)
-        desk.staleAfter = staleAfter
-        desk.onStale = onStale
-        desk.asksHubForTime = replica != nil
-        return desk
+    public func stateSettings(replica: String?, shards: Int) -> ControlState.Settings {
+        var settings = ControlState.Settings(replica: replica, shards: shards, environment: environment)
+        settings.staleAfter = staleAfter
+        settings.onStale = onStale
+        settings.asksHubForTime = replica != nil
+        return settings
     }
 }

@@ -20,21 +20,21 @@ extension Publisher {
             tell(.holdsBeyond(Self.holdsBeyond))
             // Events that have waited in memory go to the topic too.
             tell(.held([]))
-            guard telemetry.heldTopicIsThere() else { return }
+            guard metrics.heldTopicIsThere() else { return }
             log.info("events wait for their time on the held topic", metadata: ["topic": "\(topic)"])
         case .isAway(let failure):
             tell(.holdsBeyond(nil))
-            if !HeldTopicState.isMissing(failure) { telemetry.failed(failure) }
+            if !HeldTopicState.isMissing(failure) { metrics.failed(failure) }
             // A warning at start has already reported a topic that never existed.
-            guard telemetry.heldTopicIsAway(failure, at: telemetry.clock.now.steady) else { return }
+            guard metrics.heldTopicIsAway(failure, at: metrics.clock.now.steady) else { return }
             log.warning(
                 "the held topic is away: what is under embargo waits in memory, up to a bound",
                 metadata: ["topic": "\(topic)", "failure": "\(failure)"])
         case .failed(let failure):
-            telemetry.failed(failure)
+            metrics.failed(failure)
             log.error("held topic", metadata: ["failure": "\(failure)"])
         case .status(let status):
-            telemetry.held(status)
+            metrics.held(status)
             control.held(status.totals)
         case .vanished(let restored, let lost):
             if restored > 0 {

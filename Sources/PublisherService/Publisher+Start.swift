@@ -20,14 +20,14 @@ extension Publisher {
             case .drain: return nil
             case .look: look(measuringEnds: untilCaughtUp)
             case .looked(.success(let preflight)):
-                telemetry.cannotStart(nil)
+                metrics.cannotStart(nil)
                 if wait.hasWaited { log.notice("brokers and topics are there: starting") }
                 return preflight
             case .looked(.failure(let failure)):
                 guard failure.mayPass, !untilCaughtUp else { throw failure }
-                telemetry.cannotStart(failure)
+                metrics.cannotStart(failure)
                 let reason = "\(failure)"
-                if wait.isWorthTelling(reason, at: telemetry.clock.now.steady) {
+                if wait.isWorthTelling(reason, at: metrics.clock.now.steady) {
                     log.warning("waiting to start", metadata: ["reason": "\(reason)"])
                 }
                 let pause = wait.nextPause()

@@ -21,7 +21,7 @@ public import Tracing
 /// try await publisher.run()          // elsewhere: publisher.drain()
 /// ```
 public final class Publisher: Sendable {
-    public let telemetry: Telemetry
+    public let metrics: ServiceMetrics
     let settings: PublisherSettings
     /// Each shard has its own rules. Loops that count references to a shared object would contend for its cache line.
     private let rules: [ContentRules]
@@ -60,14 +60,14 @@ public final class Publisher: Sendable {
         self.settings = settings
         self.log = log
         self.tracer = tracer
-        telemetry = Telemetry(settings: settings)
+        metrics = ServiceMetrics(settings: settings)
         (life, events) = AsyncStream.makeStream()
     }
 
     /// Shuts down in order: stops sending, waits for replies, stores results, commits offsets, leaves the groups. May
     /// be called from any thread, repeatedly, and before `run`.
     public func drain() {
-        telemetry.isDraining()
+        metrics.isDraining()
         events.yield(.drain)
     }
 
@@ -91,7 +91,7 @@ public final class Publisher: Sendable {
         guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }).map(LaneID.init) else {
             return false
         }
-        let partitions = telemetry.positions(lane: lane).map(\.partition)
+        let partitions = metrics.positions(lane: lane).map(\.partition)
         let ends: Result<[TopicPartition: Int64], KafkaFailure>
         do {
             ends = try await NIOThreadPool.singleton.runIfActive { [settings] in
@@ -132,7 +132,7 @@ public final class Publisher: Sendable {
         } catch {
             throw .settings("\(error)")
         }
-        let categories = telemetry.reloaded(rate: new.engine.rate, categories: new.table.categories.map(\.name))
+        let categories = metrics.reloaded(rate: new.engine.rate, categories: new.table.categories.map(\.name))
         events.yield(
             .reload(
                 rules.map { Reload(rate: new.engine.rate, rules: $0, floodGuard: new.engine.floodGuard) },
@@ -164,7 +164,7 @@ public final class Publisher: Sendable {
                 log.info("nothing to do: everything on the topics is committed")
                 return
             }
-            telemetry.onCommit { [events] offsets in
+            metrics.onCommit { [events] offsets in
                 if catchUp.committed(offsets) { events.yield(.drain) }
             }
         }
@@ -174,7 +174,7 @@ public final class Publisher: Sendable {
         if let failure = outcome { throw failure }
         if untilCaughtUp {
             // The consumers may not have checked yet what the preflight has found.
-            let removed = max(telemetry.removedUnread, preflight.removedUnread)
+            let removed = max(metrics.removedUnread, preflight.removedUnread)
             if let failure = catchUp.failure(removed: removed) { throw failure }
         }
     }
@@ -197,7 +197,7 @@ public final class Publisher: Sendable {
         let held = HeldLink(
             settings: settings.kafka.limitingBatches(
                 to: settings.engine.lanes.flatMap(\.topics) + [topics.held], preflight.states),
-            topic: topics.held, clock: { [telemetry] in telemetry.clock.now })
+            topic: topics.held, clock: { [metrics] in metrics.clock.now })
         let kafka: KafkaDriver
         let control: ControlLink
         let (controlEnd, controlEnded) = AsyncStream<Void>.makeStream()
@@ -215,8 +215,8 @@ public final class Publisher: Sendable {
             control = try ControlLink(
                 kafka: settings.kafka.limitingBatches(to: [topics.control, topics.audit], preflight.states),
                 topics: topics,
-                desk: settings.control.desk(replica: ReplicaName.make(), shards: settings.shards),
-                now: { [clock = telemetry.clock] in clock.now },
+                state: settings.control.stateSettings(replica: ReplicaName.make(), shards: settings.shards),
+                now: { [clock = metrics.clock] in clock.now },
                 deliver: { [self] message in
                     if case .orders(let changes) = message { held.take(.orders(changes)) }
                     if case .formerlyHeld(let totals) = message { held.take(.formerly(totals)) }
@@ -239,7 +239,7 @@ public final class Publisher: Sendable {
             try? await loop.submit { [self, settings] in
                 let shard = Shard(
                     id: ShardID(index), eventLoop: loop, settings: settings, rules: rules[index],
-                    tls: tls, kafka: kafka, control: control, held: held, telemetry: telemetry, log: log,
+                    tls: tls, kafka: kafka, control: control, held: held, metrics: metrics, log: log,
                     tracer: tracer, onEvent: onEvent)
                 shards[index].shard = NIOLoopBound(shard, eventLoop: loop)
             }.get()
@@ -248,7 +248,7 @@ public final class Publisher: Sendable {
         held.start { [self] notice in take(notice, control, tell: tell) }
         kafka.start()
         let monitor = LagMonitor(
-            settings: settings, telemetry: telemetry, log: log, catchUp: catchUp,
+            settings: settings, metrics: metrics, log: log, catchUp: catchUp,
             onCaughtUp: { [events] in events.yield(.drain) })
         monitor.start()
         let failure = await watch(loops, shards, kafka)
@@ -277,7 +277,7 @@ public final class Publisher: Sendable {
         // The shard that asked and the held topic's link are notified directly.
         case .confirmed, .formerlyHeld: break
         case .status(let status):
-            telemetry.controlled(status)
+            metrics.controlled(status)
             tell(.keepsRecalls(status.keepsRecalls))
             // After the start, sending stops instead, because the record may be the mistake.
             if case .elsewhere(let ours, let theirs)? = status.alarms.first, !status.wasKnown {
@@ -290,7 +290,7 @@ public final class Publisher: Sendable {
     }
 
     private func noteRemoval(_ removed: RemovedRecords, lane: LaneID) {
-        telemetry.removedUnread(removed, lane: lane)
+        metrics.removedUnread(removed, lane: lane)
         log.error(
             "records were removed from a topic before they were read",
             metadata: [
@@ -303,12 +303,12 @@ public final class Publisher: Sendable {
     private func note(_ notice: KafkaNotice) {
         switch notice {
         case .error(let failure):
-            telemetry.failed(failure)
+            metrics.failed(failure)
             log.error("kafka error", metadata: ["failure": "\(failure)"])
             if failure.isFatal { events.yield(.failed(.kafka(failure))) }
         case .log(let severity, let text):
             log.log(level: severity <= 3 ? .warning : .debug, "librdkafka", metadata: ["line": "\(text)"])
-        case .statistics(let lane, let statistics): telemetry.received(statistics, lane: lane)
+        case .statistics(let lane, let statistics): metrics.received(statistics, lane: lane)
         case .refused(let reasons):
             for reason in reasons {
                 log.error(
@@ -317,7 +317,7 @@ public final class Publisher: Sendable {
                         "topic": "\(reason.topic)", "records": "\(reason.records)", "failure": "\(reason.failure)",
                     ])
             }
-            telemetry.refused(reasons)
+            metrics.refused(reasons)
         case .closed(let lost): events.yield(.closed(lost))
         }
     }
@@ -339,7 +339,7 @@ public final class Publisher: Sendable {
             case .drain:
                 guard !isDraining else { continue }
                 isDraining = true
-                telemetry.isDraining()
+                metrics.isDraining()
                 log.info("draining: no new sends; replies are awaited, results stored, offsets committed")
                 tell(.drain)
             case .pause(let lane): tell(.pause(lane))

@@ -9,7 +9,7 @@ enum ControlJSON {
     static let ordersMax = 100
     static let recentMax = 20
 
-    static func scene(_ scene: ControlRoom.Scene, at now: Instant) -> [UInt8] {
+    static func scene(_ scene: ControlMonitor.Scene, at now: Instant) -> [UInt8] {
         let standing = scene.view.standing(at: now)
         let stops = standing.filter(\.isStop)
         // The newest recalls come first, because editors are most likely to lift those.

@@ -18,7 +18,7 @@ struct StatusResponder: HTTPResponder {
     let publisher: Publisher
     let exporter: SpanExporter?
     let feeds: @Sendable () -> [UInt8]?
-    let control: ControlRoom?
+    let control: ControlMonitor?
     let gate: AccessGate
     let log: Logger
     let refusals: RefusalLog
@@ -77,15 +77,15 @@ struct StatusResponder: HTTPResponder {
     private func show(_ page: Page, _ request: Request, _ context: ConnectionContext) async -> Response {
         switch page {
         case .health:
-            let status = publisher.telemetry.status
+            let status = publisher.metrics.status
             return Answer.json(status.stuck == nil ? .ok : .serviceUnavailable, StatusJSON.health(status))
         case .readiness:
-            let status = publisher.telemetry.status
+            let status = publisher.metrics.status
             return Answer.json(status.notReady.isEmpty ? .ok : .serviceUnavailable, StatusJSON.readiness(status))
         case .metrics:
-            let text = MetricsPage.text(publisher.telemetry.status, .now, spans: exporter?.counts)
+            let text = MetricsPage.text(publisher.metrics.status, .now, spans: exporter?.counts)
             return Answer.answer(.ok, MetricsText.contentType, text)
-        case .status: return Answer.json(.ok, StatusJSON.status(publisher.telemetry.status))
+        case .status: return Answer.json(.ok, StatusJSON.status(publisher.metrics.status))
         case .results: return results(request)
         case .feeds: return Answer.json(.ok, feeds() ?? Array("null".utf8))
         case .control:
@@ -106,7 +106,7 @@ struct StatusResponder: HTTPResponder {
             }
             limit = number
         }
-        let results = publisher.telemetry.recentResults(of: query["event"], limit: limit)
+        let results = publisher.metrics.recentResults(of: query["event"], limit: limit)
         return Answer.json(.ok, StatusJSON.results(results))
     }
 
@@ -118,7 +118,7 @@ struct StatusResponder: HTTPResponder {
         var response = Answer.answer(.ok, Answer.eventStream, [])
         response.body = ResponseBody { [publisher] writer in
             while !Task.isShuttingDownGracefully {
-                let json = StatusJSON.status(publisher.telemetry.status)
+                let json = StatusJSON.status(publisher.metrics.status)
                 try await writer.write(ByteBuffer(bytes: Array("data: ".utf8) + json + Array("\n\n".utf8)))
                 await context.pause(milliseconds: 1000)
             }
@@ -160,7 +160,7 @@ struct StatusResponder: HTTPResponder {
         switch allow(request, caller, facts, context) {
         case .failure(let refusal): return refusal.answer
         case .success(let proof):
-            guard let lane = publisher.telemetry.status.lanes.first(where: { $0.name == action.lane }) else {
+            guard let lane = publisher.metrics.status.lanes.first(where: { $0.name == action.lane }) else {
                 return Answer.problem(.notFound, "There is no such lane.")
             }
             guard let query = request.query else { return Answer.brokenQuery }
@@ -245,7 +245,7 @@ struct StatusResponder: HTTPResponder {
         }
         guard let control else { return Answer.problem(.notFound, "Orders cannot be given here.") }
         guard let query = request.query else { return Answer.brokenQuery }
-        let status = publisher.telemetry.status
+        let status = publisher.metrics.status
         let asked = order.instruction(
             query, caller: caller.address,
             rules: OrderRules(lanes: status.lanes.map(\.name), categories: status.categories), at: control.now.wall)

@@ -12,7 +12,7 @@ public struct StatusServer: Sendable {
     private let exporter: SpanExporter?
     private let log: Logger
     private let feeds: @Sendable () -> [UInt8]?
-    private let control: ControlRoom?
+    private let control: ControlMonitor?
 
     /// - Parameters:
     ///   - control: shows and gives editors' orders; `nil` to disable them.
@@ -20,7 +20,7 @@ public struct StatusServer: Sendable {
     ///   - feeds: returns the state of feeds that other processes follow, in the form of `IngestReport.json`; `nil`
     ///     without feeds. Called on an event loop for each request of the page.
     public init(
-        _ settings: StatusServerSettings, publisher: Publisher, control: ControlRoom? = nil,
+        _ settings: StatusServerSettings, publisher: Publisher, control: ControlMonitor? = nil,
         exporter: SpanExporter? = nil, log: Logger, feeds: @escaping @Sendable () -> [UInt8]? = { nil }
     ) {
         self.feeds = feeds

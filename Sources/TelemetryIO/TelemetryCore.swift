@@ -9,11 +9,11 @@ import NewsModel
 import NotificationHub
 import PublisherService
 
-/// Carries out the actions of a `TelemetryDesk`. Confined to one event loop.
+/// Carries out the actions of a `TelemetryState`. Confined to one event loop.
 final class TelemetryCore: @unchecked Sendable {
     // Created on one thread, then used only on the loop.
     let loop: any EventLoop
-    private var desk: TelemetryDesk
+    private var state: TelemetryState
     private let questions: HubQuestions
     private var token: AccessToken
     private let endpoint: HubEndpoint
@@ -35,7 +35,7 @@ final class TelemetryCore: @unchecked Sendable {
     ) {
         self.loop = loop
         self.log = log
-        desk = TelemetryDesk(settings.telemetry)
+        state = TelemetryState(settings.telemetry)
         topic = settings.topic
         endpoint = settings.connection.endpoint
         hub = settings.hub
@@ -65,9 +65,9 @@ final class TelemetryCore: @unchecked Sendable {
     var report: TelemetryReport {
         let now = clock.now.wall
         return TelemetryReport(
-            at: now, startedAt: startedAt, figures: desk.figures, open: desk.openCount,
-            oldest: desk.oldestAge(at: now), problem: desk.problem ?? (desk.isWithoutIDs ? .withoutIDs : nil),
-            isAssigned: desk.isAssigned)
+            at: now, startedAt: startedAt, figures: state.figures, open: state.openCount,
+            oldest: state.oldestAge(at: now), problem: state.problem ?? (state.isWithoutIDs ? .withoutIDs : nil),
+            isAssigned: state.isAssigned)
     }
 
     func take(_ events: [SharedStateEvent]) {
@@ -76,7 +76,7 @@ final class TelemetryCore: @unchecked Sendable {
             case .assigned(let partitions): handle(.assigned(partitions, total: partitionCount))
             case .records(let partition, let records): handle(.results(partition: partition, records))
             case .restored(let partition): handle(.restored(partition: partition))
-            case .beganAnew(let partition): handle(.beganAnew(partition: partition))
+            case .restarted(let partition): handle(.restarted(partition: partition))
             case .revoked: handle(.revoked)
             case .lost: handle(.lost)
             case .committed(let failure): handle(.committed(failure == nil))
@@ -90,7 +90,7 @@ final class TelemetryCore: @unchecked Sendable {
     }
 
     private func handle(_ input: TelemetryInput) {
-        for action in desk.handle(input, at: clock.now) { carryOut(action) }
+        for action in state.handle(input, at: clock.now) { carryOut(action) }
     }
 
     private func carryOut(_ action: TelemetryAction) {

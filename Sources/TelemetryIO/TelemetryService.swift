@@ -11,7 +11,7 @@ import NewsModel
 public import NotificationHub
 import Synchronization
 
-/// A process that polls the hub about accepted sends: a desk on its own event loop, its questions, and its part of the
+/// A process that polls the hub about accepted sends: `TelemetryState` on its own event loop, its questions, and its part of the
 /// results topic. It shares no connections, pace or threads with a publisher.
 public final class TelemetryService: Sendable {
     public struct Settings: Sendable {

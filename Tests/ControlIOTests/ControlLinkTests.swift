@@ -17,14 +17,14 @@ private final class Followed: Sendable {
         let time = Mutex(Duration.zero)
     }
 
-    init(_ kafka: KafkaSettings, onStale: ControlDesk.OnStale = .continue) throws {
-        var desk = ControlDesk.Settings(replica: "us", shards: 1)
-        desk.onStale = onStale
+    init(_ kafka: KafkaSettings, onStale: ControlState.OnStale = .continue) throws {
+        var settings = ControlState.Settings(replica: "us", shards: 1)
+        settings.onStale = onStale
         let (messages, told) = AsyncStream<ControlLink.Message>.makeStream()
         self.messages = messages
         let start = ContinuousClock.now
         link = try ControlLink(
-            kafka: kafka, topics: ControlTopics(), desk: desk,
+            kafka: kafka, topics: ControlTopics(), state: settings,
             now: { [ahead] in
                 let passed = start.duration(to: .now) + ahead.time.withLock { $0 }
                 return Moment(
@@ -161,20 +161,20 @@ private final class Followed: Sendable {
 
     @Test func `an order that the brokers refuse is reported as not given`() throws {
         try create()
-        let desk = try OrderDesk(topics.kafka, ControlTopics()) {
+        let client = try OrderClient(topics.kafka, ControlTopics()) {
             Moment(steady: Instant(milliseconds: 0), wall: Instant(milliseconds: 1_795_428_000_000))
         }
         let order = Instruction(
             id: "1", scope: .stop(.hub), at: Instant(milliseconds: 1_795_428_000_000), by: "editor", reason: "r")
         // The audit topic accepts its line; the control topic refuses the order.
         broker.failNext(.produce, .topicAuthorizationFailed, after: 1)
-        let refusal = #expect(throws: OrderDesk.Refusal.self) { try desk.give(order, patience: .zero) }
+        let refusal = #expect(throws: OrderClient.Refusal.self) { try client.give(order, patience: .zero) }
         let sentence = refusal?.sentence ?? ""
         #expect(sentence.hasPrefix("nothing was ordered. A record was not stored on news.control: "), "\(sentence)")
         #expect(sentence.contains("WRITE"))
         #expect(try topics.read(Self.control).isEmpty)
         #expect(try topics.read("news.audit").count == 1)
-        let doubt = OrderDesk.Refusal.halfway(KafkaFailure(code: "_TIMED_OUT", detail: "No answer")).sentence
+        let doubt = OrderClient.Refusal.halfway(KafkaFailure(code: "_TIMED_OUT", detail: "No answer")).sentence
         #expect(doubt.hasPrefix("it may have been ordered: "))
     }
 

@@ -23,11 +23,11 @@ struct CrashTests {
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
     func `crashes lose no send and change no record's meaning`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        let start = TestDeskRoom.start.wall
-        var room = TestDeskRoom(perSecond: 200) { id, now in
+        let start = TestTelemetryState.start.wall
+        var room = TestTelemetryState(perSecond: 200) { id, now in
             Self.word(id, now.wall - start)
         }
-        let results = (0..<300).map { TestDeskRoom.result($0, at: start) }
+        let results = (0..<300).map { TestTelemetryState.result($0, at: start) }
         room.come(results)
         room.hand(.restored(partition: 0))
         var lives = 1
@@ -69,9 +69,9 @@ struct CrashTests {
     }
 
     @Test func `a restarted process polls as often as one without a pause, at most once for the missed polls`() {
-        let start = TestDeskRoom.start.wall
-        var room = TestDeskRoom { _, _ in .nothing }
-        let results = [TestDeskRoom.result(1, at: start)]
+        let start = TestTelemetryState.start.wall
+        var room = TestTelemetryState { _, _ in .nothing }
+        let results = [TestTelemetryState.result(1, at: start)]
         room.come(results)
         room.pass(.seconds(100))
         let before = room.asked.count

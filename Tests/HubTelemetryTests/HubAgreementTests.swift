@@ -49,7 +49,7 @@ struct HubAgreementTests {
     @Test func `telemetry of ten thousand sends agrees with the hub's own count`() throws {
         let hub = try Hub()
         var random = SeededRandom(seed: 3)
-        let start = TestDeskRoom.start.wall
+        let start = TestTelemetryState.start.wall
         let categories = ["World", "Sports", "Science", "Nobody"]
         for device in 0..<24 {
             let answer = hub.call(
@@ -61,7 +61,7 @@ struct HubAgreementTests {
         }
         hub.hub.setOutcome(.expiredChannel, handle: "\(100_000 + 3)")
         hub.hub.setOutcome(.invalidCredentials, handle: "\(100_000 + 4)")
-        var room = TestDeskRoom(perSecond: 1_000, openMax: 20_000) { id, now in hub.word(id, at: now.wall) }
+        var room = TestTelemetryState(perSecond: 1_000, openMax: 20_000) { id, now in hub.word(id, at: now.wall) }
         var batch: [ResultRecord] = []
         for number in 0..<Self.sends {
             let tag = categories[Int(random.next() % 4)]
@@ -74,7 +74,7 @@ struct HubAgreementTests {
             let id = try #require(answer.headers["Location"].flatMap { NotificationID.inLocation($0) })
             _ = hub.hub.deliver(limit: 1_000, at: HubTime(milliseconds: room.now.wall.milliseconds))
             batch.append(
-                TestDeskRoom.result(number, at: room.now.wall) {
+                TestTelemetryState.result(number, at: room.now.wall) {
                     ($0.notificationID, $0.platform, $0.tags) = (id, .apple, [tag])
                 })
             if batch.count == 500 {

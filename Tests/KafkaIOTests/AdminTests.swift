@@ -10,7 +10,7 @@ struct AdminTests {
         let admin = try KafkaAdmin(settings: broker.settings)
         let states = try admin.states(of: [broker.topic("news"), broker.topic("absent")])
         #expect(states.mapValues(\.partitions) == [broker.topic("news"): 3])
-        if Broker.external == nil { #expect(states.values.allSatisfy { $0.configuration == .untold }) }
+        if Broker.external == nil { #expect(states.values.allSatisfy { $0.configuration == .unreported }) }
     }
 
     @Test func `topics that the broker does not show in time are reported with the time waited`() throws {

@@ -192,7 +192,7 @@ extension Member.Books {
             }
         case .restored(let partition): restored.append(partition)
         case .revoked: isRevoked = true
-        case .lost, .beganAnew: restored = []
+        case .lost, .restarted: restored = []
         case .committed: break
         case .written(let number): written.append(number)
         case .refused(let number, let places, _): refused[number] = places

@@ -27,7 +27,7 @@ private struct Reader {
         for check in consumer.incarnationChecks() { consumer.checked(check, finding, &events) }
     }
 
-    var hasBegunAnew: Bool { events.lists[0].contains { if case .beganAnew = $0 { true } else { false } } }
+    var hasRestarted: Bool { events.lists[0].contains { if case .restarted = $0 { true } else { false } } }
 }
 
 private func anchor(_ offset: Int64, of text: String) -> IncarnationAnchor {
@@ -43,7 +43,7 @@ struct IncarnationTests {
         reader.read(50..<250, of: "new")
         #expect(reader.consumer.incarnationChecks().map(\.anchor) == [anchor(0, of: "old")])
         reader.answer(.record(anchor(0, of: "new")))
-        #expect(reader.hasBegunAnew)
+        #expect(reader.hasRestarted)
         let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
         #expect(isRewound)
         #expect(reader.consumer.note(for: reader.partition) == nil)
@@ -59,7 +59,7 @@ struct IncarnationTests {
         reader.answer(.record(anchor(0, of: "a")))
         #expect(reader.consumer.note(for: reader.partition) == anchor(50, of: "a").note)
         #expect(reader.consumer.incarnationChecks().isEmpty)
-        #expect(!reader.hasBegunAnew)
+        #expect(!reader.hasRestarted)
     }
 
     @Test func `an idle partition is checked on request`() {
@@ -68,7 +68,7 @@ struct IncarnationTests {
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
             reader.consumer.checked(check, .record(anchor(49, of: "new")), &reader.events)
         }
-        #expect(reader.hasBegunAnew)
+        #expect(reader.hasRestarted)
     }
 
     @Test func `records read during a check ask for another one`() {
@@ -85,7 +85,7 @@ struct IncarnationTests {
         reader.read(0..<50, of: "a")
         reader.read(50..<60, of: "a")
         reader.answer(.record(anchor(55, of: "a")))
-        #expect(!reader.hasBegunAnew)
+        #expect(!reader.hasRestarted)
         #expect(reader.consumer.note(for: reader.partition) == anchor(50, of: "a").note)
     }
 
@@ -96,16 +96,16 @@ struct IncarnationTests {
         reader.answer(.nothing)
         reader.answer(.unknown)
         reader.answer(.nothing)
-        #expect(!reader.hasBegunAnew)
+        #expect(!reader.hasRestarted)
         reader.answer(.nothing)
-        #expect(reader.hasBegunAnew)
+        #expect(reader.hasRestarted)
     }
 
     @Test func `the next owner recognises the incarnation by the note of the last one`() {
         var reader = Reader(note: anchor(49, of: "old").note)
         reader.read(60..<70, of: "new")
         reader.answer(.record(anchor(49, of: "new")))
-        #expect(reader.hasBegunAnew)
+        #expect(reader.hasRestarted)
     }
 
     @Test
@@ -115,7 +115,7 @@ struct IncarnationTests {
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
             reader.consumer.checked(check, .record(anchor(0, of: "new")), &reader.events)
         }
-        #expect(reader.hasBegunAnew)
+        #expect(reader.hasRestarted)
     }
 
     @Test func `the next owner also checks for records before the first one that was read`() {
@@ -126,7 +126,7 @@ struct IncarnationTests {
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
             reader.consumer.checked(check, .record(anchor(0, of: "new")), &reader.events)
         }
-        #expect(reader.hasBegunAnew)
+        #expect(reader.hasRestarted)
     }
 
     @Test func `nothing is committed, and reading begins behind records removed by retention`() throws {
@@ -137,7 +137,7 @@ struct IncarnationTests {
         #expect(IncarnationAnchor(note: note)?.note == note)
         #expect(IncarnationAnchor(note: note)?.verdict(.record(anchor(40, of: "b"))) == .another)
         reader.answer(.record(anchor(40, of: "a")))
-        #expect(!reader.hasBegunAnew)
+        #expect(!reader.hasRestarted)
         #expect(reader.consumer.note(for: reader.partition) == anchor(40, of: "a").note)
     }
 
@@ -152,10 +152,10 @@ struct IncarnationTests {
         _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [.end(offset: 3)] }
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
             reader.consumer.checked(check, .nothing, &reader.events)
-            #expect(!reader.hasBegunAnew)
+            #expect(!reader.hasRestarted)
             reader.consumer.checked(check, .record(anchor(0, of: "newer")), &reader.events)
         }
-        #expect(reader.hasBegunAnew)
+        #expect(reader.hasRestarted)
     }
 
     @Test func `nothing is committed, and reading begins at the first record`() {

@@ -84,7 +84,7 @@ struct SharedStateReadingTests {
     @Test func `a recreated topic is restored again`() {
         var reading = assigned(0)
         _ = reading.found([0: 0..<0], generation)
-        #expect(reading.take(.beganAnew(lane, generation, partition(0))) == [.beganAnew(partition: 0)])
+        #expect(reading.take(.restarted(lane, generation, partition(0))) == [.restarted(partition: 0)])
         #expect(reading.unknownEnds == [0])
         #expect(reading.found([0: 0..<0], generation) == [.restored(partition: 0)])
     }

@@ -31,8 +31,8 @@ import Testing
             source: ["max.message.bytes": "9", "cleanup.policy": "compact", "retention.ms": "1"])
         #expect(Self.rules().findings(states).isEmpty)
         #expect(TopicPlan(Self.rules()).changes(states, partitions: 12).isEmpty)
-        let untold = Self.sound.mapValues { TopicState(partitions: $0) }
-        #expect(Self.rules().findings(untold).isEmpty)
+        let unreported = Self.sound.mapValues { TopicState(partitions: $0) }
+        #expect(Self.rules().findings(unreported).isEmpty)
     }
 
     @Test(arguments: [
@@ -184,7 +184,7 @@ struct FeedStateTopicTests {
         deadLetterTopic: "news.dead-letters", feedStateTopic: "news.feeds")
 
     private func problems(_ policy: String?) -> [TopicRules.Problem] {
-        let configuration = policy.map { TopicConfiguration.known(["cleanup.policy": $0]) } ?? .untold
+        let configuration = policy.map { TopicConfiguration.known(["cleanup.policy": $0]) } ?? .unreported
         let states = ["news.feeds": TopicState(partitions: 3, configuration: configuration)]
         return rules.findings(states).filter { $0.use == .feedState }.map(\.problem)
     }
@@ -221,7 +221,7 @@ struct EditorialTopicRulesTests {
     }
 
     private func findings(_ topic: String, _ partitions: Int, _ policy: String? = nil) -> [TopicRules.Finding] {
-        let configuration = policy.map { TopicConfiguration.known(["cleanup.policy": $0]) } ?? .untold
+        let configuration = policy.map { TopicConfiguration.known(["cleanup.policy": $0]) } ?? .unreported
         let states = [
             "news.events": TopicState(partitions: 6),
             topic: TopicState(partitions: partitions, configuration: configuration),

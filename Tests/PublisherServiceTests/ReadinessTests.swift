@@ -22,20 +22,20 @@ struct ReadinessTests {
             connection: try ConnectionString(
                 parsing: "Endpoint=http://127.0.0.1:9/;SharedAccessKeyName=a;SharedAccessKey=a2V5"),
             hub: try HubName("n"), limits: .init(connections: 1), deadLetterTopic: "dead")
-        let telemetry = Telemetry(settings: settings)
-        let now = telemetry.clock.now.steady
+        let metrics = ServiceMetrics(settings: settings)
+        let now = metrics.clock.now.steady
         let lane = EngineStatus.LaneStatus(
             partitions: 1, held: 0, heldBytes: 0, ready: 0, delayed: 0, isPaused: false, flood: nil)
         var wait = Wait(lane: LaneID(0), reason: reason, since: now - age, detail: "d", remedy: "r")
         wait.blocksReading = blocksReading
-        telemetry.assigned(lane: LaneID(0), shard: ShardID(0), partitions: [TopicPartition(topic: "a", partition: 0)])
-        telemetry.report(
+        metrics.assigned(lane: LaneID(0), shard: ShardID(0), partitions: [TopicPartition(topic: "a", partition: 0)])
+        metrics.report(
             ShardReport(
                 at: now, tally: Tally(lanes: 1, categories: 0), recent: RecentResults(),
                 status: EngineStatus(halt: nil, inFlight: 0, concurrencyLimit: 1, lanes: [lane], waits: [wait]),
                 limiter: .nothing, limitedFor: Limiter.allCases.map { _ in 0 }, tokens: nil, openConnections: 0,
                 oldestHeld: [nil], progressAt: now), shard: ShardID(0))
-        return telemetry.status.notReady.map(\.code)
+        return metrics.status.notReady.map(\.code)
     }
 
     @Test(arguments: Wait.Reason.allCases)

@@ -33,7 +33,7 @@ struct ReloadTests {
         let publisher = try newsroom.publisher(try settings(newsroom, "A"))
         let editions = try ["A", "B"].map { try settings(newsroom, $0) }
         let settled = Counter()
-        publisher.telemetry.onResult { _ in
+        publisher.metrics.onResult { _ in
             // The reload is called during the work, on the thread that does it.
             let count = settled.next()
             if count % 50 == 0 { try? publisher.reload(editions[(count / 50) % 2]) }
@@ -50,7 +50,7 @@ struct ReloadTests {
         }
         #expect(Set(messages.compactMap(\.tags)) == ["TagA", "TagB"])
         // The categories of both sets are still counted.
-        let status = publisher.telemetry.status
+        let status = publisher.metrics.status
         #expect(Set(status.categories) == ["World A", "World B"])
         #expect(status.tally.categories.reduce(0) { $0 + $1.total } == UInt64(events.count))
         await newsroom.close()
@@ -62,8 +62,8 @@ struct ReloadTests {
         var bad = try settings(newsroom, "B")
         bad.payload.message = "{{headline"
         #expect(throws: PublisherFailure.self) { try publisher.reload(bad) }
-        #expect(publisher.telemetry.status.rate?.perSecond == 20_000)
-        #expect(publisher.telemetry.status.categories == ["World A"])
+        #expect(publisher.metrics.status.rate?.perSecond == 20_000)
+        #expect(publisher.metrics.status.categories == ["World A"])
         await newsroom.close()
     }
 }

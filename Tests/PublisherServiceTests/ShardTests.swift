@@ -16,11 +16,11 @@ struct ShardTests {
                 $0.limits.connections = 8
             })
         let (results, settled) = AsyncStream<Void>.makeStream()
-        publisher.telemetry.onResult { _ in settled.yield() }
+        publisher.metrics.onResult { _ in settled.yield() }
         var arrived = results.makeAsyncIterator()
         let run = Task { try await publisher.run() }
         var number = 0
-        while publisher.telemetry.status.openConnections < 8 {
+        while publisher.metrics.status.openConnections < 8 {
             let events = (0..<500).map { NewsEvent(id: "\(number + $0)", headline: "Headline", categories: ["World"]) }
             try newsroom.topics.publish(events)
             number += events.count
@@ -28,7 +28,7 @@ struct ShardTests {
         }
         publisher.drain()
         try await run.value
-        #expect(publisher.telemetry.status.openConnections <= 8)
+        #expect(publisher.metrics.status.openConnections <= 8)
         await newsroom.close()
     }
 }

@@ -43,7 +43,7 @@ struct StatusRoom {
             }
         }
         let clock = ServiceClock()
-        let control = controls ? ControlRoom(newsroom.kafka, ControlTopics()) { clock.now } : nil
+        let control = controls ? ControlMonitor(newsroom.kafka, ControlTopics()) { clock.now } : nil
         let log = log
         server = try await StatusServer(
             status, publisher: publisher, control: control, log: Logger(label: "status") { _ in log.handler }

@@ -9,7 +9,7 @@ struct HeldInbox: Sendable {
     private var owned: [Owner: [TopicPartition]] = [:]
     private var settled: [ShardID: (count: Int, perSecond: Int?)] = [:]
     private var hubTime: Moment?
-    private var events: [HeldDesk.Input] = []
+    private var events: [HeldState.Input] = []
 
     private struct Owner: Hashable, Comparable {
         var lane: LaneID
@@ -22,7 +22,7 @@ struct HeldInbox: Sendable {
 
     var count: Int { (counts == nil ? 0 : 1) + (hubTime == nil ? 0 : 1) + owned.count + settled.count + events.count }
 
-    mutating func add(_ input: HeldDesk.Input) {
+    mutating func add(_ input: HeldState.Input) {
         switch input {
         case .counts(let counts): self.counts = counts
         case .owned(let lane, let shard, let partitions): owned[Owner(lane: lane, shard: shard)] = partitions
@@ -34,9 +34,9 @@ struct HeldInbox: Sendable {
     }
 
     /// Removes and returns all inputs. Orders and recall requests keep their order; the order of the others does not matter.
-    mutating func takeAll() -> [HeldDesk.Input] {
+    mutating func takeAll() -> [HeldState.Input] {
         guard count > 0 else { return [] }
-        var inputs: [HeldDesk.Input] = counts.map { [.counts($0)] } ?? []
+        var inputs: [HeldState.Input] = counts.map { [.counts($0)] } ?? []
         if let hubTime { inputs.append(.hubTime(hubTime)) }
         inputs += owned.sorted { $0.key < $1.key }.map { .owned($0.key.lane, $0.key.shard, $0.value) }
         inputs += events

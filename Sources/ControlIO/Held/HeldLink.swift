@@ -5,7 +5,7 @@ public import KafkaModel
 public import NewsModel
 import Synchronization
 
-/// One process's connection to the held topic. It follows the topic on its own thread, returns the events that the desk selects,
+/// One process's connection to the held topic. It follows the topic on its own thread, returns the events that are due,
 /// and writes tombstones.
 ///
 /// The topic may be missing, appear later or disappear. Without it, nothing can be held.
@@ -91,8 +91,8 @@ public final class HeldLink: Sendable {
         thread.start()
     }
 
-    /// Adds an input for the desk. Any thread; never blocks.
-    public func take(_ input: HeldDesk.Input) {
+    /// Adds an input for `HeldState`. Any thread; never blocks.
+    public func take(_ input: HeldState.Input) {
         state.withLock { if $0.phase != .closing { $0.inbox.add(input) } }
     }
 
@@ -108,7 +108,7 @@ public final class HeldLink: Sendable {
 
     private var isClosing: Bool { state.withLock { $0.phase == .closing } }
 
-    /// Longest time between inputs for a desk without a topic, so that the inbox does not grow.
+    /// Longest time between inputs without a topic, so that the inbox does not grow.
     private static let step = Duration.milliseconds(100)
 
     private func run(_ notify: @escaping @Sendable (Notice) -> Void) {

@@ -3,13 +3,13 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// The body of a held link's thread: reads the topic, informs the desk and carries out its actions. Confined to that thread.
+/// The body of a held link's thread: reads the topic, informs `HeldState` and carries out its actions. Confined to that thread.
 final class HeldLoop {
     private let settings: KafkaSettings
     private let topic: String
     private let clock: @Sendable () -> Moment
     private let notify: @Sendable (HeldLink.Notice) -> Void
-    private var desk = HeldDesk()
+    private var state = HeldState()
     private var status: HeldLink.Status?
     /// The vanished events that were reported.
     private var vanished = (restored: 0, lost: 0)
@@ -17,9 +17,9 @@ final class HeldLoop {
     private var reader: TableReader?
     private var originals: PlaceReader?
     private var writer: HeldWriter
-    private var returns: [HeldDesk.Return] = []
+    private var returns: [HeldState.Return] = []
     private var rewrites: [HeldPlace] = []
-    private var restores: [HeldDesk.Restore] = []
+    private var restores: [HeldState.Restore] = []
     /// The pending request for the topic's ends.
     private var look: Int?
     private var pass: Pass?
@@ -28,7 +28,7 @@ final class HeldLoop {
     /// Records that are being read from the held topic.
     private struct Pass {
         /// Returns by their places; empty if the records are to be written again.
-        var returns: [HeldPlace: HeldDesk.Return] = [:]
+        var returns: [HeldPlace: HeldState.Return] = [:]
         /// Time of the last progress.
         var movedAt: Instant
     }
@@ -44,8 +44,8 @@ final class HeldLoop {
         writer = HeldWriter(settings: settings)
     }
 
-    /// The topic is not read before the desk knows what it contained before the start.
-    var awaitsFormer: Bool { desk.awaitsFormer }
+    /// The topic is not read before `HeldState` knows what it contained before the start.
+    var awaitsFormer: Bool { state.awaitsFormer }
 
     /// Begins to read the topic at its beginning.
     func connect() throws(KafkaFailure) {
@@ -73,13 +73,13 @@ final class HeldLoop {
         return made
     }
 
-    func handle(_ input: HeldDesk.Input) {
-        var actions: [HeldDesk.Action] = []
-        desk.handle(input, at: clock(), into: &actions)
+    func handle(_ input: HeldState.Input) {
+        var actions: [HeldState.Action] = []
+        state.handle(input, at: clock(), into: &actions)
         for action in actions { carryOut(action) }
     }
 
-    private func carryOut(_ action: HeldDesk.Action) {
+    private func carryOut(_ action: HeldState.Action) {
         switch action {
         case .tell(let stories): notify(.held(stories))
         case .findEnds(let next): look = next
@@ -128,16 +128,16 @@ final class HeldLoop {
 
     /// Time until the next event is due, at most a tenth of a second, because recall requests wait as long.
     private var pause: Duration {
-        guard let wakeAt = desk.wakeAt else { return .milliseconds(100) }
+        guard let wakeAt = state.wakeAt else { return .milliseconds(100) }
         return min(max(wakeAt - clock().steady, .milliseconds(1)), .milliseconds(100))
     }
 
-    /// Requests the topic's ends. Blocks for a second for each broker that does not answer; the desk repeats the request.
+    /// Requests the topic's ends. Blocks for a second for each broker that does not answer; `HeldState` repeats the request.
     private func findEnds(_ look: Int, _ reader: TableReader) {
         self.look = nil
         let ends = (try? ask().ends(of: topic)) ?? [:]
-        let untold = (0..<Int32(clamping: reader.partitionCount)).filter { ends[$0] == nil }
-        handle(.ends(look: look, ends, untold: untold))
+        let unreported = (0..<Int32(clamping: reader.partitionCount)).filter { ends[$0] == nil }
+        handle(.ends(look: look, ends, unreported: unreported))
     }
 
     // MARK: Passes
@@ -185,8 +185,8 @@ final class HeldLoop {
         try originals.begin(Dictionary(grouping: places.sorted(), by: \.partition).mapValues { $0.map(\.offset) })
     }
 
-    private func write(_ record: SourceRecord, _ place: HeldPlace, _ next: HeldDesk.Return?) {
-        guard desk.isExpected(record, at: place) else { return finish([.gone(place)]) }
+    private func write(_ record: SourceRecord, _ place: HeldPlace, _ next: HeldState.Return?) {
+        guard state.isExpected(record, at: place) else { return finish([.gone(place)]) }
         guard let next else {
             let again = HeldRecord.again(record, topic: topic, partition: place.partition)
             return writer.write(again, ending: .written(place))
@@ -197,7 +197,7 @@ final class HeldLoop {
         writer.write(original, ending: .putBack(place, story: story))
     }
 
-    private func finish(_ endings: [HeldDesk.Ending]) {
+    private func finish(_ endings: [HeldState.Ending]) {
         if !endings.isEmpty { handle(.ended(endings)) }
     }
 
@@ -211,15 +211,15 @@ final class HeldLoop {
 
     private func report() {
         var now = HeldLink.Status()
-        (now.held, now.ours, now.nextDue) = (desk.count, desk.ours, desk.nextDue)
-        (now.failingSince, now.behindSince, now.behind) = (desk.failingSince, desk.behindSince, desk.behind)
-        now.unreadable = desk.unreadable
-        now.lost = desk.vanished.lost
-        now.totals = desk.totals
+        (now.held, now.ours, now.nextDue) = (state.count, state.ours, state.nextDue)
+        (now.failingSince, now.behindSince, now.behind) = (state.failingSince, state.behindSince, state.behind)
+        now.unreadable = state.unreadable
+        now.lost = state.vanished.lost
+        now.totals = state.totals
         if now != status { notify(.status(now)) }
         status = now
-        let (restored, lost) = (desk.vanished.restored - vanished.restored, desk.vanished.lost - vanished.lost)
-        vanished = desk.vanished
+        let (restored, lost) = (state.vanished.restored - vanished.restored, state.vanished.lost - vanished.lost)
+        vanished = state.vanished
         if restored > 0 || lost > 0 { notify(.vanished(restored: restored, lost: lost)) }
     }
 

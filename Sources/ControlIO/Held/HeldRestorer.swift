@@ -10,7 +10,7 @@ struct HeldRestorer {
 
     private static let timeout = Duration.seconds(10)
 
-    func restore(_ restores: [HeldDesk.Restore]) -> [HeldDesk.RestoreEnding] {
+    func restore(_ restores: [HeldState.Restore]) -> [HeldState.RestoreEnding] {
         Dictionary(grouping: restores, by: \.partition.topic).sorted { $0.key < $1.key }.flatMap { topic, restores in
             do throws(KafkaFailure) {
                 return try restore(restores, topic)
@@ -21,12 +21,12 @@ struct HeldRestorer {
     }
 
     private func restore(
-        _ restores: [HeldDesk.Restore], _ topic: String
-    ) throws(KafkaFailure) -> [HeldDesk.RestoreEnding] {
+        _ restores: [HeldState.Restore], _ topic: String
+    ) throws(KafkaFailure) -> [HeldState.RestoreEnding] {
         let originals = try read(restores, topic)
         let publisher = try RecordPublisher(settings: settings, skipsRefused: true)
         var written: [(index: Int, id: UInt64)] = []
-        var endings: [HeldDesk.RestoreEnding] = []
+        var endings: [HeldState.RestoreEnding] = []
         for restore in restores {
             switch originals[Place(restore)] {
             case .some(.some(let record)) where restore.original.isThe(record):
@@ -53,12 +53,12 @@ struct HeldRestorer {
         var offset: Int64
 
         init(_ partition: Int32, _ offset: Int64) { (self.partition, self.offset) = (partition, offset) }
-        init(_ restore: HeldDesk.Restore) { self.init(restore.partition.partition, restore.original.offset) }
+        init(_ restore: HeldState.Restore) { self.init(restore.partition.partition, restore.original.offset) }
     }
 
     /// - Returns: the records at the places; `nil` if a place has no record. Unreadable places are absent.
     private func read(
-        _ restores: [HeldDesk.Restore], _ topic: String
+        _ restores: [HeldState.Restore], _ topic: String
     ) throws(KafkaFailure) -> [Place: SourceRecord?] {
         let places = Dictionary(grouping: restores, by: \.partition.partition).mapValues { restores in
             Set(restores.map(\.original.offset)).sorted()

@@ -9,8 +9,8 @@ struct HeldWriter {
     /// `nil` after a failure; the next write creates a new publisher.
     private var publisher: RecordPublisher?
     /// Pending writes with the publisher's index of each.
-    private var endings: [(index: Int, ending: HeldDesk.Ending)] = []
-    private var failed: [HeldDesk.Ending] = []
+    private var endings: [(index: Int, ending: HeldState.Ending)] = []
+    private var failed: [HeldState.Ending] = []
 
     private static let timeout = Duration.seconds(10)
 
@@ -23,7 +23,7 @@ struct HeldWriter {
 
     var isWriting: Bool { !endings.isEmpty || !failed.isEmpty }
 
-    mutating func write(_ record: ProducedRecord, ending: HeldDesk.Ending) {
+    mutating func write(_ record: ProducedRecord, ending: HeldState.Ending) {
         do throws(KafkaFailure) {
             let publisher = try open()
             try publisher.publish(record, timeout: Self.timeout)
@@ -41,7 +41,7 @@ struct HeldWriter {
     }
 
     /// Waits until the brokers have answered all writes, for 10 seconds at most.
-    mutating func flush(_ notify: (HeldLink.Notice) -> Void) -> [HeldDesk.Ending] {
+    mutating func flush(_ notify: (HeldLink.Notice) -> Void) -> [HeldState.Ending] {
         var ended = failed
         failed = []
         guard let publisher, !endings.isEmpty else { return ended }

@@ -11,7 +11,7 @@ struct HeldReach: Sendable {
     private var isThere = false
     private var partitions: [Int32: Partition] = [:]
     /// Partitions whose ends the brokers did not report.
-    private var untold: Set<Int32> = []
+    private var unreported: Set<Int32> = []
     private var askAt: Instant?
 
     private struct Partition: Sendable {
@@ -31,7 +31,7 @@ struct HeldReach: Sendable {
     mutating func begin(at now: Instant) {
         self = HeldReach(look: look, behindSince: behindSince)
         isThere = true
-        lookAnew(at: now)
+        refresh(at: now)
     }
 
     init() {}
@@ -45,7 +45,7 @@ struct HeldReach: Sendable {
     mutating func lose() { self = HeldReach(look: look, behindSince: nil) }
 
     /// Refreshes the ends. They are measured from this moment.
-    mutating func lookAnew(at now: Instant) {
+    mutating func refresh(at now: Instant) {
         look += 1
         guard isThere else { return }
         askAt = .distantPast
@@ -65,9 +65,9 @@ struct HeldReach: Sendable {
     /// Handles the brokers' answer. An answer to an earlier refresh is ignored.
     ///
     /// - Returns: `true` if more counts as read.
-    mutating func answer(_ ends: [Int32: Int64], untold: [Int32], to look: Int) -> Bool {
+    mutating func answer(_ ends: [Int32: Int64], unreported: [Int32], to look: Int) -> Bool {
         guard isThere, look == self.look else { return false }
-        self.untold = Set(untold)
+        self.unreported = Set(unreported)
         var hasMore = false
         for (partition, end) in ends {
             var state = partitions[partition] ?? Partition()
@@ -98,9 +98,9 @@ struct HeldReach: Sendable {
     }
 
     /// Handles a topic that was deleted and recreated.
-    mutating func beginAnew(_ partition: Int32, at now: Instant) {
+    mutating func restart(_ partition: Int32, at now: Instant) {
         partitions[partition] = Partition()
-        lookAnew(at: now)
+        refresh(at: now)
     }
 
     /// Returns true if the end reported for this refresh, or for a later one, was reached.
@@ -119,7 +119,7 @@ struct HeldReach: Sendable {
 
     /// Partitions with unread records before the refreshed ends, or with unknown ends.
     var behind: [Int32] {
-        (untold.union(partitions.keys.filter { !hasReached(look, in: $0) })).sorted()
+        (unreported.union(partitions.keys.filter { !hasReached(look, in: $0) })).sorted()
     }
 
     private mutating func advance(_ partition: Int32) -> Bool {
@@ -131,7 +131,7 @@ struct HeldReach: Sendable {
     }
 
     private mutating func settle() {
-        guard untold.isEmpty, partitions.values.allSatisfy({ $0.reached >= look }) else { return }
+        guard unreported.isEmpty, partitions.values.allSatisfy({ $0.reached >= look }) else { return }
         (askAt, behindSince) = (nil, nil)
     }
 }

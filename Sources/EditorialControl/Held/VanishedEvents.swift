@@ -94,11 +94,11 @@ struct VanishedEvents: Sendable {
     ///   - clock: the time by which events are due.
     mutating func next(
         isComplete: Bool, _ sources: HeldSources, clock: Instant, at now: Instant
-    ) -> [HeldDesk.Restore] {
+    ) -> [HeldState.Restore] {
         guard !isEmpty else { return [] }
         if isComplete, !isOver { (isOver, overAt, isDue) = (true, now, true) }
         guard isOver, isComplete, isDue, restoring.isEmpty, now >= notBefore else { return [] }
-        var restores: [HeldDesk.Restore] = []
+        var restores: [HeldState.Restore] = []
         for slot in expected.slots {
             let entry = expected[slot]
             guard entry.state != .returned else {
@@ -121,13 +121,13 @@ struct VanishedEvents: Sendable {
             guard restores.count < Self.passMax else { return restores }
             lastID += 1
             restoring[lastID] = Missing(slot: slot, story: entry.story, partition: entry.place.partition)
-            restores.append(HeldDesk.Restore(id: lastID, partition: partition, original: original))
+            restores.append(HeldState.Restore(id: lastID, partition: partition, original: original))
         }
         isDue = false
         return restores
     }
 
-    mutating func ended(_ ending: HeldDesk.RestoreEnding, at now: Instant) {
+    mutating func ended(_ ending: HeldState.RestoreEnding, at now: Instant) {
         guard let missing = restoring.removeValue(forKey: ending.id) else { return }
         switch ending {
         case .restored: restored += 1
@@ -141,7 +141,7 @@ struct VanishedEvents: Sendable {
     }
 }
 
-extension HeldDesk {
+extension HeldState {
     /// An original to write to its lane again.
     public struct Restore: Sendable, Hashable {
         public var id: UInt64
@@ -155,7 +155,7 @@ extension HeldDesk {
         case restored(UInt64)
         /// The source topic no longer has the original.
         case gone(UInt64)
-        /// A topic or a broker was unavailable. The desk retries.
+        /// A topic or a broker was unavailable. `HeldState` retries.
         case failed(UInt64)
 
         public var id: UInt64 {

@@ -49,7 +49,7 @@ final class StateBooks {
             return [.restored(partition: partition)]
         case .revoked(let partitions): return [.revoked(partitions)]
         case .lost(let partitions): return [.lost(partitions)]
-        case .beganAnew(let partition):
+        case .restarted(let partition):
             if partition == 0 { layoutsSeen = 0 }
             unrestored?.insert(partition)
             return [.lost([partition]), .assigned([partition])]

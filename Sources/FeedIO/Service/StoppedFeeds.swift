@@ -39,7 +39,7 @@ package final class StoppedFeeds: Sendable {
     package func start() throws(KafkaFailure) {
         if state.withLock({ $0.link != nil }) { return }
         let link = try ControlLink(
-            kafka: kafka, topics: ControlTopics(control: topic), desk: .init(replica: nil, shards: 1),
+            kafka: kafka, topics: ControlTopics(control: topic), state: .init(replica: nil, shards: 1),
             now: { FeedClock.system.now }, deliver: { [weak self] in self?.take($0) })
         state.withLock { $0.link = link }
         link.start()

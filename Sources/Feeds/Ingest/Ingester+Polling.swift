@@ -134,7 +134,7 @@ extension Ingester {
 
     mutating func judge(_ name: String, _ result: FetchResult, _ request: FetchRequest, at now: Moment) {
         guard let rules = lives[name]?.rules else { return }
-        if lives[name]?.state.url != rules.url { beginAnew(name, url: rules.url) }
+        if lives[name]?.state.url != rules.url { restart(name, url: rules.url) }
         switch AnswerVerdict(result, to: request, at: now.wall) {
         case .canceled: plan(name, at: now.steady + intervalMin(rules), because: "the last poll was given up", now)
         case .gone:
@@ -159,7 +159,7 @@ extension Ingester {
     }
 
     /// Discards what was learned from the old address, because the settings now name another. Its entries stay known.
-    private mutating func beginAnew(_ name: String, url: String) {
+    private mutating func restart(_ name: String, url: String) {
         lives[name]?.state.url = url
         lives[name]?.state.validators = nil
         lives[name]?.state.bodyHash = nil

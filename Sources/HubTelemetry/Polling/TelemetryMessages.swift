@@ -8,7 +8,7 @@ public struct FollowedSendID: Hashable, Sendable {
     let rank: Int
 }
 
-/// An input of a `TelemetryDesk`.
+/// An input of a `TelemetryState`.
 public enum TelemetryInput: Sendable {
     /// The process now owns exactly these partitions of the results topic.
     /// - total: the topic's partitions, from which the process's share of the pace is computed.
@@ -18,7 +18,7 @@ public enum TelemetryInput: Sendable {
     /// All records that were on the partition when it was assigned have arrived.
     case restored(partition: Int32)
     /// The topic was deleted and created again, so its offsets restart.
-    case beganAnew(partition: Int32)
+    case restarted(partition: Int32)
     /// Finish the work in flight. Answered by `release`.
     case revoked
     /// Other processes already own the partitions.
@@ -37,7 +37,7 @@ public enum TelemetryInput: Sendable {
     case finish
 }
 
-/// An action for the owner of a `TelemetryDesk`. No action blocks.
+/// An action for the owner of a `TelemetryState`. No action blocks.
 public enum TelemetryAction: Sendable, Equatable {
     /// Ask the hub. Answered by `answered`.
     case ask(FollowedSendID, notificationID: String)

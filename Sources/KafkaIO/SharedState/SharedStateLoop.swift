@@ -109,7 +109,7 @@ final class SharedStateLoop: @unchecked Sendable {
             switch event {
             case .assigned(_, let generation, let partitions):
                 for partition in partitions { consumer.resume(partition, generation) }
-            case .beganAnew(_, let generation, let partition):
+            case .restarted(_, let generation, let partition):
                 consumer.rewind(partition, generation, &turn)
                 consumer.resume(partition, generation)
             default: break

@@ -136,7 +136,7 @@ extension KafkaAdmin {
         let configurations = configurations(of: existing, view)
         return existing.reduce(into: [:]) { states, topic in
             states[topic] = TopicState(
-                partitions: view.topics[topic]?.partitions ?? 0, configuration: configurations[topic] ?? .untold)
+                partitions: view.topics[topic]?.partitions ?? 0, configuration: configurations[topic] ?? .unreported)
         }
     }
 
@@ -158,7 +158,7 @@ extension KafkaAdmin {
         }
         // The request goes to the controller. librdkafka's mock names a missing one, which would only cost time.
         let controller = rd_kafka_controllerid(client.handle, 0)
-        if controller >= 0, !view.brokers.contains(controller) { return all(.untold) }
+        if controller >= 0, !view.brokers.contains(controller) { return all(.unreported) }
         var asked: [OpaquePointer?] = Set(topics).sorted().map {
             rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0)
         }
@@ -171,12 +171,12 @@ extension KafkaAdmin {
                 rd_kafka_DescribeConfigs(client.handle, &asked, asked.count, options, answers)
             }
         } catch {
-            return all(error.code == "_UNSUPPORTED_FEATURE" ? .untold : .unreadable(error.code))
+            return all(error.code == "_UNSUPPORTED_FEATURE" ? .unreported : .unreadable(error.code))
         }
         defer { rd_kafka_event_destroy(event) }
         var count = 0
         let resources = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event), &count)
-        var configurations = all(.untold)
+        var configurations = all(.unreported)
         for resource in UnsafeBufferPointer(start: resources, count: count) {
             guard let name = rd_kafka_ConfigResource_name(resource).map({ String(cString: $0) }) else { continue }
             let error = rd_kafka_ConfigResource_error(resource)

@@ -100,7 +100,7 @@ extension ConsumerState {
     public func incarnationChecks(includingIdle: Bool = false) -> [IncarnationCheck] {
         guard case .assigned = phase else { return [] }
         return slots.compactMap { slot in
-            if slot.hasBegunAnew { return nil }
+            if slot.hasRestarted { return nil }
             switch slot.watch.anchor {
             case .none, .unread: return nil
             case .known(let anchor):
@@ -140,7 +140,7 @@ extension ConsumerState {
         case .unknown: break
         case .same: slots[index].watch.confirmed(check.candidate, after: check.batches)
         case .doubtful where slots[index].watch.doubts + 1 < IncarnationWatch.doubtsMax: slots[index].watch.doubts += 1
-        case .another, .doubtful: beganAnew(check.partition, check.generation, &events)
+        case .another, .doubtful: restarted(check.partition, check.generation, &events)
         }
     }
 

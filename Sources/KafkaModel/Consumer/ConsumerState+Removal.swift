@@ -65,7 +65,7 @@ extension ConsumerState {
     public func removalChecks() -> [RemovalCheck] {
         guard case .assigned = phase else { return [] }
         return slots.compactMap { slot in
-            guard !slot.skipped.gaps.isEmpty, !slot.hasBegunAnew else { return nil }
+            guard !slot.skipped.gaps.isEmpty, !slot.hasRestarted else { return nil }
             return RemovalCheck(partition: slot.partition, generation: generation, gaps: slot.skipped.gaps)
         }
     }
@@ -75,7 +75,7 @@ extension ConsumerState {
     ///
     /// - Returns: the removed records, one element for each gap. A partition that was recreated meanwhile has none.
     public mutating func checked(_ check: RemovalCheck, firstOffset: Int64) -> [RemovedRecords] {
-        guard let index = slot(check.partition, check.generation), !slots[index].hasBegunAnew else { return [] }
+        guard let index = slot(check.partition, check.generation), !slots[index].hasRestarted else { return [] }
         let open = slots[index].skipped.gaps.filter(check.gaps.contains)
         slots[index].skipped.remove(open)
         return open.compactMap { gap in

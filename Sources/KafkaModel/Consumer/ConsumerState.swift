@@ -30,7 +30,7 @@ public struct ConsumerState: Sendable {
         let shard: ShardID
         var isHeld = true
         /// Its offsets start again; it is not read until the former incarnation is finished.
-        var hasBegunAnew = false
+        var hasRestarted = false
         /// The next offset to read: one past the newest offset handed out, or the reported end; `nil` before the first.
         var next: Int64?
         var watch = IncarnationWatch()
@@ -159,8 +159,8 @@ public struct ConsumerState: Sendable {
 
     /// - Returns: `true` to read the partition from its beginning, once resumed.
     public mutating func rewind(_ partition: TopicPartition, _ generation: Generation) -> Bool {
-        guard let slot = slot(partition, generation), slots[slot].hasBegunAnew else { return false }
-        slots[slot].hasBegunAnew = false
+        guard let slot = slot(partition, generation), slots[slot].hasRestarted else { return false }
+        slots[slot].hasRestarted = false
         slots[slot].isHeld = true
         slots[slot].next = nil
         slots[slot].watch = IncarnationWatch()
@@ -185,7 +185,7 @@ public struct ConsumerState: Sendable {
             let count = shards[shard].slots.count
             for turn in 0..<count where shards[shard].records > 0 && shards[shard].bytes > 0 {
                 let slot = shards[shard].slots[(shards[shard].next + turn) % count]
-                if slots[slot].isHeld || slots[slot].hasBegunAnew { continue }
+                if slots[slot].isHeld || slots[slot].hasRestarted { continue }
                 let fitting = max(1, shards[shard].bytes / slots[slot].recordSize)
                 let limit = min(shards[shard].records, fitting, batch)
                 if hand(take(slot, limit), of: slot, &events) >= limit { hasMore = true }
@@ -204,13 +204,13 @@ public struct ConsumerState: Sendable {
         var records = 0
         var ends = 0
         var bytes = 0
-        for reading in readings where !slots[slot].hasBegunAnew {
+        for reading in readings where !slots[slot].hasRestarted {
             switch reading {
             case .records(let batch):
                 guard let first = batch.first, let last = batch.last else { continue }
                 // Offsets only rise in one incarnation. Records of the new one are read again after the rewind.
                 if let next = slots[slot].next, first.offset < next {
-                    beginAnew(slot, &events)
+                    restart(slot, &events)
                     continue
                 }
                 if slots[slot].next == nil { slots[slot].watch.begin(at: first.offset, first) }
@@ -224,7 +224,7 @@ public struct ConsumerState: Sendable {
             case .end(let offset):
                 ends += 1
                 if let next = slots[slot].next, offset < next {
-                    beginAnew(slot, &events)
+                    restart(slot, &events)
                     continue
                 }
                 if slots[slot].next == nil { slots[slot].watch.begin(at: offset) }
@@ -240,14 +240,14 @@ public struct ConsumerState: Sendable {
     }
 
     /// Signals a recreated topic that was detected otherwise than by its offsets.
-    public mutating func beganAnew(_ partition: TopicPartition, _ generation: Generation, _ events: inout ShardEvents) {
-        guard let slot = slot(partition, generation), !slots[slot].hasBegunAnew else { return }
-        beginAnew(slot, &events)
+    public mutating func restarted(_ partition: TopicPartition, _ generation: Generation, _ events: inout ShardEvents) {
+        guard let slot = slot(partition, generation), !slots[slot].hasRestarted else { return }
+        restart(slot, &events)
     }
 
-    private mutating func beginAnew(_ slot: Int, _ events: inout ShardEvents) {
-        slots[slot].hasBegunAnew = true
-        events.add(.beganAnew(lane, generation, slots[slot].partition), for: slots[slot].shard)
+    private mutating func restart(_ slot: Int, _ events: inout ShardEvents) {
+        slots[slot].hasRestarted = true
+        events.add(.restarted(lane, generation, slots[slot].partition), for: slots[slot].shard)
     }
 
     // MARK: -

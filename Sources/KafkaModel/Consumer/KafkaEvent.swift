@@ -17,7 +17,7 @@ public enum KafkaEvent: Sendable {
     case endReached(LaneID, Generation, TopicPartition, offset: Int64)
     /// The partition's offsets start again: its topic was recreated or truncated. No more records of the former
     /// incarnation follow. Finish its records, then answer with `rewind`.
-    case beganAnew(LaneID, Generation, TopicPartition)
+    case restarted(LaneID, Generation, TopicPartition)
     /// Finish work in flight, commit, then `release`. If `lost`, others own the partitions already: no commit and no
     /// release is possible.
     case revoked(LaneID, Generation, [TopicPartition], lost: Bool)

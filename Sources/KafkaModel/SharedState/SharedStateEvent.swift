@@ -14,7 +14,7 @@ public enum SharedStateEvent: Sendable, Hashable {
     /// The partitions are no longer ours, and nothing may be written to them.
     case lost([Int32])
     /// The topic was recreated: the partition is empty but still ours. Followed by `restored`.
-    case beganAnew(partition: Int32)
+    case restarted(partition: Int32)
     /// The answer to a commit; `nil` if the broker accepted all of it.
     case committed(KafkaFailure?)
     /// All records of a write are on every in-sync replica.

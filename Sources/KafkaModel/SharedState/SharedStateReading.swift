@@ -48,10 +48,10 @@ public struct SharedStateReading: Sendable {
                 + advance(partition.partition, to: last.offset.saturating(adding: 1))
         case .endReached(_, let generation, let partition, let offset):
             return generation == self.generation ? advance(partition.partition, to: offset) : []
-        case .beganAnew(_, let generation, let partition):
+        case .restarted(_, let generation, let partition):
             guard generation == self.generation, partitions[partition.partition] != nil else { return [] }
             partitions[partition.partition] = Progress()
-            return [.beganAnew(partition: partition.partition)]
+            return [.restarted(partition: partition.partition)]
         case .committed(_, let generation, _, let failure):
             return generation == self.generation ? [.committed(failure)] : []
         case .restored, .restoreFailed, .stored, .tooLargeToHold, .partitionCounts: return []

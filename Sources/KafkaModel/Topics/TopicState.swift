@@ -3,7 +3,7 @@ public struct TopicState: Sendable, Hashable {
     public var partitions: Int
     public var configuration: TopicConfiguration
 
-    public init(partitions: Int, configuration: TopicConfiguration = .untold) {
+    public init(partitions: Int, configuration: TopicConfiguration = .unreported) {
         self.partitions = partitions
         self.configuration = configuration
     }
@@ -15,7 +15,7 @@ public enum TopicConfiguration: Sendable, Hashable {
     /// The settings could not be read, perhaps for lack of rights; with the reason.
     case unreadable(String)
     /// The broker does not support the question.
-    case untold
+    case unreported
 
     public subscript(name: String) -> String? {
         if case .known(let values) = self { values[name] } else { nil }

@@ -79,22 +79,22 @@ struct RecallCommand: ParsableCommand {
         }
         let instruction = options.instruction(.recall(story: target.story), replacement: replace)
         var leavesDoubt = false
-        try options.give(instruction, settings) { desk, outcome throws(KafkaFailure) in
+        try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             let results = settings.engine.resultsTopic
-            let history = try desk.history(of: target.story, results: results)
+            let history = try client.history(of: target.story, results: results)
             let doubts = outcome.map { StoryDoubts($0.answers) } ?? StoryDoubts(isUnheard: true)
             if !options.json {
                 for line in RecallReport(history, doubts).lines { try? Terminal.standardOutput.line(line) }
             }
             var replaced: WrittenReplacement?
             if let replace, let order = instruction.order {
-                let written = try desk.replace(
+                let written = try client.replace(
                     replace, for: order, results: results, lanes: settings.engine.lanes.flatMap(\.topics),
                     inFlight: outcome?.answers.met.inFlight ?? 0, environment: settings.policy.environment)
                 if !options.json {
                     let lanes = settings.engine.lanes.filter { !written.topics.isDisjoint(with: $0.topics) }
                     let report = ReplacementReport(
-                        written, of: target.story, lanes: Set(lanes.map(\.name)), desk.view,
+                        written, of: target.story, lanes: Set(lanes.map(\.name)), client.view,
                         isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, at: ServiceClock().now.wall)
                     Terminal.standardError.line(report.sentence)
                 }
@@ -118,12 +118,12 @@ struct RecallCommand: ParsableCommand {
     private func end(_ target: RecallTarget, _ settings: Settings) throws {
         let instruction = options.instruction(.recall(story: target.story), lifts: true)
         var areAllBack = true
-        try options.give(instruction, settings) { desk, outcome throws(KafkaFailure) in
+        try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             // Nothing was lifted, and nothing is to be sent.
             if outcome == nil, !republish { return { _ in } }
-            let history = try desk.history(of: target.story, results: settings.engine.resultsTopic)
+            let history = try client.history(of: target.story, results: settings.engine.resultsTopic)
             var republication = Republication(history.ended, settings)
-            if republish { areAllBack = try republication.run(desk) }
+            if republish { areAllBack = try republication.run(client) }
             if !options.json { republication.show(isDone: republish, story: target.story) }
             let done = republication
             return { done.list(isDone: republish, into: &$0) }

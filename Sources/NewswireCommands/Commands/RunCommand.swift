@@ -83,7 +83,7 @@ struct RunCommand: AsyncParsableCommand {
             // Stopped last, so that a shutdown can be watched.
             await status?.stop()
             var counts: Logger.Metadata = [:]
-            for (outcome, count) in publisher.telemetry.outcomes {
+            for (outcome, count) in publisher.metrics.outcomes {
                 counts[outcome.rawValue] = .stringConvertible(count)
             }
             log.info("ended", metadata: counts)

@@ -51,22 +51,22 @@ struct OrderOptions: ParsableArguments {
     /// - Throws: an exit, after writing the reason to standard error.
     func give(
         _ instruction: Instruction, _ settings: Settings,
-        afterwards: (OrderDesk, OrderOutcome?) throws(KafkaFailure) -> OrderReport.Members = { _, _ in { _ in } }
+        afterwards: (OrderClient, OrderOutcome?) throws(KafkaFailure) -> OrderReport.Members = { _, _ in { _ in } }
     ) throws {
         let instruction = try settings.checked(instruction)
         let clock = ServiceClock()
         do {
-            let desk: OrderDesk
+            let client: OrderClient
             do {
-                desk = try OrderDesk(settings.kafkaSettings, settings.control.topics) { clock.now }
+                client = try OrderClient(settings.kafkaSettings, settings.control.topics) { clock.now }
             } catch {
-                throw OrderDesk.Refusal.failed(error)
+                throw OrderClient.Refusal.failed(error)
             }
-            if let line = ControlTable.width(desk.view, settings.control.topics.control) {
+            if let line = ControlTable.width(client.view, settings.control.topics.control) {
                 Terminal.standardError.plainLine(line)
             }
             do {
-                let outcome = try desk.give(instruction)
+                let outcome = try client.give(instruction)
                 let report = OrderReport(outcome.answers, took: outcome.took)
                 // Printed before anything else that takes time, because this line tells an operator that sending has stopped.
                 if !json {
@@ -79,14 +79,14 @@ struct OrderOptions: ParsableArguments {
                 for line in report.missing(audit: settings.control.topics.audit) + report.silent {
                     Terminal.standardError.plainLine(line)
                 }
-                try finish(report) { () throws(KafkaFailure) in try afterwards(desk, outcome) }
+                try finish(report) { () throws(KafkaFailure) in try afterwards(client, outcome) }
                 if !outcome.answers.isComplete { throw ExitCode.failure }
-            } catch OrderDesk.Refusal.standsNot {
+            } catch OrderClient.Refusal.standsNot {
                 let report = OrderReport(OrderAnswers(to: instruction), took: .zero)
                 if !json { try Terminal.standardOutput.line(report.standsNot) }
-                try finish(report) { () throws(KafkaFailure) in try afterwards(desk, nil) }
+                try finish(report) { () throws(KafkaFailure) in try afterwards(client, nil) }
             }
-        } catch let refusal as OrderDesk.Refusal {
+        } catch let refusal as OrderClient.Refusal {
             Terminal.standardError.plainLine("error: \(refusal.sentence)")
             throw ExitCode.failure
         }
@@ -135,8 +135,8 @@ extension Settings {
     }
 
     /// The control and audit topics as the dashboard uses them.
-    var controlRoom: ControlRoom {
+    var controlRoom: ControlMonitor {
         let clock = ServiceClock()
-        return ControlRoom(kafkaSettings, control.topics) { clock.now }
+        return ControlMonitor(kafkaSettings, control.topics) { clock.now }
     }
 }

@@ -29,7 +29,7 @@ struct Republication {
     }
 
     /// - Returns: false if an original is gone.
-    mutating func run(_ desk: OrderDesk) throws(KafkaFailure) -> Bool {
+    mutating func run(_ client: OrderClient) throws(KafkaFailure) -> Bool {
         let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts()
         try findWhereTheyStood(counts)
         if !missing.isEmpty, counts[settings.deadLettersTopic] != nil {
@@ -55,8 +55,8 @@ struct Republication {
                 continue
             }
             // Its age counts from now, because an operator wants it sent.
-            record.timestamp = desk.latest(ServiceClock().now.wall)
-            try desk.store(record)
+            record.timestamp = client.latest(ServiceClock().now.wall)
+            try client.store(record)
             written.insert(id)
         }
         return lost.isEmpty

@@ -61,9 +61,9 @@ struct Demo: Sendable {
             limits: SenderLimits(connections: 16),
             deadLetterTopic: Self.deadLettersTopic)
         publisher = try Publisher(settings: settings, log: log)
-        publisher.telemetry.onResult { results.add($0) }
+        publisher.metrics.onResult { results.add($0) }
         let clock = ServiceClock()
-        status = try await Self.serveStatus(of: publisher, ControlRoom(kafka, orders) { clock.now }, log: log)
+        status = try await Self.serveStatus(of: publisher, ControlMonitor(kafka, orders) { clock.now }, log: log)
         let address = "http://127.0.0.1:\(status.port)/"
         dashboard.address.withLock { $0 = address }
     }
@@ -74,7 +74,7 @@ struct Demo: Sendable {
     }
 
     private static func serveStatus(
-        of publisher: Publisher, _ control: ControlRoom, log: Logger
+        of publisher: Publisher, _ control: ControlMonitor, log: Logger
     ) async throws -> RunningServer {
         func start(_ settings: StatusServerSettings) async throws -> RunningServer {
             try await StatusServer(settings, publisher: publisher, control: control, log: log).start()

@@ -8,7 +8,9 @@ extension ControlSettings {
                 control: reader.text("control.topic") ?? "", audit: reader.text("control.auditTopic") ?? "",
                 held: ""))
         staleAfter = reader.duration("control.staleAfter")
-        if let policy = reader.text("control.onStale").flatMap(ControlDesk.OnStale.init(rawValue:)) { onStale = policy }
+        if let policy = reader.text("control.onStale").flatMap(ControlState.OnStale.init(rawValue:)) {
+            onStale = policy
+        }
         // Read after the whole control section, because settings are printed in the order in which they are read.
         topics.held = reader.text("held.topic") ?? ""
     }

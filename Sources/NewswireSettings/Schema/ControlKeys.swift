@@ -19,7 +19,7 @@ extension SettingsKey {
             "How long the control topic may be silent before it counts as unreachable. Each process writes to it every ten seconds."
         ),
         SettingsKey(
-            "control.onStale", .choice(ControlDesk.OnStale.allCases.map(\.rawValue)),
+            "control.onStale", .choice(ControlState.OnStale.allCases.map(\.rawValue)),
             default: standard.onStale.rawValue,
             "What then: send on by the last orders known (continue), or send nothing until it can be read again (stop). The same goes for a process that starts while there is no control topic."
         ),

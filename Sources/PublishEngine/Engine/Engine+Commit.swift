@@ -26,7 +26,7 @@ extension Engine {
         for lane in lanes.ids {
             if turn.now >= lanes[lane].commit.renewAt {
                 lanes[lane].commit.renew(at: turn.now)
-                commitAnew(lane)
+                repeatCommits(lane)
             }
             if mustAskForAssignment(lane) { lanes[lane].commit.note() }
             guard lanes[lane].commit.isOpen,
@@ -44,7 +44,7 @@ extension Engine {
     }
 
     /// Makes all offsets due again: a ledger offset must never be committed without the watermark behind it.
-    mutating func commitAnew(_ lane: LaneID) {
+    mutating func repeatCommits(_ lane: LaneID) {
         for slot in lanes[lane].slots { partitions[slot].commit.repeatWatermark() }
         lanes[lane].commit.ledger = [:]
         lanes[lane].commit.note()
@@ -118,7 +118,7 @@ extension Engine {
         }
         lanes[lane].commit.failed(failure, at: turn.now, interval: settings.commitInterval)
         noteCommitAnswer(lane, isCurrent: isCurrent, isTaken: !offsets.isEmpty, turn)
-        if isCurrent { commitAnew(lane) }
+        if isCurrent { repeatCommits(lane) }
         let isLastTry = !isRunning && lanes[lane].commit.failing?.count ?? 0 >= 3
         if lanes[lane].handover != nil || isLastTry {
             // A failed last commit only makes the next owner read more of the ledger. A broker may refuse one while it

@@ -36,7 +36,7 @@ extension Engine {
 
     /// Commits all offsets again, because the broker accepts a commit only from the present owner.
     private mutating func askForConfirmation(of lane: LaneID, _ turn: Turn) {
-        commitAnew(lane)
+        repeatCommits(lane)
         lanes[lane].commit.hurry(at: turn.now)
     }
 

@@ -16,7 +16,7 @@ final class LagMonitor: Sendable {
     private static let summaryInterval = Duration.seconds(60)
 
     private let settings: PublisherSettings
-    private let telemetry: Telemetry
+    private let metrics: ServiceMetrics
     private let log: Logger
     /// Offsets to be committed by this or other group members; `nil` unless the run ends with them.
     private let catchUp: CatchUp?
@@ -24,11 +24,11 @@ final class LagMonitor: Sendable {
     private let stopped = DispatchSemaphore(value: 0)
 
     init(
-        settings: PublisherSettings, telemetry: Telemetry, log: Logger, catchUp: CatchUp?,
+        settings: PublisherSettings, metrics: ServiceMetrics, log: Logger, catchUp: CatchUp?,
         onCaughtUp: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
-        self.telemetry = telemetry
+        self.metrics = metrics
         self.log = log
         self.catchUp = catchUp
         self.onCaughtUp = onCaughtUp
@@ -47,14 +47,14 @@ final class LagMonitor: Sendable {
         // The short time limit keeps an unresponsive broker from delaying the other lanes.
         let admin = try? KafkaAdmin(settings: settings.kafka, timeout: Self.timeout)
         var stable = StableEnds(settings: settings.kafka, timeout: Self.timeout)
-        var summary = Summary(at: telemetry.clock.now.wall)
+        var summary = Summary(at: metrics.clock.now.wall)
         var reasons = ReadinessLog()
         repeat {
             if let admin {
                 measure(admin, &stable)
                 if let catchUp { checkCommits(catchUp, admin) }
             }
-            let status = telemetry.status
+            let status = metrics.status
             reasons.log(status.notReady, to: log)
             summary.log(status, every: Self.summaryInterval, to: log)
         } while stopped.wait(timeout: .now() + .nanoseconds(Int(Self.interval.nanoseconds))) == .timedOut
@@ -84,15 +84,15 @@ final class LagMonitor: Sendable {
     private func measure(_ admin: KafkaAdmin, _ stable: inout StableEnds) {
         for (index, lane) in settings.engine.lanes.enumerated() {
             do throws(KafkaFailure) {
-                let unknown = telemetry.positions(lane: LaneID(index)).filter { $0.committed == nil }.map(\.partition)
+                let unknown = metrics.positions(lane: LaneID(index)).filter { $0.committed == nil }.map(\.partition)
                 if !unknown.isEmpty {
                     // The query needs a client of its own, so it is made once per assignment and not every time.
                     let stored = try admin.committed(
                         group: settings.kafka.consumerGroup(lane: index, named: lane.name), unknown)
-                    telemetry.found(stored, of: unknown)
+                    metrics.found(stored, of: unknown)
                 }
                 var measurements: [Lag.Measurement] = []
-                for (partition, committed) in telemetry.positions(lane: LaneID(index)) {
+                for (partition, committed) in metrics.positions(lane: LaneID(index)) {
                     let kept = try admin.watermarks(partition)
                     var measured = Lag.Measurement(
                         partition: partition, committed: max(committed ?? 0, kept.lowerBound), end: kept.upperBound)
@@ -100,7 +100,7 @@ final class LagMonitor: Sendable {
                     if measured.committed < measured.end { measured.stable = try stable.end(of: partition) }
                     measurements.append(measured)
                 }
-                telemetry.measured(lane: LaneID(index), measurements)
+                metrics.measured(lane: LaneID(index), measurements)
             } catch {
                 log.debug("lag unknown", metadata: ["lane": "\(lane.name)", "failure": "\(error)"])
                 return

@@ -26,7 +26,7 @@ final class Shard {
     // The values that were last sent to the held link.
     private var partitionCounts: [String: Int] = [:]
     private var returns: (settled: Int, perSecond: Int?) = (0, nil)
-    private let telemetry: Telemetry
+    private let metrics: ServiceMetrics
     private let clock: ServiceClock
     private var log: ShardLog
     private let onEvent: (Event) -> Void
@@ -79,7 +79,7 @@ final class Shard {
 
     init(
         id: ShardID, eventLoop: any EventLoop, settings: PublisherSettings, rules: ContentRules,
-        tls: NIOSSLContext?, kafka: KafkaDriver, control: ControlLink, held: HeldLink, telemetry: Telemetry,
+        tls: NIOSSLContext?, kafka: KafkaDriver, control: ControlLink, held: HeldLink, metrics: ServiceMetrics,
         log: Logger, tracer: (any Tracer)?,
         onEvent: @escaping (Event) -> Void
     ) {
@@ -89,15 +89,15 @@ final class Shard {
         self.kafka = kafka
         self.control = control
         self.held = held
-        self.telemetry = telemetry
-        self.clock = telemetry.clock
+        self.metrics = metrics
+        self.clock = metrics.clock
         self.log = ShardLog(log, lanes: settings.engine.lanes.map(\.name))
         self.onEvent = onEvent
         self.tls = tls
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name),
             at: clock.now.steady)
-        onResult = telemetry.resultObserver
+        onResult = metrics.resultObserver
         traces = tracer.map { RequestTraces($0, connection: settings.connection, hub: settings.hub) }
         connections = max(1, settings.engine.connections / settings.shards)
         var ours = settings.engine
@@ -140,16 +140,16 @@ final class Shard {
         switch event {
         case .assigned(let lane, _, let partitions):
             owner.partitionsAssigned()
-            telemetry.assigned(lane: lane, shard: id, partitions: partitions)
+            metrics.assigned(lane: lane, shard: id, partitions: partitions)
             held.take(.owned(lane, id, partitions))
         case .revoked(let lane, _, _, _):
-            telemetry.revoked(lane: lane, shard: id)
+            metrics.revoked(lane: lane, shard: id)
             held.take(.owned(lane, id, []))
-        case .beganAnew(_, _, let partition): telemetry.restarted(partition)
-        case .committed(_, _, let offsets, _): telemetry.committed(offsets)
+        case .restarted(_, _, let partition): metrics.restarted(partition)
+        case .committed(_, _, let offsets, _): metrics.committed(offsets)
         case .stored, .tooLargeToHold: produceWaiting()
         case .partitionCounts(let counts, _):
-            telemetry.found(counts)
+            metrics.found(counts)
             if counts != partitionCounts { held.take(.counts(counts)) }
             partitionCounts = counts
         case .restored, .records, .endReached, .restoreFailed: break
@@ -228,7 +228,7 @@ final class Shard {
         // Orders do not lapse before the hub has told the time, and a recalled event makes no request that would bring it.
         if id.index == 0, hubDate == nil, timeAskedAt + Self.timeQuestionPause < now.steady { askHubForTime() }
         let status = engine.status(at: now)
-        telemetry.report(
+        metrics.report(
             meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
         log.halts(in: status)
         paceReturns()
@@ -254,7 +254,7 @@ final class Shard {
 
     /// Adjusts the share of connections to the share of partitions: the only shard with partitions gets all.
     private func shareConnections() {
-        guard let share = telemetry.connectionShare(of: id, settings.engine.connections), share != connections else {
+        guard let share = metrics.connectionShare(of: id, settings.engine.connections), share != connections else {
             return
         }
         connections = share

@@ -92,7 +92,7 @@ extension KafkaEvent {
         switch self {
         case .records, .stored, .restored: true
         case .committed(_, _, _, let failure): failure == nil
-        case .assigned, .restoreFailed, .endReached, .tooLargeToHold, .beganAnew, .revoked, .partitionCounts: false
+        case .assigned, .restoreFailed, .endReached, .tooLargeToHold, .restarted, .revoked, .partitionCounts: false
         }
     }
 }

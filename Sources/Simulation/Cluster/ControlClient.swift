@@ -3,15 +3,15 @@ import NewsModel
 
 /// One process's client of the control topic.
 struct ControlClient {
-    var desk: ControlDesk
+    var state: ControlState
     var position: Int64 = 0
     /// The end of the topic when reading began; `nil` before.
     var wanted: Int64?
     var hasReachedEnd = false
-    /// The last reading requested by the desk.
+    /// The last reading requested by `ControlState`.
     var reading: UInt64 = 0
     var isReading = false
-    /// What the desk was told about a transaction that hides records; `nil` before.
+    /// The last report of a transaction that hides records; `nil` before.
     var isHeldUp: Bool?
     /// Time of the last delivery to the engine, so that orders arrive in the order in which they were read.
     var toldUntil = Instant.distantPast
@@ -22,5 +22,5 @@ struct ControlClient {
     /// True if all writes are done after the drain.
     var isFinished = false
 
-    init(_ settings: ControlDesk.Settings) { desk = ControlDesk(settings) }
+    init(_ settings: ControlState.Settings) { state = ControlState(settings) }
 }

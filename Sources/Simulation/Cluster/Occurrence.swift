@@ -52,10 +52,10 @@ enum Occurrence {
     case writeLog(Address)
     case readControl(Address)
     case tickControl(Address)
-    case answerDesk(Address, ControlDesk.Input)
+    case answerControlState(Address, ControlState.Input)
     case readHeld(Address)
     case alarmHeld(Address, serial: Int)
-    case tellHeld(Address, HeldDesk.Input)
+    case tellHeld(Address, HeldState.Input)
 
     // Occurrences at the broker.
     case append(Address, Production)
@@ -65,10 +65,10 @@ enum Occurrence {
     case expireSession(Address, lane: Int)
     case createTopic(String, partitions: Int)
     case growTopic(String, to: Int)
-    case writeControl(Address, ControlDesk.WriteID, ControlRecord, until: Instant)
+    case writeControl(Address, ControlState.WriteID, ControlRecord, until: Instant)
     case writeHeld(Address, ProducedRecord, item: Int?, HeldPlace)
-    case putBack(Address, HeldDesk.Return)
-    case restoreHeld(Address, HeldDesk.Restore)
+    case putBack(Address, HeldState.Return)
+    case restoreHeld(Address, HeldState.Restore)
     case findHeldEnds(Address, look: Int)
     case announceCounts
     /// Records can be fetched again.
@@ -88,7 +88,7 @@ enum Occurrence {
             .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address),
             .inspect(let address), .askHub(let address), .hearHub(let address, _), .exit(let address),
             .readControl(let address), .tickControl(let address), .writeLog(let address),
-            .answerDesk(let address, _),
+            .answerControlState(let address, _),
             .readHeld(let address), .alarmHeld(let address, _), .tellHeld(let address, _):
             address
         case .reply(let flight, _): flight.address

@@ -26,20 +26,21 @@ extension SimulatedCluster {
         case .finish(let leftovers):
             record(.finished(address, leftovers))
             agenda.add(.close(address), at: obeyTime(address))
-        case .recall(let recall): tellDesk(.recalled(recall), address)
+        case .recall(let recall): tellControlState(.recalled(recall), address)
         case .applied(let applied):
             record(.applied(address, applied))
             agenda.add(
-                .answerDesk(address, .applied(applied, shard: ShardID(0))), at: now + random.milliseconds(0...2))
+                .answerControlState(address, .applied(applied, shard: ShardID(0))), at: now + random.milliseconds(0...2)
+            )
         case .hold(let request, let original, let event): hold(request, original, event, address)
         case .returnHeld(let story, let reason, let part):
-            // The desk receives recall requests between two readings of the held topic, so it may read on first.
+            // The state receives recall requests between two readings of the held topic, so it may read on first.
             let at = max(processes[address.process].held?.wishedUntil ?? now, now + random.milliseconds(0...120))
             processes[address.process].held?.wishedUntil = at
             agenda.add(.tellHeld(address, .bringBack(story: story, reason, part)), at: at)
         case .confirmOrders(let number):
             agenda.add(
-                .answerDesk(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))
+                .answerControlState(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))
         case .askHubForTime: agenda.add(.askHub(address), at: now + .milliseconds(20))
         case .clockStepped(let step): log("the clock was set by \(step)", address)
         }

@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// The control topic. Editors and processes write to it. Every process follows it as `ControlDesk` decides, possibly late or
+/// The control topic. Editors and processes write to it. Every process follows it as `ControlState` decides, possibly late or
 /// after a pause.
 extension SimulatedCluster {
     // MARK: Editors
@@ -11,7 +11,7 @@ extension SimulatedCluster {
     /// An editor gives an order or lifts it. The command line retries until the broker has stored it.
     mutating func give(_ index: Int, isLift: Bool) {
         let given = scenario.orders[index]
-        guard controlTrouble() == nil, !isLift || ordersGiven.contains(index) else {
+        guard controlFailure() == nil, !isLift || ordersGiven.contains(index) else {
             agenda.add(.giveOrder(index, isLift: isLift), at: now + .milliseconds(500))
             return
         }
@@ -56,7 +56,7 @@ extension SimulatedCluster {
     // MARK: Processes
 
     mutating func openControl(_ address: Address) {
-        var settings = ControlDesk.Settings(replica: address.replica, shards: 1)
+        var settings = ControlState.Settings(replica: address.replica, shards: 1)
         settings.staleAfter = setting.controlStaleAfter
         settings.onStale = setting.onStale
         settings.asksHubForTime = true
@@ -68,14 +68,14 @@ extension SimulatedCluster {
 
     mutating func tickControl(_ address: Address) {
         agenda.add(.tickControl(address), at: now + .seconds(1))
-        tellDesk(.tick, address)
-        tellHeldDesk(.alarm, address)
+        tellControlState(.tick, address)
+        tellHeldState(.alarm, address)
     }
 
-    mutating func tellDesk(_ input: ControlDesk.Input, _ address: Address) {
+    mutating func tellControlState(_ input: ControlState.Input, _ address: Address) {
         let moment = processes[address.process].moment(at: now)
-        guard let actions = processes[address.process].control?.desk.handle(input, at: moment) else { return }
-        if let trace, !actions.isEmpty { trace("  desk \(address): \(actions)") }
+        guard let actions = processes[address.process].control?.state.handle(input, at: moment) else { return }
+        if let trace, !actions.isEmpty { trace("  state \(address): \(actions)") }
         noteKeepsRecalls(address)
         for action in actions { carryOut(action, address) }
     }
@@ -84,26 +84,26 @@ extension SimulatedCluster {
     private mutating func noteKeepsRecalls(_ address: Address) {
         let process = processes[address.process]
         guard let client = process.control else { return }
-        let keepsRecalls = client.desk.status(at: process.moment(at: now)).keepsRecalls
+        let keepsRecalls = client.state.status(at: process.moment(at: now)).keepsRecalls
         guard keepsRecalls != client.keepsRecalls else { return }
         processes[address.process].control?.keepsRecalls = keepsRecalls
         tell(.keepsRecalls(keepsRecalls), address)
     }
 
-    private mutating func carryOut(_ action: ControlDesk.Action, _ address: Address) {
+    private mutating func carryOut(_ action: ControlState.Action, _ address: Address) {
         switch action {
         case .tell(let changes):
             tell(.orders(changes), address)
-            tellHeldDesk(.orders(changes), address)
+            tellHeldState(.orders(changes), address)
         case .settled(let stories): tell(.recallsSettled(stories), address)
         case .known(let isKnown): tell(.ordersKnown(isKnown), address)
         case .write(let id, let record): produceControl(id, record, address)
         case .audit(let id, let entry):
             record(.audited(address, entry))
-            agenda.add(.answerDesk(address, .written(id)), at: now + random.milliseconds(1...20))
-        case .formerlyHeld(let totals): tellHeldDesk(.formerly(totals), address)
+            agenda.add(.answerControlState(address, .written(id)), at: now + random.milliseconds(1...20))
+        case .formerlyHeld(let totals): tellHeldState(.formerly(totals), address)
         case .confirmed(let number, _): tell(.ordersConfirmed(number), address)
-        case .readAnew(let reading):
+        case .reread(let reading):
             processes[address.process].control?.reading = reading
             processes[address.process].control?.wanted = nil
             wakeControl(address.process)
@@ -121,7 +121,7 @@ extension SimulatedCluster {
 
     // MARK: Writing
 
-    private mutating func produceControl(_ id: ControlDesk.WriteID, _ record: ControlRecord, _ address: Address) {
+    private mutating func produceControl(_ id: ControlState.WriteID, _ record: ControlRecord, _ address: Address) {
         let until = now + setting.messageTimeout
         let at = max(processes[address.process].control?.writtenUntil ?? now, now + random.milliseconds(1...12))
         processes[address.process].control?.writtenUntil = at
@@ -130,14 +130,14 @@ extension SimulatedCluster {
 
     /// Handles a write at the broker, which it may reach although its process has died.
     mutating func writeControl(
-        _ id: ControlDesk.WriteID, _ record: ControlRecord, until: Instant, from address: Address
+        _ id: ControlState.WriteID, _ record: ControlRecord, until: Instant, from address: Address
     ) {
         let isAlive = processes[address.process].run == address.run && processes[address.process].engine != nil
         if !isAlive, now > writesInTransit[address] ?? .distantPast { return }
-        var answer = ControlDesk.Input.written(id)
+        var answer = ControlState.Input.written(id)
         if !setting.hasControl {
             answer = .notWritten(id, KafkaFailure(code: "UNKNOWN_TOPIC_OR_PART", detail: "no such topic"))
-        } else if controlTrouble() != nil {
+        } else if controlFailure() != nil {
             guard now >= until else {
                 agenda.add(.writeControl(address, id, record, until: until), at: min(now + .milliseconds(500), until))
                 return
@@ -149,7 +149,7 @@ extension SimulatedCluster {
             write(record)
         }
         guard isAlive else { return }
-        agenda.add(.answerDesk(address, answer), at: now + random.milliseconds(0...8))
+        agenda.add(.answerControlState(address, answer), at: now + random.milliseconds(0...8))
     }
 
     // MARK: Reading
@@ -165,14 +165,14 @@ extension SimulatedCluster {
     mutating func readControl(_ address: Address) {
         guard var client = processes[address.process].control else { return }
         client.isReading = false
-        if !setting.hasControl || controlTrouble() != nil {
+        if !setting.hasControl || controlFailure() != nil {
             // The reader retries and then reads the topic from its beginning.
             client.isReading = true
             client.wanted = nil
             processes[address.process].control = client
             agenda.add(.readControl(address), at: now + random.milliseconds(500...3_000))
             let failure = KafkaFailure(code: "_TRANSPORT", isRetriable: true, detail: "away")
-            tellDesk(setting.hasControl ? .unreadable(failure) : .missing, address)
+            tellControlState(setting.hasControl ? .unreadable(failure) : .missing, address)
             return
         }
         let isNew = client.wanted == nil
@@ -193,11 +193,11 @@ extension SimulatedCluster {
         if isHeldUp { for fault in transactions.keys { strike(fault, .openTransaction) } }
         if client.position >= end, isHeldUp != client.isHeldUp {
             processes[address.process].control?.isHeldUp = isHeldUp
-            tellDesk(.heldUp(isHeldUp), address)
+            tellControlState(.heldUp(isHeldUp), address)
         }
-        if isNew { tellDesk(.began(reading: client.reading), address) }
-        if !rows.isEmpty { tellDesk(.records(rows.map(\.record)), address) }
-        if isAtEnd { tellDesk(.reachedEnd, address) }
+        if isNew { tellControlState(.began(reading: client.reading), address) }
+        if !rows.isEmpty { tellControlState(.records(rows.map(\.record)), address) }
+        if isAtEnd { tellControlState(.reachedEnd, address) }
     }
 
     // MARK: Faults in force
@@ -205,7 +205,7 @@ extension SimulatedCluster {
     /// The start of the oldest open transaction, which hides all later records; otherwise the end.
     private var stableControlEnd: Int64 { transactions.values.min() ?? truth.control.end }
 
-    private mutating func controlTrouble() -> Int? {
+    private mutating func controlFailure() -> Int? {
         let fault = activeFaults.first { scenario.faults[$0].kind == .controlAway }
         if let fault { strike(fault, .controlAway) }
         return fault

@@ -4,7 +4,7 @@ import NewsModel
 import PublishEngine
 
 /// The held topic. Engines write events that must wait, and every process follows the whole topic. The owner of the source
-/// partition returns the events as `HeldDesk` decides.
+/// partition returns the events as `HeldState` decides.
 extension SimulatedCluster {
     mutating func openHeld(_ address: Address) {
         guard setting.hasHeld else { return }
@@ -12,32 +12,32 @@ extension SimulatedCluster {
         wakeHeld(address.process)
     }
 
-    mutating func tellHeldDesk(_ input: HeldDesk.Input, _ address: Address) {
+    mutating func tellHeldState(_ input: HeldState.Input, _ address: Address) {
         let index = address.process
         guard processes[index].held != nil else { return }
         let moment = processes[index].moment(at: now)
-        var actions: [HeldDesk.Action] = []
-        processes[index].held?.desk.handle(input, at: moment, into: &actions)
-        if let trace, !actions.isEmpty { trace("  held desk \(address): \(actions)") }
+        var actions: [HeldState.Action] = []
+        processes[index].held?.state.handle(input, at: moment, into: &actions)
+        if let trace, !actions.isEmpty { trace("  held state \(address): \(actions)") }
         for action in actions { carryOut(action, address) }
         noteHeldTotals(address)
         armHeld(index)
     }
 
-    /// Tells the control desk what the held topic contains, and records lost events that the held desk reports.
+    /// Tells the control state what the held topic contains, and records lost events that the held state reports.
     private mutating func noteHeldTotals(_ address: Address) {
         guard let client = processes[address.process].held else { return }
-        let (totals, lost) = (client.desk.totals, client.desk.vanished.lost)
+        let (totals, lost) = (client.state.totals, client.state.vanished.lost)
         processes[address.process].held?.totals = totals
         processes[address.process].held?.lost = lost
         if lost > client.lost { record(.heldLost(lost - client.lost)) }
         if totals != client.totals {
             // The fixed delay keeps the changes in order.
-            agenda.add(.answerDesk(address, .held(totals)), at: now + .milliseconds(2))
+            agenda.add(.answerControlState(address, .held(totals)), at: now + .milliseconds(2))
         }
     }
 
-    private mutating func carryOut(_ action: HeldDesk.Action, _ address: Address) {
+    private mutating func carryOut(_ action: HeldState.Action, _ address: Address) {
         switch action {
         case .tell(let stories):
             let at = max(processes[address.process].held?.toldUntil ?? now, now + random.milliseconds(0...3))
@@ -84,28 +84,28 @@ extension SimulatedCluster {
         }
     }
 
-    private mutating func answerHeld(_ ending: HeldDesk.Ending, _ address: Address) {
+    private mutating func answerHeld(_ ending: HeldState.Ending, _ address: Address) {
         agenda.add(.tellHeld(address, .ended([ending])), at: now + random.milliseconds(0...8))
     }
 
     /// Sends the brokers' answer about the ends of the partitions.
     mutating func findHeldEnds(_ look: Int, for address: Address) {
         var ends: [Int32: Int64] = [:]
-        var untold: [Int32] = []
+        var unreported: [Int32] = []
         for partition in 0..<Int32(truth.counts[Setting.held] ?? 0) {
             if let fault = unavailability(of: TopicPartition(topic: Setting.held, partition: partition)) {
                 strike(fault, .unavailableHeld)
-                untold.append(partition)
+                unreported.append(partition)
             } else {
                 ends[partition] = truth.held[partition]?.end ?? 0
             }
         }
         agenda.add(
-            .tellHeld(address, .ends(look: look, ends, untold: untold)), at: now + random.milliseconds(0...30))
+            .tellHeld(address, .ends(look: look, ends, unreported: unreported)), at: now + random.milliseconds(0...30))
     }
 
     private mutating func armHeld(_ index: Int) {
-        guard let client = processes[index].held, let wakeAt = client.desk.wakeAt, wakeAt < .distantFuture else {
+        guard let client = processes[index].held, let wakeAt = client.state.wakeAt, wakeAt < .distantFuture else {
             return
         }
         let at = max(wakeAt - processes[index].steadyOffset, now + .milliseconds(1))
@@ -119,10 +119,10 @@ extension SimulatedCluster {
     mutating func ringHeld(_ address: Address, _ serial: Int) {
         guard processes[address.process].held?.alarm?.serial == serial else { return }
         processes[address.process].held?.alarm = nil
-        tellHeldDesk(.alarm, address)
+        tellHeldState(.alarm, address)
     }
 
-    /// Tells the desk the lane's partitions that the engine owns.
+    /// Reports the lane's partitions that the engine owns.
     mutating func noteOwned(_ lane: LaneID, _ address: Address) {
         guard processes[address.process].held != nil else { return }
         let owned = processes[address.process].ownerships.map { truth.ownerships[$0] }
@@ -131,21 +131,21 @@ extension SimulatedCluster {
         agenda.add(.tellHeld(address, .owned(lane, ShardID(0), owned)), at: now + .milliseconds(2))
     }
 
-    /// Tells the desk the partition counts if they have changed, as the shard does.
+    /// Reports the partition counts if they have changed, as the shard does.
     mutating func noteCounts(_ counts: [String: Int], _ address: Address) {
         guard let known = processes[address.process].held?.counts, known != counts else { return }
         processes[address.process].held?.counts = counts
         agenda.add(.tellHeld(address, .counts(counts)), at: now + .milliseconds(2))
     }
 
-    /// Tells the desk how many returns the engine has settled. A shard reports it ten times a second.
+    /// Reports how many returns the engine has settled. A shard reports it ten times a second.
     mutating func noteSettled(_ address: Address) {
         guard let engine = processes[address.process].engine, let client = processes[address.process].held,
             client.settled != engine.returnsSettled || client.perSecond != engine.requestsPerSecond
         else { return }
         processes[address.process].held?.settled = engine.returnsSettled
         processes[address.process].held?.perSecond = engine.requestsPerSecond
-        let settled = HeldDesk.Input.settled(
+        let settled = HeldState.Input.settled(
             ShardID(0), engine.returnsSettled, perSecond: engine.requestsPerSecond)
         agenda.add(.tellHeld(address, settled), at: now + .milliseconds(100))
     }
@@ -163,7 +163,7 @@ extension SimulatedCluster {
     mutating func readHeld(_ address: Address) {
         guard var client = processes[address.process].held else { return }
         client.isReading = false
-        guard !client.desk.awaitsFormer else {
+        guard !client.state.awaitsFormer else {
             client.isReading = true
             processes[address.process].held = client
             agenda.add(.readHeld(address), at: now + random.milliseconds(50...150))
@@ -176,7 +176,7 @@ extension SimulatedCluster {
             (client.isLost, client.hasBegun, client.positions) = (true, false, [:])
             processes[address.process].held = client
             agenda.add(.readHeld(address), at: now + random.milliseconds(200...1_000))
-            if isFirst { tellHeldDesk(.lost, address) }
+            if isFirst { tellHeldState(.lost, address) }
             return
         }
         if client.isLost || client.incarnation != truth.heldIncarnation {
@@ -187,7 +187,7 @@ extension SimulatedCluster {
         if !client.hasBegun {
             client.hasBegun = true
             processes[address.process].held = client
-            tellHeldDesk(.began, address)
+            tellHeldState(.began, address)
         }
         var hasMore = false
         for partition in partitions {
@@ -203,10 +203,10 @@ extension SimulatedCluster {
             if position < log.end { hasMore = true }
             processes[address.process].held?.positions = client.positions
             if !rows.isEmpty {
-                tellHeldDesk(
+                tellHeldState(
                     .read(partition: partition, rows.map { ($0.offset, $0.record.timestamp, $0.reading) }), address)
             }
-            if position == log.end { tellHeldDesk(.endReached(partition: partition, offset: position), address) }
+            if position == log.end { tellHeldState(.endReached(partition: partition, offset: position), address) }
         }
         processes[address.process].held?.isReading = hasMore
         if hasMore { agenda.add(.readHeld(address), at: now + random.milliseconds(1...60)) }
@@ -246,13 +246,13 @@ extension SimulatedCluster {
     private var isHeldDeleted: Bool { activeFaults.contains { scenario.faults[$0].kind == .recreatedHeld } }
 
     /// Writes a vanished original to its source partition again.
-    mutating func restoreHeld(_ one: HeldDesk.Restore, from address: Address) {
+    mutating func restoreHeld(_ one: HeldState.Restore, from address: Address) {
         guard let isAlive = mayWrite(address) else { return }
         let ending = restoreHeld(one, at: processes[address.process].moment(at: now).wall)
         if isAlive { agenda.add(.tellHeld(address, .restored([ending])), at: now + random.milliseconds(0...8)) }
     }
 
-    private mutating func restoreHeld(_ one: HeldDesk.Restore, at wall: Instant) -> HeldDesk.RestoreEnding {
+    private mutating func restoreHeld(_ one: HeldState.Restore, at wall: Instant) -> HeldState.RestoreEnding {
         guard let log = truth.sources[one.partition], exists(one.partition), unavailability(of: one.partition) == nil
         else { return .failed(one.id) }
         let index = log.index(from: one.original.offset)
@@ -276,7 +276,7 @@ extension SimulatedCluster {
         guard setting.hasHeld else { return true }
         return processes.allSatisfy { process in
             guard process.engine != nil, let client = process.held, client.hasBegun else { return false }
-            return client.desk.count == 0 && !client.desk.isRestoring
+            return client.state.count == 0 && !client.state.isRestoring
                 && truth.held.allSatisfy { client.positions[$0.key] ?? 0 == $0.value.end }
         }
     }
@@ -320,13 +320,13 @@ extension SimulatedCluster {
     }
 
     /// Returns an original to its lane's topic, normally to its source partition.
-    mutating func putBack(_ one: HeldDesk.Return, from address: Address) {
+    mutating func putBack(_ one: HeldState.Return, from address: Address) {
         guard let isAlive = mayWrite(address) else { return }
         let ending = putBack(one, at: processes[address.process].moment(at: now).wall, address)
         if isAlive { answerHeld(ending, address) }
     }
 
-    private mutating func putBack(_ one: HeldDesk.Return, at wall: Instant, _ address: Address) -> HeldDesk.Ending {
+    private mutating func putBack(_ one: HeldState.Return, at wall: Instant, _ address: Address) -> HeldState.Ending {
         guard let row = truth.held[one.place.partition]?.row(at: one.place.offset), let item = row.item,
             case .held(let event, _) = row.reading, isExpected(row.record, at: one.place, by: address),
             let original = HeldRecord.original(row.record, because: one.reason, to: one.target)
@@ -355,7 +355,7 @@ extension SimulatedCluster {
     /// A process that died had read the record before.
     private func isExpected(_ record: SourceRecord, at place: HeldPlace, by address: Address) -> Bool {
         let process = processes[address.process]
-        return process.run != address.run || process.held?.desk.isExpected(record, at: place) ?? true
+        return process.run != address.run || process.held?.state.isExpected(record, at: place) ?? true
     }
 
     /// - Returns: true if the process lives; `nil` if its writes no longer reach the broker.

@@ -68,8 +68,8 @@ extension SimulatedCluster {
         let date = Instant(nanoseconds: date.nanoseconds / 1_000_000_000 * 1_000_000_000)
         let time = Moment(steady: processes[address.process].moment(at: now).steady, wall: date)
         feed(address.process, .hubDate(date))
-        tellDesk(.hubTime(time), address)
-        tellHeldDesk(.hubTime(time), address)
+        tellControlState(.hubTime(time), address)
+        tellHeldState(.hubTime(time), address)
     }
 
     private mutating func fate(of flight: Flight) -> Fate {
@@ -104,7 +104,7 @@ extension SimulatedCluster {
     }
 
     private func fate(
-        of flight: Flight, in trouble: HubTrouble, since: Duration, _ draw: inout SeededRandom
+        of flight: Flight, in trouble: HubFailure, since: Duration, _ draw: inout SeededRandom
     ) -> Fate? {
         func answer(_ status: Int, retryAfter: Int? = nil) -> Fate {
             Fate(reply: .replied(HubReply(status: status, retryAfter: retryAfter.map { .seconds($0) })))

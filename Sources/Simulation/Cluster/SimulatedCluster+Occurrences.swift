@@ -68,10 +68,10 @@ extension SimulatedCluster {
         case .writeLog(let address): writeLog(address)
         case .readControl(let address): readControl(address)
         case .tickControl(let address): tickControl(address)
-        case .answerDesk(let address, let answer): tellDesk(answer, address)
+        case .answerControlState(let address, let answer): tellControlState(answer, address)
         case .readHeld(let address): readHeld(address)
         case .alarmHeld(let address, let serial): ringHeld(address, serial)
-        case .tellHeld(let address, let input): tellHeldDesk(input, address)
+        case .tellHeld(let address, let input): tellHeldState(input, address)
         case .askHub(let address): askHub(address)
         case .hearHub(let address, let date): hearHub(address, date)
         default: break

@@ -63,7 +63,7 @@ extension SimulatedCluster {
             case .draining: break
             }
         }
-        tellDesk(.drain, address)
+        tellControlState(.drain, address)
         agenda.add(.exit(address), at: now)
     }
 
@@ -106,7 +106,7 @@ extension SimulatedCluster {
                 hideTwin(item, at: record.offset, of: number)
             }
             self.record(.taken(ownership: number, items: items))
-        case .beganAnew(let lane, let generation, let partition):
+        case .restarted(let lane, let generation, let partition):
             for number in ownerships(lane, generation, address) where truth.ownerships[number].partition == partition {
                 truth.ownerships[number].isEnding = true
             }

@@ -90,7 +90,7 @@ public struct SimulatedCluster {
             happen(occurrence)
         }
         finishLogs()
-        record(.over(isSettled: settledAt != nil, held: processes.compactMap(\.held?.desk.count).max() ?? 0))
+        record(.over(isSettled: settledAt != nil, held: processes.compactMap(\.held?.state.count).max() ?? 0))
         if let violation { throw violation }
         report.records = truth.news.count
         report.hidden = truth.places.count { $0?.isHidden == true }

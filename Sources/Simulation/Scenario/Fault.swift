@@ -16,7 +16,7 @@ public struct Fault: Sendable, Hashable {
 
     public enum Kind: Sendable, Hashable {
         /// The hub or its network treats `share` percent of the requests this way.
-        case hub(HubTrouble, share: Int)
+        case hub(HubFailure, share: Int)
         /// No request is accepted for more than a minute.
         case badMinute(isUnreachable: Bool)
         /// Answers take this much longer.
@@ -117,7 +117,7 @@ extension Fault.Kind {
 }
 
 /// A fault of the hub or the network that affects one request.
-public enum HubTrouble: Sendable, Hashable {
+public enum HubFailure: Sendable, Hashable {
     /// Accepted, but no answer arrives.
     case replyLost
     case resetBefore

@@ -236,7 +236,7 @@ struct FaultGenerator {
             Fault(at: at, lasts: random.milliseconds(60_000...90_000), kind: .badMinute(isUnreachable: true)))
     }
 
-    private mutating func trouble() -> HubTrouble {
+    private mutating func trouble() -> HubFailure {
         let seconds: Int? = random.chance(percent: 50) ? random.number(0...5) : nil
         return switch random.number(0...17) {
         case 0: .replyLost

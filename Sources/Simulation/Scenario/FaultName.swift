@@ -84,7 +84,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case largeRecord = "news: large record"
 }
 
-extension HubTrouble {
+extension HubFailure {
     var name: FaultName {
         switch self {
         case .replyLost: .replyLost

@@ -25,7 +25,7 @@ public struct Scenario: Sendable {
             setting: setting, start: Self.start, seconds: seconds, random: SeededRandom(seed: seed, 2))
         news = newsroom.write(random.number(options.records))
         faults = FaultGenerator.draw(setting, seconds: seconds, options, SeededRandom(seed: seed, 3))
-        orders = EditorsDesk.draw(setting, news, seconds: seconds, options, SeededRandom(seed: seed, 8))
+        orders = OrderGenerator.draw(setting, news, seconds: seconds, options, SeededRandom(seed: seed, 8))
     }
 
     /// Time at which the last fault has ended and the last record is written.

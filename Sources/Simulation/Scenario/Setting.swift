@@ -30,7 +30,7 @@ public struct Setting: Sendable {
     public var hasControl: Bool
     /// Duration of silence on the control topic that raises an alarm, and the policy for it.
     public var controlStaleAfter: Duration
-    public var onStale: ControlDesk.OnStale
+    public var onStale: ControlState.OnStale
 
     static let held = "held"
     /// Age below which records of the held topic are not compacted.

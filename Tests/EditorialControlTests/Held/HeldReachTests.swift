@@ -6,20 +6,20 @@ import Testing
 /// The records that a new owner of a partition must read before it returns any event.
 @Suite struct HeldReachTests {
     /// Makes a desk that has read the empty topic. The test answers for the brokers.
-    private func desk(owning partitions: [TopicPartition]) -> PlayedDesk {
-        var play = PlayedDesk(owning: partitions)
+    private func desk(owning partitions: [TopicPartition]) -> PlayedHeldState {
+        var play = PlayedHeldState(owning: partitions)
         play.ends = nil
         return play
     }
 
-    private func ends(_ play: PlayedDesk, _ ends: [Int32: Int64], untold: [Int32] = []) -> HeldDesk.Input {
-        .ends(look: play.look, ends, untold: untold)
+    private func ends(_ play: PlayedHeldState, _ ends: [Int32: Int64], unreported: [Int32] = []) -> HeldState.Input {
+        .ends(look: play.look, ends, unreported: unreported)
     }
 
     @Test func `an event that the former owner returned and erased does not return again`() {
         var play = desk(owning: [])
         _ = play.hold(0, "a", due: .zero)
-        #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).returns.isEmpty)
+        #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).returns.isEmpty)
         // Its tombstone is on the topic but was not read yet.
         #expect(play.take(ends(play, [3: 2, 4: 0])).returns.isEmpty)
         #expect(play.wait(.seconds(1)).returns.isEmpty)
@@ -31,7 +31,7 @@ import Testing
     @Test func `an event at the end of the topic returns as soon as it is read`() {
         var play = desk(owning: [])
         _ = play.hold(0, "a", due: .zero)
-        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
+        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         #expect(play.take(ends(play, [3: 2, 4: 0])).returns.isEmpty)
         #expect(play.hold(1, "b", due: .zero).returns == [0: .due, 1: .due])
     }
@@ -41,14 +41,14 @@ import Testing
         _ = play.hold(0, "a", due: .zero)
         _ = play.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: "other", partition: 3)]))
         let early = ends(play, [3: 1, 4: 0])
-        _ = play.take(.owned(LaneID(0), ShardID(1), [PlayedDesk.source]))
+        _ = play.take(.owned(LaneID(0), ShardID(1), [PlayedHeldState.source]))
         #expect(play.take(early).returns.isEmpty)
         #expect(play.take(ends(play, [3: 1, 4: 0])).returns == [0: .due])
     }
 
     @Test func `a partition that is assigned again may have belonged to another process meanwhile`() {
-        var play = desk(owning: [PlayedDesk.source])
-        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
+        var play = desk(owning: [PlayedHeldState.source])
+        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         #expect(play.hold(0, "a", due: .zero).returns.isEmpty)
         #expect(play.take(ends(play, [3: 1, 4: 0])).returns == [0: .due])
     }
@@ -58,9 +58,9 @@ import Testing
         _ = play.hold(0, "a", due: .zero)
         let archive = TopicPartition(topic: "archive", partition: 4)
         _ = play.hold(0, "b", due: .zero, from: archive)
-        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source, archive]))
+        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source, archive]))
         let since = play.now.steady
-        let returned = play.take(ends(play, [4: 1], untold: [3]))
+        let returned = play.take(ends(play, [4: 1], unreported: [3]))
         #expect(returned == [.putBack([.init(HeldPlace(4, 0), .due)])])
         #expect(play.desk.behind == [3])
         #expect(play.desk.behindSince == since)
@@ -73,16 +73,16 @@ import Testing
     }
 
     @Test func `offsets without records count as read when the end behind them is reported`() {
-        var play = desk(owning: [PlayedDesk.source])
-        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
+        var play = desk(owning: [PlayedHeldState.source])
+        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         _ = play.hold(0, "a", due: .zero)
         #expect(play.take(ends(play, [3: 5, 4: 0])).returns.isEmpty)
         #expect(play.take(.endReached(partition: 3, offset: 5)).returns == [0: .due])
     }
 
     @Test func `an end that is not reached is looked up again because the topic may have been truncated`() {
-        var play = desk(owning: [PlayedDesk.source])
-        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
+        var play = desk(owning: [PlayedHeldState.source])
+        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         _ = play.hold(0, "a", due: .zero)
         #expect(play.take(ends(play, [3: 9, 4: 0])).returns.isEmpty)
         _ = play.wait(.seconds(2))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `the end of a partition added to the topic is looked up too`() {
-        var play = PlayedDesk()
+        var play = PlayedHeldState()
         let added = TopicPartition(topic: "news", partition: 7)
         _ = play.take(.owned(LaneID(0), ShardID(0), [added]))
         play.ends?[7] = 0
@@ -98,12 +98,12 @@ import Testing
     }
 
     @Test func `a missing topic causes no requests, and its events are forgotten`() {
-        var play = PlayedDesk()
+        var play = PlayedHeldState()
         _ = play.hold(0, "a", due: .zero)
         play.ends = nil
         _ = play.take(.lost)
         play.look = 0
-        #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).isEmpty)
+        #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).isEmpty)
         #expect(play.wait(.seconds(60)).isEmpty)
         #expect((play.look, play.desk.count) == (0, 0))
         #expect(play.desk.behindSince == nil && play.desk.wakeAt == nil)

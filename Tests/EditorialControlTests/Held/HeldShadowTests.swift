@@ -10,7 +10,7 @@ import Testing
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
-        var play = PlayedDesk(owning: [])
+        var play = PlayedHeldState(owning: [])
         var shadow: [String: Duration] = [:]
         for offset in 0..<3_000 {
             let story = "s\(UInt64.random(in: 0..<200, using: &random))"
@@ -24,7 +24,7 @@ import Testing
             }
         }
         #expect(play.desk.count == shadow.count)
-        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source]))
+        _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         #expect(play.desk.ours == shadow.count)
         for time in stride(from: 1, through: 1_000, by: 1) {
             let due = play.wait(.seconds(1)).returns

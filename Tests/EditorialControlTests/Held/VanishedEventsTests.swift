@@ -8,21 +8,22 @@ struct VanishedEventsTests {
     private func event(_ story: String, at offset: Int64, due: Duration = .seconds(3_600)) -> HeldRecord.Reading {
         .held(
             HeldEvent(
-                eventID: story, story: story, version: nil, due: PlayedDesk.noon + due, because: .embargo, lane: "live",
-                source: .init(partition: PlayedDesk.source, offset: offset), identity: RecordIdentity(hash: 9)),
+                eventID: story, story: story, version: nil, due: PlayedHeldState.noon + due, because: .embargo,
+                lane: "live",
+                source: .init(partition: PlayedHeldState.source, offset: offset), identity: RecordIdentity(hash: 9)),
             since: nil)
     }
 
     @Test func `of two events without versions the later one stays, and the other returns as superseded`() {
-        var play = PlayedDesk()
+        var play = PlayedHeldState()
         _ = play.read(0, event("a", at: 40))
         #expect(play.read(1, event("a", at: 41)).returns == [0: .superseded])
         #expect(play.desk.count == 1)
     }
 
     /// Makes a desk with three held events.
-    private func desk(owning partitions: [TopicPartition] = [PlayedDesk.source]) -> PlayedDesk {
-        var desk = PlayedDesk(owning: partitions)
+    private func desk(owning partitions: [TopicPartition] = [PlayedHeldState.source]) -> PlayedHeldState {
+        var desk = PlayedHeldState(owning: partitions)
         for (offset, story) in ["a", "b", "c"].enumerated() {
             _ = desk.read(Int64(offset), event(story, at: 40 + Int64(offset)))
         }
@@ -37,7 +38,7 @@ struct VanishedEventsTests {
         if wasAway { _ = desk.take(.lost) }
         let restores = desk.take(.began).restores
         #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
-        #expect(restores.allSatisfy { $0.partition == PlayedDesk.source })
+        #expect(restores.allSatisfy { $0.partition == PlayedHeldState.source })
         #expect(desk.take(.restored(restores.map { .restored($0.id) })).restores.isEmpty)
         #expect(desk.wait(.seconds(60)).restores.isEmpty)
         #expect(desk.desk.vanished.restored == 3 && desk.desk.vanished.lost == 0)
@@ -46,19 +47,19 @@ struct VanishedEventsTests {
     /// The reader of a recreated topic notices it seconds later.
     @Test(arguments: [false, true])
     func `an event due while the topic was recreated is written to its lane again`(isPartition: Bool) {
-        var desk = PlayedDesk()
+        var desk = PlayedHeldState()
         _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
         #expect(desk.wait(.seconds(5)).returns == [7: .due])
         _ = desk.take(.ended([.gone(HeldPlace(3, 7))]))
         #expect(desk.desk.count == 0)
         desk.ends = nil
         _ = isPartition ? desk.read(0, event("b", at: 50)) : desk.take(.began)
-        let restores = desk.take(.ends(look: desk.look, [3: isPartition ? 1 : 0, 4: 0], untold: [])).restores
+        let restores = desk.take(.ends(look: desk.look, [3: isPartition ? 1 : 0, 4: 0], unreported: [])).restores
         #expect(restores.map(\.original.offset) == [40])
     }
 
     @Test func `an event erased by another process is not written to its lane again`() {
-        var desk = PlayedDesk()
+        var desk = PlayedHeldState()
         _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
         _ = desk.wait(.seconds(5))
         _ = desk.take(.ended([.gone(HeldPlace(3, 7))]))
@@ -73,7 +74,7 @@ struct VanishedEventsTests {
         _ = desk.take(.began)
         #expect(desk.read(0, event("a", at: 40)).restores.isEmpty)
         #expect(desk.read(2, .erased(story: "c", upTo: nil)).restores.isEmpty)
-        let restores = desk.take(.ends(look: desk.look, [3: 3, 4: 0], untold: [])).restores
+        let restores = desk.take(.ends(look: desk.look, [3: 3, 4: 0], unreported: [])).restores
         #expect(restores.map(\.original.offset) == [41])
     }
 
@@ -81,7 +82,7 @@ struct VanishedEventsTests {
         var desk = desk()
         desk.ends = nil
         _ = desk.read(0, event("d", at: 50))
-        let restores = desk.take(.ends(look: desk.look, [3: 1, 4: 0], untold: [])).restores
+        let restores = desk.take(.ends(look: desk.look, [3: 1, 4: 0], unreported: [])).restores
         #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
     }
 
@@ -89,7 +90,7 @@ struct VanishedEventsTests {
         var desk = desk(owning: [TopicPartition(topic: "news", partition: 4)])
         desk.ends = [3: 0, 4: 0]
         #expect(desk.take(.began).restores.isEmpty)
-        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).restores.count == 3)
+        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).restores.count == 3)
     }
 
     @Test func `another owner's event that was requested back is left to it as long as any`() {
@@ -98,7 +99,7 @@ struct VanishedEventsTests {
         desk.ends = [3: 0, 4: 0]
         #expect(desk.take(.began).restores.isEmpty)
         #expect(desk.wait(.seconds(599)).restores.isEmpty)
-        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).restores.count == 3)
+        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).restores.count == 3)
     }
 
     // MARK: No process ran
@@ -111,9 +112,9 @@ struct VanishedEventsTests {
     }
 
     /// Makes a desk that begins to read the topic. The test reports its ends.
-    private func unread(after totals: HeldTotals) -> PlayedDesk {
-        var play = PlayedDesk()
-        (play.desk, play.ends) = (HeldDesk(), nil)
+    private func unread(after totals: HeldTotals) -> PlayedHeldState {
+        var play = PlayedHeldState()
+        (play.desk, play.ends) = (HeldState(), nil)
         _ = play.take(.formerly(totals))
         _ = play.take(.began)
         return play
@@ -123,13 +124,13 @@ struct VanishedEventsTests {
         let (totals, readings) = try former()
         var play = unread(after: totals)
         for (offset, reading) in readings.enumerated() { _ = play.read(Int64(offset), reading) }
-        _ = play.take(.ends(look: play.look, [3: 3, 4: 0], untold: []))
+        _ = play.take(.ends(look: play.look, [3: 3, 4: 0], unreported: []))
         #expect(play.desk.vanished.lost == 0 && play.desk.totals == totals)
     }
 
     @Test func `events of a topic that was deleted while no process ran are counted as lost, once`() throws {
         let (totals, _) = try former()
-        var play = PlayedDesk(former: totals)
+        var play = PlayedHeldState(former: totals)
         #expect(play.desk.vanished.lost == 3)
         #expect(play.desk.totals == HeldTotals(count: 0, last: nil))
         _ = play.take(.formerly(totals))
@@ -143,7 +144,7 @@ struct VanishedEventsTests {
         let (totals, readings) = try former()
         var play = unread(after: totals)
         for (offset, reading) in (areOthers ? readings.reversed() : readings).enumerated() {
-            _ = play.read(Int64(offset), reading, at: areOthers ? nil : PlayedDesk.noon)
+            _ = play.read(Int64(offset), reading, at: areOthers ? nil : PlayedHeldState.noon)
         }
         #expect(play.desk.vanished.lost == 3)
     }
@@ -153,7 +154,7 @@ struct VanishedEventsTests {
         var play = unread(after: totals)
         _ = play.read(0, readings[0])
         _ = play.take(.endReached(partition: 3, offset: 5))
-        _ = play.take(.ends(look: play.look, [3: 5, 4: 0], untold: []))
+        _ = play.take(.ends(look: play.look, [3: 5, 4: 0], unreported: []))
         #expect(play.desk.vanished.lost == 0 && play.desk.totals?.count == 1)
     }
 
@@ -180,10 +181,10 @@ struct VanishedEventsTests {
     @Test func `a record at an original's offset is compared with the original`() throws {
         let original = SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [2])
         let event = HeldEvent(
-            eventID: "a", story: "a", version: nil, due: PlayedDesk.noon + .seconds(3_600), because: .embargo,
-            lane: "live", source: .init(partition: PlayedDesk.source, offset: 7))
+            eventID: "a", story: "a", version: nil, due: PlayedHeldState.noon + .seconds(3_600), because: .embargo,
+            lane: "live", source: .init(partition: PlayedHeldState.source, offset: 7))
         let record = HeldRecord.hold(original, event, topic: "held")
-        var desk = PlayedDesk()
+        var desk = PlayedHeldState()
         _ = desk.read(0, HeldRecord.read(key: record.key, hasValue: true, headers: record.headers))
         desk.ends = [3: 0, 4: 0]
         let restore = try #require(desk.take(.began).restores.first)
@@ -202,13 +203,13 @@ struct VanishedEventsTests {
         func record(_ offset: Int64, _ story: String) -> SourceRecord {
             let original = SourceRecord(offset: offset, timestamp: nil, key: nil, value: [2])
             let event = HeldEvent(
-                eventID: story, story: story, version: nil, due: PlayedDesk.noon, because: .embargo, lane: "live",
-                source: .init(partition: PlayedDesk.source, offset: offset))
+                eventID: story, story: story, version: nil, due: PlayedHeldState.noon, because: .embargo, lane: "live",
+                source: .init(partition: PlayedHeldState.source, offset: offset))
             let held = HeldRecord.hold(original, event, topic: "held")
             return SourceRecord(offset: 0, timestamp: nil, key: held.key, value: held.value, headers: held.headers)
         }
         let known = record(7, "a")
-        var desk = PlayedDesk()
+        var desk = PlayedHeldState()
         _ = desk.read(0, HeldRecord.read(key: known.key, hasValue: true, headers: known.headers))
         #expect(desk.desk.isExpected(record(offset, story), at: HeldPlace(3, 0)) == isExpected)
         #expect(!desk.desk.isExpected(known, at: HeldPlace(3, 1)))

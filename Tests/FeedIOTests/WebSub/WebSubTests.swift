@@ -38,7 +38,8 @@ struct WebSubTests {
     }
 
     /// Subscribes to an Atom feed.
-    private static func subscribe(_ desk: PushDesk, _ hub: FakeWebSubHub) async throws -> FakeWebSubHub.Subscriber {
+    private static func subscribe(_ desk: PushSubscriber, _ hub: FakeWebSubHub) async throws -> FakeWebSubHub.Subscriber
+    {
         hub.serve("/feed", page(atom, hub, topic: "/feed"))
         try await desk.follow("/feed")
         try await desk.ask()
@@ -49,7 +50,7 @@ struct WebSubTests {
 
     @Test(arguments: ["100 header", "102 Atom", "103 RSS", "104 header beats tag"])
     func `a hub is found wherever the publisher names it, and its pushes are published`(name: String) async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let links = Self.links(hub, topic: "/all")
             switch name.prefix(3) {
             case "100": hub.serve("/all", .init(headers: links, body: Self.bare))
@@ -72,7 +73,7 @@ struct WebSubTests {
     @Test func `101: a web page is not a feed, so its hub is not asked, and its feeds are listed`()
         async throws
     {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             hub.serve("/all", Self.page(Self.page, hub, topic: "/all"))
             try await desk.follow("/all")
             #expect(try await desk.ask() == nil)
@@ -84,7 +85,7 @@ struct WebSubTests {
 
     @Test(arguments: [200, 302, 301])
     func `200, 201, 202: the topic is the feed's own address`(status: Int) async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             hub.serve("/all", Self.page(Self.atom, hub, topic: "/canonical"))
             hub.serve("/old", .init(status: status, headers: [("Location", "/all")]))
             try await desk.follow(status == 200 ? "/all" : "/old")
@@ -95,7 +96,7 @@ struct WebSubTests {
 
     @Test(arguments: [307, 308])
     func `203, 204: a hub that has moved is asked at its new address`(status: Int) async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             hub.behave { $0.movedBy = status }
             let subscriber = try await Self.subscribe(desk, hub)
             #expect(hub.forms.count == 1)
@@ -106,7 +107,7 @@ struct WebSubTests {
     }
 
     @Test func `205: a verification of another topic is answered with 404`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             hub.behave { $0.topic = "https://news.example/other" }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
             try await desk.follow("/feed")
@@ -125,7 +126,7 @@ struct WebSubTests {
     func `300: a delivery is answered with 2xx, whatever its Link headers say`(method: FakeWebSubHub.Signature)
         async throws
     {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             let reply = try await hub.deliver(desk.news("Second"), to: subscriber, signed: method)
             #expect((200...299).contains(reply.status) && reply.body.isEmpty)
@@ -141,7 +142,7 @@ struct WebSubTests {
     func `301, 302: a delivery with a wrong signature, or without one, is ignored and counted`(
         signature: FakeWebSubHub.Signature
     ) async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             let reply = try await hub.deliver(desk.news("Forged"), to: subscriber, signed: signature)
             #expect((200...299).contains(reply.status), "which says nothing about the signature")
@@ -153,7 +154,7 @@ struct WebSubTests {
     }
 
     @Test func `a delivery replayed to another callback counts as forged`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let old = try await Self.subscribe(desk, hub)
             try await desk.wait(864_000 * 2 / 3)
             try await hub.verify(try #require(hub.forms.last))
@@ -170,7 +171,7 @@ struct WebSubTests {
     }
 
     @Test func `a delivery is decoded by the charset in its header`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             _ = try await hub.deliver(desk.news("Caf\u{E9}"), to: subscriber, isLatin1: true)
             try await desk.settle()
@@ -179,7 +180,7 @@ struct WebSubTests {
     }
 
     @Test func `an entry that comes twice, or by push and by poll, is published once`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             let news = desk.news("Second")
             for _ in 0..<2 { _ = try await hub.deliver(news, to: subscriber) }
@@ -192,7 +193,7 @@ struct WebSubTests {
     }
 
     @Test func `an unsigned hint causes a poll, but not before the feed's shortest interval has passed`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             desk.store.edit { $0.replacing(#/,"secret":"[^"]*"/#, with: "") }
             desk.restart()
@@ -213,7 +214,7 @@ struct WebSubTests {
     // MARK: Leases and refusals
 
     @Test func `a renewed lease keeps its old callback until the new one is verified`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let old = try await Self.subscribe(desk, hub)
             #expect(try await desk.ask() == nil)
             hub.behave { $0.verifies = false }
@@ -229,7 +230,7 @@ struct WebSubTests {
     }
 
     @Test func `a lease of a year is renewed within two weeks`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             hub.behave { $0.lease = "31536000" }
             _ = try await Self.subscribe(desk, hub)
             // A minute more, for a machine whose clock is being set back.
@@ -239,7 +240,7 @@ struct WebSubTests {
     }
 
     @Test func `a hub that refuses lease_seconds gets a form without it`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             hub.behave { $0.refusesLease = true }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
             try await desk.follow("/feed")
@@ -250,7 +251,7 @@ struct WebSubTests {
     }
 
     @Test func `a feed is polled after its hub denies the subscription, at once or later`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             _ = try await Self.subscribe(desk, hub)
             hub.behave { $0.mode = "denied" }
             try await hub.verify(try #require(hub.forms.last))
@@ -268,7 +269,7 @@ struct WebSubTests {
     }
 
     @Test func `a hub that never verifies is asked again, and a late verification counts`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             hub.behave { $0.verifies = false }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
             try await desk.follow("/feed")
@@ -284,7 +285,7 @@ struct WebSubTests {
 
     @Test func `a hub that accepts the subscription but pushes nothing is dropped without a loss of news`() async throws
     {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             _ = try await Self.subscribe(desk, hub)
             try await desk.poll()
             for number in 0..<PushTrust.silentPollsMax {
@@ -302,7 +303,7 @@ struct WebSubTests {
     // MARK: Restarts
 
     @Test func `a verification that arrives after a restart counts`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             hub.behave { $0.verifies = false }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
             try await desk.follow("/feed")
@@ -320,7 +321,7 @@ struct WebSubTests {
     }
 
     @Test func `a process that is still reading its state asks hubs to retry`() async throws {
-        try await PushDesk.run { desk, hub in
+        try await PushSubscriber.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             desk.restart(isRestored: false)
             #expect(try await hub.deliver(desk.news("Second"), to: subscriber).status == 503)

@@ -5,7 +5,7 @@ import Testing
 
 /// A topic, a lane and a publisher around one ingester at a time. Its actions are carried out step by step, so that it
 /// can end between any two.
-struct IngestDesk {
+struct IngesterFixture {
     var settings = IngestSettings()
     var document: [FeedEntry] = []
     var isCutOff = false
@@ -142,8 +142,8 @@ struct IngestDesk {
     }
 
     /// A desk whose feed has been read, with two new stories that have not been polled.
-    static var withTwoStories: IngestDesk {
-        var desk = IngestDesk()
+    static var withTwoStories: IngesterFixture {
+        var desk = IngesterFixture()
         desk.live(as: "first")
         desk.publish("a")
         desk.publish("b")
@@ -151,25 +151,25 @@ struct IngestDesk {
     }
 
     static let stepsOfTwoStories: Int = {
-        var desk = IngestDesk.withTwoStories
+        var desk = IngesterFixture.withTwoStories
         return desk.live(as: "second")
     }()
 }
 
 @Suite struct IngesterTests {
     @Test func `two new stories are written once, and no intent remains`() {
-        var desk = IngestDesk.withTwoStories
+        var desk = IngesterFixture.withTwoStories
         desk.live(as: "second", polls: 5)
         #expect(desk.written.count == 2)
         #expect(desk.texts == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
         #expect(desk.intents == 0)
     }
 
-    @Test(arguments: 0...IngestDesk.stepsOfTwoStories)
+    @Test(arguments: 0...IngesterFixture.stepsOfTwoStories)
     func `a process that ends after any step leaves the rest to the next, and no event changes`(
         _ steps: Int
     ) {
-        var desk = IngestDesk.withTwoStories
+        var desk = IngesterFixture.withTwoStories
         desk.live(as: "second", steps: steps)
         // The topic has an event before it is published.
         if !desk.written.isEmpty { #expect(desk.topic.count { $0.key.hasPrefix("entry/") } >= 2) }
@@ -186,12 +186,12 @@ struct IngestDesk {
     }
 
     @Test func `an intent that another process wrote first is published instead of one's own`() {
-        var other = IngestDesk.withTwoStories
+        var other = IngesterFixture.withTwoStories
         let before = other.topic.count
         other.live(as: "other", steps: 8 + before)
         let theirs = other.topic.dropFirst(before)
         #expect(!theirs.isEmpty)
-        var desk = IngestDesk.withTwoStories
+        var desk = IngesterFixture.withTwoStories
         for place in desk.document.indices { desk.document[place].headline? += ", edited" }
         desk.topic += theirs
         desk.live(as: "second", polls: 2)
@@ -201,7 +201,7 @@ struct IngestDesk {
     /// The partition is revoked before or after the broker's answer.
     @Test(arguments: [false, true])
     func `a revoked partition is released even if its records are not read back`(isAnswered: Bool) throws {
-        var ingester = Ingester(IngestDesk.withTwoStories.settings)
+        var ingester = Ingester(IngesterFixture.withTwoStories.settings)
         var now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
         _ = ingester.handle(.assigned([0]), at: now)
         _ = ingester.handle(.restored(partition: 0), at: now)
@@ -209,7 +209,7 @@ struct IngestDesk {
         now.wall = now.wall + .seconds(61)
         let fetch = ingester.handle(.tick, at: now).compactMap { if case .fetch(let id, _) = $0 { id } else { nil } }
         let id = try #require(fetch.first)
-        let document = FeedDocument(format: .rss20, entries: IngestDesk.withTwoStories.document)
+        let document = FeedDocument(format: .rss20, entries: IngesterFixture.withTwoStories.document)
         let answer = FetchAnswer(status: 200, finalURL: "https://example.org/feed", document: .feed(document))
         let writes = ingester.handle(.fetched(id, .answered(answer)), at: now).compactMap {
             if case .store(let id, _, _) = $0 { id } else { nil }
@@ -223,7 +223,7 @@ struct IngestDesk {
 
     @Test func `a partition that is assigned again without a release is read again`() {
         let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
-        var ingester = Ingester(IngestDesk().settings)
+        var ingester = Ingester(IngesterFixture().settings)
         _ = ingester.handle(.assigned([0]), at: now)
         _ = ingester.handle(.revoked([0]), at: now)
         _ = ingester.handle(.assigned([0]), at: now)
@@ -232,7 +232,7 @@ struct IngestDesk {
     }
 
     @Test func `a process that got its partition back does not repeat a story whose first intent arrives late`() {
-        var desk = IngestDesk()
+        var desk = IngesterFixture()
         desk.live(as: "first")
         desk.publish("a")
         var ingester = Ingester(desk.settings)
@@ -253,13 +253,13 @@ struct IngestDesk {
     /// Either all records of the first reading were stored, or all except the last ones.
     @Test(arguments: [0, 1, 2])
     func `an entry that appears after an unfinished first reading is news`(missing: Int) {
-        var desk = IngestDesk()
+        var desk = IngesterFixture()
         desk.publish("old")
         desk.publish("older")
         var steps = 0
         while desk.topic.isEmpty {
             steps += 1
-            desk = IngestDesk()
+            desk = IngesterFixture()
             desk.publish("old")
             desk.publish("older")
             desk.now = desk.now + .seconds(120)
@@ -274,7 +274,7 @@ struct IngestDesk {
 
     @Test(arguments: [true, false])
     func `undated entries are not news after a first reading that was cut off`(_ isCutOff: Bool) {
-        var desk = IngestDesk()
+        var desk = IngesterFixture()
         desk.isCutOff = isCutOff
         desk.live(as: "a")
         desk.isCutOff = false
@@ -287,7 +287,7 @@ struct IngestDesk {
     }
 
     @Test func `an undated entry is not news after a first reading that may be stored in part`() {
-        var desk = IngestDesk()
+        var desk = IngesterFixture()
         desk.settings.feeds[0].isUndated = true
         for id in ["a", "b", "c"] { desk.publish(id) }
         for index in desk.document.indices { desk.document[index].publishedAt = nil }
@@ -304,7 +304,7 @@ struct IngestDesk {
     // MARK: - Held back
 
     @Test func `the last text of an hour is sent when the hour ends, even by another process`() {
-        var desk = IngestDesk()
+        var desk = IngesterFixture()
         desk.live(as: "first")
         desk.publish("a")
         for headline in ["One", "Two", "Three", "Wrong", "Right"] {
@@ -322,7 +322,7 @@ struct IngestDesk {
     }
 
     @Test func `events beyond maxPerHour are sent later, corrections first, and alerts that are too old never`() {
-        var desk = IngestDesk()
+        var desk = IngesterFixture()
         desk.settings.feeds[0].maxPerHour = 2
         desk.live(as: "first")
         for id in ["a", "b", "c", "d"] { desk.publish(id) }
@@ -340,7 +340,7 @@ struct IngestDesk {
     }
 
     @Test func `a host's request to wait applies even if nobody needs the answer any more`() {
-        var settings = IngestDesk().settings
+        var settings = IngesterFixture().settings
         settings.feeds[0].group = "left"
         var ingester = Ingester(settings)
         var now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
@@ -359,7 +359,7 @@ struct IngestDesk {
 
     @Test func `repeated requests for polls that must wait do not accumulate timers`() {
         let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
-        var ingester = Ingester(IngestDesk().settings)
+        var ingester = Ingester(IngesterFixture().settings)
         _ = ingester.handle(.assigned([0]), at: now)
         let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
         _ = ingester.handle(.record(partition: 0, offset: 0, key: "feed/wire", value: Array(state.utf8)), at: now)

@@ -1,0 +1,142 @@
+public import EditorialControl
+import Foundation
+public import KafkaIO
+public import KafkaModel
+public import NewsModel
+import Synchronization
+
+/// Shows editors' orders on a dashboard and gives new ones. The topics are read only while somebody looks.
+public final class ControlMonitor: Sendable {
+    /// A snapshot of the control and audit topics.
+    public struct Scene: Sendable {
+        public var view = ControlView()
+        public var trail = AuditTrail(capacity: ControlMonitor.linesMax)
+        /// The error that prevents reading the topics. The snapshot may then be old.
+        public var failure: KafkaFailure?
+        /// True if both topics were read to their ends.
+        public var isKnown = false
+    }
+
+    private struct State {
+        var scene = Scene()
+        var isReading = false
+        /// Time before which reading is not retried after a failure.
+        var notBefore = ContinuousClock.now
+        var lastLook = ContinuousClock.now
+        var giving = 0
+    }
+
+    private let settings: KafkaSettings
+    private let topics: ControlTopics
+    private let clock: @Sendable () -> Moment
+    private let state = Mutex(State())
+
+    /// Number of audit lines kept: enough for the last orders of a large group of processes.
+    private static let linesMax = 2_000
+    /// Time without interest after which reading ends.
+    private static let interest = Duration.seconds(60)
+    /// Delay before reading is retried after a failure.
+    private static let pause = Duration.seconds(5)
+    /// Number of orders given at the same time, each on its own thread.
+    private static let givingMax = 4
+
+    public init(_ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping @Sendable () -> Moment) {
+        self.settings = settings
+        self.topics = topics
+        clock = now
+    }
+
+    public var now: Moment { clock() }
+
+    /// Returns the current snapshot and starts reading if necessary. Any thread; never waits.
+    public func look() -> Scene {
+        let (scene, begins) = state.withLock { state in
+            let now = ContinuousClock.now
+            // A snapshot left from an earlier look may be outdated.
+            if !state.isReading, now - state.lastLook >= Self.interest { state.scene = Scene() }
+            state.lastLook = now
+            let begins = !state.isReading && state.notBefore <= now
+            if begins { state.isReading = true }
+            return (state.scene, begins)
+        }
+        if begins {
+            let thread = Thread { [self] in run() }
+            thread.name = "control-room"
+            thread.start()
+        }
+        return scene
+    }
+
+    /// Returns the snapshot as soon as it is complete or has an error, at the latest after `limit`.
+    public func look(within limit: Duration) async -> Scene {
+        let deadline = ContinuousClock.now + limit
+        var scene = look()
+        while !scene.isKnown, scene.failure == nil, .now < deadline {
+            // The caller was canceled and needs no answer.
+            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { break }
+            scene = look()
+        }
+        return scene
+    }
+
+    private var isWatched: Bool { state.withLock { .now - $0.lastLook < Self.interest } }
+
+    /// Reads until nobody looks or an error occurs. A later look starts it again.
+    private func run() {
+        var failure: KafkaFailure?
+        do throws(KafkaFailure) { try follow() } catch { failure = error }
+        state.withLock { state in
+            if let failure {
+                state.scene.failure = failure
+                state.notBefore = .now + Self.pause
+            } else {
+                state.scene = Scene()
+            }
+            state.isReading = false
+        }
+    }
+
+    private func follow() throws(KafkaFailure) {
+        let counts = try KafkaAdmin(settings: settings).partitionCounts(of: [topics.control, topics.audit])
+        for topic in [topics.control, topics.audit] where counts[topic] == nil { throw .missing(topic: topic) }
+        let audit = try TopicReader(
+            settings: settings, topic: topics.audit, from: .last(Int64(Self.linesMax)), follow: true)
+        let control = try TopicReader(settings: settings, topic: topics.control, follow: true)
+        var scene = Scene()
+        scene.view = ControlView(partitions: counts[topics.control] ?? 1)
+        while isWatched {
+            for read in try audit.next(timeout: .milliseconds(20)) {
+                if let entry = AuditEntry(read.record) { scene.trail.take(entry) }
+            }
+            for read in try control.next(timeout: .milliseconds(200)) { scene.view.take(read.record) }
+            guard audit.isAtEnd, control.isAtEnd else { continue }
+            scene.isKnown = true
+            state.withLock { $0.scene = scene }
+        }
+    }
+
+    /// Gives an order like `OrderClient`, without blocking the caller.
+    public func give(_ instruction: Instruction) async -> Result<OrderOutcome, OrderClient.Refusal> {
+        let isFree = state.withLock { state in
+            guard state.giving < Self.givingMax else { return false }
+            state.giving += 1
+            return true
+        }
+        guard isFree else {
+            return .failure(.failed(KafkaFailure(code: "_STATE", detail: "Other orders are being given; try again")))
+        }
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in
+                let result = Result { () throws(OrderClient.Refusal) in try giveNow(instruction) }
+                state.withLock { $0.giving -= 1 }
+                continuation.resume(returning: result)
+            }
+        }
+    }
+
+    private func giveNow(_ instruction: Instruction) throws(OrderClient.Refusal) -> OrderOutcome {
+        let state: OrderClient
+        do { state = try OrderClient(settings, topics, now: clock) } catch { throw .failed(error) }
+        return try state.give(instruction)
+    }
+}

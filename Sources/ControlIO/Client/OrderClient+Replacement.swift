@@ -1,0 +1,69 @@
+public import EditorialControl
+import KafkaIO
+public import KafkaModel
+import NewsModel
+
+/// Replacement of a recalled story on phones.
+extension OrderClient {
+    /// Reads the story's results, and writes one quiet event in its place if the hub accepted any of it.
+    ///
+    /// - Parameters:
+    ///   - text: the text that readers see instead.
+    ///   - order: the recall, which is in force.
+    ///   - lanes: the topics of all lanes, the most urgent first.
+    ///   - inFlight: number of requests in flight when the recall arrived. Their outcomes are waited for.
+    ///   - patience: the longest wait for these outcomes.
+    /// - Returns: the readers and the topics of the replacement; both are empty if nothing was written.
+    public func replace(
+        _ text: String, for order: Order, results topic: String, lanes: [String], inFlight: Int, environment: String?,
+        patience: Duration = .seconds(10)
+    ) throws(KafkaFailure) -> WrittenReplacement {
+        var written = WrittenReplacement()
+        guard case .recall(let story) = order.scope else { return written }
+        var replacement = Replacement(story: story, topics: lanes, at: latest(order.at))
+        let results = NamedResults(story)
+        let reader = try TopicReader(
+            settings: settings, topic: topic, from: .time(earliest(order.at) - Order.recallLasts), follow: true)
+        let deadline = now().steady + patience
+        while !reader.isAtEnd || (replacement.lateOutcomes < inFlight && now().steady < deadline) {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                if let result = results.result(in: read.record) { replacement.take(result) }
+            }
+        }
+        if let record = replacement.record(text, for: order, environment: environment) {
+            try store(record)
+            written.topics.insert(record.topic)
+        }
+        try replaceForSingleReaders(text, order, &replacement, environment, &written, until: now().steady + patience)
+        written.reach = replacement.reach
+        written.doubtful = replacement.doubtful
+        written.unsettled = max(inFlight - replacement.lateOutcomes, 0)
+        return written
+    }
+
+    /// Writes replacements for single readers, who are named only in the originals.
+    private func replaceForSingleReaders(
+        _ text: String, _ order: Order, _ replacement: inout Replacement, _ environment: String?,
+        _ written: inout WrittenReplacement, until deadline: Instant
+    ) throws(KafkaFailure) {
+        let topics = Dictionary(grouping: replacement.originals, by: \.partition.topic)
+        for (topic, sources) in topics.sorted(by: { $0.key < $1.key }) {
+            let places = Dictionary(grouping: sources, by: \.partition.partition).mapValues {
+                $0.map(\.offset).sorted()
+            }
+            let originals = try PlaceReader(settings: settings, topic: topic, partitions: places.count)
+            try originals.begin(places)
+            while !originals.isDone, now().steady < deadline {
+                for event in try originals.next(timeout: .milliseconds(200)) {
+                    guard case .found(let number, let original) = event else { continue }
+                    let partition = TopicPartition(topic: topic, partition: number)
+                    let record = replacement.record(
+                        text, for: order, inPlaceOf: original, at: partition, environment: environment)
+                    guard let record else { continue }
+                    try store(record)
+                    written.topics.insert(record.topic)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import ByteText
+public import EditorialControl
+public import KafkaIO
+public import KafkaModel
+public import NewsModel
+
+/// Gives orders for a command or a page. It writes to the audit topic, then to the control topic, then waits until every living
+/// process has confirmed.
+///
+/// Its calls block. Use it from one thread at a time.
+public final class OrderClient {
+    private let topics: ControlTopics
+    let settings: KafkaSettings
+    private let control: TopicReader
+    private let publisher: RecordPublisher
+    let now: () -> Moment
+    /// The orders in force and the living processes.
+    public private(set) var view: ControlView
+
+    /// Time limit for reading the control topic.
+    private static let readingMax = Duration.seconds(20)
+    /// Time to wait for an open transaction to end. Commands answer within five seconds.
+    private static let heldUpMax = ControlReading.patience
+    /// Time to wait for an answer if no known process could answer.
+    private static let unheardPatience = Duration.seconds(1)
+    /// Time limit for the brokers to store a record.
+    private static let storingMax = Duration.seconds(10)
+
+    /// Reads the control topic to its end.
+    ///
+    /// - Throws: an error if one of the topics is missing or cannot be read.
+    public init(
+        _ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping () -> Moment
+    ) throws(KafkaFailure) {
+        let admin = try KafkaAdmin(settings: settings)
+        let counts = try admin.partitionCounts(of: [topics.control, topics.audit])
+        guard let partitions = counts[topics.control] else {
+            throw .missing(
+                topic: topics.control,
+                ": no process can be told. News is still sent, an event with status canceled recalls its story in the "
+                    + "process that reads it only, and each process's dashboard can pause its lanes")
+        }
+        guard counts[topics.audit] != nil else {
+            throw .missing(topic: topics.audit, ": orders are not given unrecorded")
+        }
+        view = ControlView(partitions: partitions)
+        self.topics = topics
+        self.settings = settings
+        self.now = now
+        control = try TopicReader(settings: settings, topic: topics.control, follow: true, end: .highWatermark)
+        publisher = try RecordPublisher(settings: admin.limitingBatches(settings, to: [topics.audit, topics.control]))
+        try publisher.prepare([topics.audit, topics.control])
+        let deadline = now().steady + Self.readingMax
+        var heldUpUntil = now().steady + Self.heldUpMax
+        while !control.isAtEnd {
+            let records = try control.next(timeout: .milliseconds(20))
+            for read in records { view.take(read.record) }
+            if !records.isEmpty || !control.isHeldUp { heldUpUntil = now().steady + Self.heldUpMax }
+            guard now().steady < heldUpUntil else { throw .heldUp(topic: topics.control) }
+            guard now().steady < deadline else {
+                throw KafkaFailure(
+                    code: "_TIMED_OUT",
+                    detail: "Topic \(topics.control) could not be read to its end within \(Self.readingMax)")
+            }
+        }
+    }
+
+    public enum Refusal: Error, Sendable, Hashable {
+        /// There is nothing to lift.
+        case standsNot
+        /// The number of orders in force has reached its limit.
+        case tooMany
+        /// Nothing was ordered; this is certain.
+        case failed(KafkaFailure)
+        /// The audit topic has the order. It is unknown whether the control topic has it.
+        case halfway(KafkaFailure)
+        /// The order was given, but the answers could not be read.
+        case unheard(KafkaFailure)
+
+        /// A description for the sender of the order.
+        public var sentence: String {
+            switch self {
+            case .standsNot: "there is nothing to lift"
+            case .tooMany:
+                "as many orders stand as a process keeps (\(grouped(StandingOrders.capacity)) recalls, "
+                    + "\(grouped(StandingOrders.stopCapacity)) stops). Lift some first: "
+                    + "newswire control --config FILE --list"
+            case .failed(let failure): "nothing was ordered. \(failure)"
+            case .halfway(let failure):
+                "it may have been ordered: the audit topic has it, but the control topic has not acknowledged it. "
+                    + "Give it again. \(failure)"
+            case .unheard(let failure): "it was ordered, but the answers to it cannot be read. \(failure)"
+            }
+        }
+    }
+
+    /// Writes the order and waits for the answers.
+    ///
+    /// - Parameter patience: the longest wait. Later answers count as missing.
+    public func give(_ instruction: Instruction, patience: Duration = .seconds(5)) throws(Refusal) -> OrderOutcome {
+        let begin = now()
+        if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall) { throw .standsNot }
+        let isNew = !instruction.lifts && view.orders[instruction.scope] == nil
+        if isNew, !view.orders.hasRoom(for: instruction.scope) { throw .tooMany }
+        let former = view.order(instruction.scope, at: begin.wall)
+        var instruction = instruction
+        instruction.processTime = view.signs.living.map(\.at).max()
+        let audit: TopicReader
+        do {
+            audit = try TopicReader(settings: settings, topic: topics.audit, from: .end, follow: true)
+            try store(instruction.auditEntry(inPlaceOf: former).record(on: topics.audit))
+        } catch { throw .failed(error) }
+        do {
+            try store(instruction.record.record(on: topics.control))
+        } catch {
+            // Unsent records are discarded, and a refused record is not on the broker.
+            throw publisher.abandon() > 0 ? .halfway(error) : .failed(error)
+        }
+        var answers = OrderAnswers(to: instruction, inPlaceOf: former)
+        do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }
+        return OrderOutcome(answers: answers, took: now().steady - begin.steady)
+    }
+
+    /// Returns the given time, or the time of the living processes if that is earlier. This machine's clock may be ahead.
+    func earliest(_ wall: Instant) -> Instant { view.lapseClock(wall) ?? wall }
+
+    /// Returns the given time, or the time of the living processes if that is later. This machine's clock may be behind, and what it
+    /// writes to a lane must not be too old there.
+    public func latest(_ wall: Instant) -> Instant { view.latestTime(wall) }
+
+    /// Returns what readers have received of the story, from the results of the lifetime of a recall.
+    public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
+        var history = StoryHistory(story: story)
+        let results = NamedResults(story)
+        let reader = try TopicReader(
+            settings: settings, topic: topic, from: .time(earliest(now().wall) - Order.recallLasts))
+        while !reader.isAtEnd {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                if let result = results.result(in: read.record) { history.take(result) }
+            }
+        }
+        return history
+    }
+
+    /// Stores a record. Returns when the brokers have stored it.
+    public func store(_ record: ProducedRecord) throws(KafkaFailure) {
+        do {
+            try publisher.publish(record, timeout: Self.storingMax)
+            try publisher.flush(timeout: Self.storingMax)
+        } catch {
+            var failure = error
+            // The broker refuses the whole producer without naming a topic.
+            if failure.code == "CLUSTER_AUTHORIZATION_FAILED" {
+                failure.remedy =
+                    "Grant this user WRITE on \(topics.control) and \(topics.audit), and before Kafka 2.8 IDEMPOTENT_WRITE on "
+                    + "the cluster."
+            }
+            throw failure
+        }
+    }
+
+    private func wait(
+        for answers: inout OrderAnswers, _ audit: TopicReader, until deadline: Instant
+    ) throws(KafkaFailure) {
+        let early = now().steady + Self.unheardPatience
+        while !answers.isComplete, now().steady < deadline {
+            for read in try control.next(timeout: .milliseconds(5)) {
+                guard let record = view.take(read.record) else { continue }
+                answers.take(record, view.signs)
+            }
+            if answers.isUnheard, now().steady >= early { break }
+            if answers.isComplete { break }
+            for read in try audit.next(timeout: .milliseconds(20)) {
+                if let entry = AuditEntry(read.record) { answers.take(entry) }
+            }
+        }
+    }
+}
+
+/// The outcome of an order.
+public struct OrderOutcome: Sendable, Hashable {
+    public var answers: OrderAnswers
+    /// Time from just before the first write to the last answer or to the end of the wait.
+    public var took: Duration
+
+    public init(answers: OrderAnswers, took: Duration) {
+        self.answers = answers
+        self.took = took
+    }
+}
+
+extension Instruction {
+    /// The record for the control topic.
+    public var record: ControlRecord { order.map { .stands($0) } ?? .lifted(scope) }
+}
+
+extension AuditEntry {
+    /// Makes the record for the audit topic. Its partition is that of orders, so that lines keep their order.
+    public func record(on topic: String) -> ProducedRecord {
+        ProducedRecord(
+            topic: topic, partition: ControlRecord.partition, key: Array(scope.utf8), value: encode())
+    }
+
+    /// - Returns: `nil` if the record is not a valid audit line.
+    public init?(_ record: SourceRecord) {
+        guard let entry = record.value.flatMap({ try? AuditEntry(decoding: $0) }) else { return nil }
+        self = entry
+    }
+}

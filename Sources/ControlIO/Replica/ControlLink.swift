@@ -1,0 +1,90 @@
+public import EditorialControl
+import Foundation
+public import KafkaIO
+public import KafkaModel
+public import NewsModel
+
+/// Follows the control topic for one process. It has a thread for its `ControlState`, a thread that reads, and a producer.
+/// To end it, call `close` and wait for `ended`. Releasing the last reference does not stop it.
+public final class ControlLink: Sendable {
+    /// Messages to the rest of the process. Delivered on the link's thread, so the receiver must hand them on and return.
+    public enum Message: Sendable {
+        /// Changes for every shard, in this order. Each shard answers each change with `applied`.
+        case orders([OrderChange])
+        /// For every shard: recalls by events of these stories are on the topic, or never will be.
+        case settled([String])
+        /// For every shard: true if the orders in force are known. If not, nothing may be sent.
+        case known(Bool)
+        /// For this shard: it has received every order that was on the topic when it called `confirm`.
+        case confirmed(UInt64, shard: ShardID)
+        /// For the held topic's link: what that topic contained at some time before the start.
+        case formerlyHeld(HeldTotals?)
+        /// Sent once a second, before `known`, and within a tenth of a second after orders.
+        case status(ControlStatus)
+        case note(ControlNote)
+        /// All writes have succeeded or were given up.
+        case ended
+    }
+
+    enum Command: Sendable {
+        case take(ControlState.Input)
+        /// A batch from the reader, which may send another one after this is handled.
+        case read([SourceRecord])
+        case close
+    }
+
+    private let commands: Mailbox<Command>
+    private let loop: ControlLoop
+    private let reader: ControlReader
+
+    /// Creates the clients without connecting them.
+    ///
+    /// - Parameter now: returns both clocks of the process.
+    /// - Throws: an error if librdkafka rejects a setting.
+    public init(
+        kafka: KafkaSettings, topics: ControlTopics, state: ControlState.Settings,
+        now: @escaping @Sendable () -> Moment,
+        deliver: @escaping @Sendable (Message) -> Void
+    ) throws(KafkaFailure) {
+        let commands = try Mailbox<Command>()
+        self.commands = commands
+        reader = ControlReader(kafka, topics, commands)
+        loop = ControlLoop(
+            topics: topics, state: ControlState(state), commands: commands, reader: reader,
+            producer: try KeyedProducer(settings: kafka, wakeUp: commands.wakeUp), now: now, deliver: deliver)
+    }
+
+    /// Starts the threads. Call once.
+    public func start() {
+        spawn("control") { [loop] in loop.run() }
+        spawn("control-reader") { [reader] in reader.run() }
+    }
+
+    private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.start()
+    }
+
+    /// Forwards a shard's answer. Any thread; never blocks.
+    public func applied(_ applied: AppliedOrder, by shard: ShardID) {
+        commands.post(.take(.applied(applied, shard: shard)))
+    }
+
+    /// Asks which orders are in force now, for a shard after a standstill. Any thread; never blocks.
+    public func confirm(_ number: UInt64, for shard: ShardID) {
+        commands.post(.take(.confirm(number, shard: shard)))
+    }
+
+    /// A reply of the hub at that monotonic time had this `Date`. Any thread; never blocks.
+    public func hear(hub time: Moment) { commands.post(.take(.hubTime(time))) }
+
+    /// Notes what the held topic contains; `nil` while that is unknown. Any thread; never blocks.
+    public func held(_ totals: HeldTotals?) { commands.post(.take(.held(totals))) }
+
+    /// Forwards an event's recall of its story. Any thread; never blocks.
+    public func recall(_ recall: EventRecall) { commands.post(.take(.recalled(recall))) }
+
+    /// Removes our beat from the topic and sends `ended` within seconds. Any thread; later calls do nothing.
+    public func close() { commands.post(.close) }
+}

@@ -1,0 +1,453 @@
+import KafkaModel
+public import NewsModel
+
+/// The state of the held topic as one process sees it. A plain value without IO. Its inputs are records, owned partitions and
+/// the time; its output is the events that are due.
+///
+/// Every process reads the whole topic. Only the owner of a source partition returns an event to its lane, then deletes it with
+/// a tombstone. A new owner first reads to the end offsets at takeover, so that it sees which events its predecessor returned. A
+/// crash between return and tombstone returns an event twice. Engines report the second copy as a duplicate.
+///
+/// Memory: 48 bytes per event, and about 12 to find it. Texts are not kept.
+public struct HeldState: Sendable {
+    /// Time of the next `alarm`, by the monotonic clock. An early alarm is harmless.
+    public private(set) var wakeAt: Instant?
+
+    private var index = HeldIndex()
+    private var sources = HeldSources()
+    private var clock = WallClock()
+    /// Hashes of the stories under recall.
+    private var recalled: Set<UInt64> = []
+    /// Pending recall requests, by story. An entry waits until the event that an engine has already written is read.
+    private var recallRequests: [UInt64: RecallRequest] = [:]
+    /// Progress of reading the held topic. Before its end, a later record may change what is held.
+    private var reach = HeldReach()
+    /// The last offset read in each partition.
+    private var positions: [Int32: Int64] = [:]
+    /// Places and stories of entries that precede a tombstone or an older version. Compaction would drop them.
+    private var endangered: [HeldPlace: UInt64] = [:]
+    private var hasNewDangers = false
+    /// Older versions, returned to their lanes to be reported as superseded.
+    private var superseded: [HeldPlace: HeldIndex.Entry] = [:]
+    private var underWay: [HeldPlace: Step] = [:]
+    private var pass = Pass.none
+    private var pace = HeldPace()
+    var vanishedEvents = VanishedEvents()
+    private var former = Former.unknown
+    /// The record with the highest offset among those read.
+    private var last: HeldMark?
+    /// Number of invalid records.
+    public private(set) var unreadable = 0
+
+    private struct RecallRequest: Sendable {
+        var until: Instant
+        var part: HeldPart
+    }
+
+    private struct Step: Sendable {
+        var story: UInt64
+        var kind: Kind
+        /// True if the pace counts this return.
+        var isPaced = false
+
+        enum Kind { case putBack, erase, writeAgain }
+    }
+
+    /// What the topic contained before the start.
+    private enum Former: Sendable {
+        case unknown
+        /// Followed by `compared` when the topic was read to its end.
+        case known(HeldTotals?)
+        case compared
+    }
+
+    private enum Pass: Sendable {
+        case none
+        case reading(left: Int, since: Instant, rests: Bool)
+        /// Resting until this time. Followed by `none`.
+        case resting(until: Instant)
+    }
+
+    /// Returns in one pass. Each takes little memory, because the originals are never buffered together.
+    static let passMax = 10_000
+    /// Longest rest after a pass that returned everything due. The rest is as long as the pass took, because reading a long
+    /// topic for many events at once saves work.
+    static let longestRest = Duration.seconds(10)
+    /// Time for which a lane's partition is skipped after a failed write.
+    static let blockedFor = Duration.seconds(5)
+    /// Time that a recall request waits for its event before it is dropped. At most `recallRequestsMax` are kept.
+    static let recallRequestLasts = Duration.seconds(60)
+    static let recallRequestsMax = 10_000
+
+    public init() {}
+
+    /// Number of held events of all processes.
+    public var count: Int { index.count }
+    /// Time at which our next event is due, by the wall clock; the distant past if it was requested back.
+    public var nextDue: Instant? { index.first?.release }
+    /// Time since which writes to a lane's partition fail, by the monotonic clock.
+    public private(set) var failingSince: Instant?
+    /// Time since which records that a return depends on are unread, by the monotonic clock.
+    public var behindSince: Instant? { reach.behindSince }
+    /// Partitions of the held topic that must be read first.
+    public var behind: [Int32] { reach.behind }
+    /// Number of events that wait in this process for their time or for another condition of their return.
+    public var ours: Int { index.queued }
+
+    /// Handles one input and appends the resulting actions.
+    public mutating func handle(_ input: Input, at moment: Moment, into actions: inout [Action]) {
+        _ = clock.look(moment)
+        let now = moment.steady
+        if sources.unblock(at: now) { requeue() }
+        switch input {
+        case .began:
+            forget()
+            reach.begin(at: now)
+        case .lost:
+            forget()
+            reach.lose()
+        case .formerly(let totals): if case .unknown = former { former = .known(totals) }
+        case .read(let partition, let records): read(records, partition, now, &actions)
+        case .endReached(let partition, let offset): if reach.read(partition, to: offset, at: now) { requeue() }
+        case .ends(let look, let ends, let unreported):
+            if reach.answer(ends, unreported: unreported, to: look) { requeue() }
+        case .owned(let lane, let shard, let partitions):
+            failingSince = nil
+            if !partitions.isEmpty { reach.refresh(at: now) }
+            if sources.own(partitions, lane, shard, look: reach.look) { requeue() }
+        case .counts(let counts):
+            if sources.know(counts, look: reach.look + 1) {
+                reach.refresh(at: now)
+                requeue()
+            }
+        case .orders(let changes): for change in changes { obey(change) }
+        case .bringBack(let story, let reason, let part): grant(HeldIndex.hash(story), reason, part, now)
+        case .settled(let shard, let count, let perSecond):
+            pace.settled(count, by: shard, perSecond: perSecond, at: now)
+        case .restored(let endings): for ending in endings { vanishedEvents.ended(ending, at: now) }
+        case .ended(let endings): for ending in endings { end(ending, now, &actions) }
+        case .hubTime(let hub): clock.hear(hub: hub)
+        case .alarm: break
+        }
+        if case .resting(let until) = pass, until <= now { pass = .none }
+        if let look = reach.ask(at: now) { actions.append(.findEnds(look: look)) }
+        if case .none = pass { beginPass(moment, &actions) }
+        writeAgain(&actions)
+        compareWithFormer()
+        let restores = vanishedEvents.next(
+            isComplete: reach.isCaughtUp, sources, clock: clock.embargoClock(moment), at: now)
+        if !restores.isEmpty { actions.append(.restore(restores)) }
+        wakeAt = nextAlarm
+    }
+
+    private var nextAlarm: Instant? {
+        var earliest = min(sources.blockedUntil ?? .distantFuture, reach.wakeAt ?? .distantFuture)
+        if reach.isCaughtUp { earliest = min(earliest, vanishedEvents.wakeAt ?? .distantFuture) }
+        switch pass {
+        // The endings of the pass wake us.
+        case .reading: break
+        case .resting(let until): earliest = min(earliest, until)
+        case .none:
+            guard let first = index.first else { break }
+            // Otherwise, settled events wake us.
+            earliest = min(earliest, max(clock.steady(ofEmbargo: first.release), pace.fullUntil ?? .distantPast))
+        }
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    // MARK: Before the start
+
+    /// What the topic contains. `nil` while this process cannot tell, or may still write vanished events again.
+    public var totals: HeldTotals? {
+        guard case .compared = former, reach.isCaughtUp, vanishedEvents.isEmpty else { return nil }
+        return HeldTotals(count: count, last: last)
+    }
+
+    /// True before `Input.formerly`. The topic is read only after that.
+    public var awaitsFormer: Bool { if case .unknown = former { true } else { false } }
+
+    private mutating func note(_ reading: HeldRecord.Reading, _ time: Instant?, _ place: HeldPlace) {
+        if case .unreadable = reading { return }
+        let identity = reading.identity(writtenAt: time)
+        if last.map({ ($0.place.offset, $0.place.partition) < (place.offset, place.partition) }) ?? true {
+            last = HeldMark(place, identity: identity)
+        }
+        if case .known(let totals?) = former, let mark = totals.last, mark.place == place {
+            compare(totals, isSame: mark.identity == identity)
+        }
+    }
+
+    /// At the end of the first reading, a record that was not found was compacted, unless its partition has become shorter.
+    private mutating func compareWithFormer() {
+        guard case .known(let totals) = former, reach.isCaughtUp else { return }
+        compare(totals, isSame: totals?.last.map { reach.position(in: $0.place.partition) > $0.place.offset } ?? true)
+    }
+
+    /// What a topic contained that was deleted while no process ran is lost.
+    private mutating func compare(_ totals: HeldTotals?, isSame: Bool) {
+        former = .compared
+        if let totals, !isSame { vanishedEvents.lose(totals.count) }
+    }
+
+    // MARK: Reading
+
+    private mutating func forget() {
+        vanishedEvents.expect(index)
+        index = HeldIndex()
+        positions = [:]
+        last = nil
+        (endangered, underWay, superseded) = ([:], [:], [:])
+        pass = .none
+        failingSince = nil
+    }
+
+    private mutating func read(
+        _ records: [(offset: Int64, at: Instant?, reading: HeldRecord.Reading)], _ partition: Int32, _ now: Instant,
+        _ actions: inout [Action]
+    ) {
+        var told: [HeldStory] = []
+        for (offset, time, reading) in records {
+            let place = HeldPlace(partition, offset)
+            if let last = positions.updateValue(offset, forKey: partition), offset <= last {
+                restarted(partition, now)
+            }
+            note(reading, time, place)
+            guard HeldIndex.Entry.hasRoom(for: place) else { continue }
+            switch reading {
+            case .unreadable: unreadable += 1
+            case .held(let event, let since): hold(event, place, since: since, now, &told)
+            case .erased(let story, let upTo): erase(story, upTo: upTo ?? offset - 1, place, &told)
+            }
+        }
+        if !told.isEmpty { actions.append(.tell(told)) }
+        if let last = records.last, reach.read(partition, to: last.offset + 1, at: now) { requeue() }
+    }
+
+    /// Handles a partition whose topic was deleted and recreated.
+    private mutating func restarted(_ partition: Int32, _ now: Instant) {
+        vanishedEvents.expect(index, in: partition)
+        index.removeAll(in: partition)
+        reach.restart(partition, at: now)
+        if last?.place.partition == partition { last = nil }
+        endangered = endangered.filter { $0.key.partition != partition }
+    }
+
+    private mutating func hold(
+        _ event: HeldEvent, _ place: HeldPlace, since: Int64?, _ now: Instant, _ told: inout [HeldStory]
+    ) {
+        let story = HeldIndex.hash(event.story)
+        vanishedEvents.found(story, in: place.partition)
+        guard let source = sources.number(of: event.source.partition) else {
+            unreadable += 1
+            return
+        }
+        var entry = HeldIndex.Entry(
+            story: story, place: place, release: event.due, version: .init(event.version),
+            source: source, original: HeldOriginal(offset: event.source.offset, identity: event.identity))
+        if let wish = recallRequests[story], wish.part.contains(entry.version) {
+            recallRequests[story] = nil
+            if wish.until > now { entry.reason = .superseded }
+        }
+        if recalled.contains(story) { entry.reason = .recalled }
+        if let slot = index.find(story, place.partition) {
+            guard index.isNewer(entry, since: since, than: slot) else {
+                // The newest version has an earlier offset, so the next compaction would drop it.
+                endanger(slot)
+                if index.version(slot).isNewer(than: entry.version) == true { supersede(entry) }
+                return
+            }
+            endangered[index[slot].place] = nil
+            if entry.isLater(than: index[slot]) { supersede(index[slot]) }
+            index.replace(slot, by: entry, since: since)
+            queue(slot)
+        } else {
+            queue(index.insert(entry, since: since))
+        }
+        told.append(HeldStory(story: event.story, version: event.version, source: event.source, isHeld: true))
+    }
+
+    private mutating func erase(_ text: String, upTo: Int64, _ place: HeldPlace, _ told: inout [HeldStory]) {
+        let story = HeldIndex.hash(text)
+        vanishedEvents.found(story, in: place.partition)
+        guard let slot = index.find(story, place.partition) else { return }
+        guard index.since(slot) <= upTo else {
+            endanger(slot)
+            return
+        }
+        endangered[index[slot].place] = nil
+        index.remove(slot)
+        if index.slots(of: story).isEmpty { told.append(HeldStory(story: text, isHeld: false)) }
+    }
+
+    /// Queues an older version for its return. Only its owner does so. Versions before the topic's end were queued earlier.
+    private mutating func supersede(_ older: HeldIndex.Entry) {
+        guard reach.isComplete(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil
+        else { return }
+        superseded[older.place] = older
+    }
+
+    private mutating func endanger(_ slot: HeldIndex.Slot) {
+        endangered[index[slot].place] = index[slot].story
+        hasNewDangers = true
+    }
+
+    // MARK: Queueing
+
+    /// Adds the entry to the queue of waiting events or removes it.
+    private mutating func queue(_ slot: HeldIndex.Slot) {
+        let entry = index[slot]
+        let waits = entry.state == .waiting && mayReturn(entry)
+        index.queue(slot, waits && !sources.isBlocked(entry.source))
+    }
+
+    private func mayReturn(_ entry: HeldIndex.Entry) -> Bool {
+        let partition = entry.place.partition
+        if sources.isOurs(entry.source) { return reach.hasReached(sources.look(of: entry.source), in: partition) }
+        // The engine that has sent a newer version may belong to a process that does not own the partition.
+        return entry.reason == .superseded && reach.isComplete(partition)
+    }
+
+    private mutating func requeue() {
+        for slot in index.slots { queue(slot) }
+        vanishedEvents.look()
+        hasNewDangers = true
+    }
+
+    private mutating func obey(_ change: OrderChange) {
+        guard case .recall(let text) = change.scope else { return }
+        let story = HeldIndex.hash(text)
+        switch change {
+        case .stands:
+            recalled.insert(story)
+            bringBack(story, .recalled)
+        case .lifted:
+            recalled.remove(story)
+            for slot in index.slots(of: story) where index[slot].reason == .recalled {
+                index.change(slot) { $0.reason = .due }
+                queue(slot)
+            }
+        }
+    }
+
+    /// Grants a recall request. The engine may have written the event a moment ago, so that it was not read yet.
+    private mutating func grant(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart, _ now: Instant) {
+        bringBack(story, reason, part)
+        guard reason == .superseded, index.slots(of: story).isEmpty else { return }
+        if recallRequests.count >= Self.recallRequestsMax {
+            recallRequests = recallRequests.filter { $0.value.until > now }
+        }
+        if recallRequests.count < Self.recallRequestsMax {
+            recallRequests[story] = RecallRequest(until: now + Self.recallRequestLasts, part: part)
+        }
+    }
+
+    private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart = .all) {
+        for slot in index.slots(of: story) where index[slot].state == .waiting && part.contains(index[slot].version) {
+            index.change(slot) { $0.reason = reason }
+            queue(slot)
+        }
+    }
+
+    // MARK: Returning
+
+    private mutating func beginPass(_ moment: Moment, _ actions: inout [Action]) {
+        let clock = clock.embargoClock(moment)
+        let now = moment.steady
+        let room = min(pace.room(at: now), Self.passMax)
+        var paced = 0
+        var returns = superseded.values.map {
+            Return($0.place, .superseded, to: sources.otherTarget(of: $0.source))
+        }
+        for (place, entry) in superseded { underWay[place] = Step(story: entry.story, kind: .putBack) }
+        superseded = [:]
+        var isCut = false
+        while let first = index.first, first.release <= clock {
+            // Events requested back are not sent, so they take no room.
+            let isPaced = index[first.slot].reason == .due
+            isCut = returns.count >= Self.passMax || isPaced && paced >= room
+            if isCut { break }
+            if isPaced { paced += 1 }
+            index.change(first.slot) { $0.state = .returning }
+            let entry = index[first.slot]
+            underWay[entry.place] = Step(story: entry.story, kind: .putBack, isPaced: isPaced)
+            returns.append(Return(entry.place, entry.reason, to: sources.otherTarget(of: entry.source)))
+        }
+        guard !returns.isEmpty else { return }
+        pace.returned(paced, at: now)
+        pass = .reading(left: returns.count, since: now, rests: !isCut)
+        actions.append(.putBack(returns.sorted { $0.place < $1.place }))
+    }
+
+    /// Returns false if the record at the place of a step in progress is not that of the step's event, because the topic was
+    /// recreated and this has not been noticed yet. The step then ends with `gone`.
+    package func isExpected(_ record: SourceRecord, at place: HeldPlace) -> Bool {
+        guard let step = underWay[place],
+            case .held(let event, _) = HeldRecord.read(
+                key: record.key, hasValue: record.hasValue, headers: record.headers),
+            step.story == HeldIndex.hash(event.story)
+        else { return false }
+        guard let slot = index.find(step.story, place.partition), index[slot].place == place,
+            let original = index[slot].original
+        else { return true }
+        return original == HeldOriginal(offset: event.source.offset, identity: event.identity)
+    }
+
+    private mutating func end(_ ending: Ending, _ now: Instant, _ actions: inout [Action]) {
+        let place = ending.place
+        guard let step = underWay.removeValue(forKey: place) else { return }
+        if step.kind == .putBack { countDown(now) }
+        if step.isPaced {
+            switch ending {
+            case .putBack: break
+            case .written, .gone, .failed: pace.tookBack()
+            }
+        }
+        // A record that replaced it meanwhile needs no tombstone and must not get one.
+        guard let slot = index.find(step.story, place.partition), index[slot].place == place else { return }
+        switch ending {
+        case .putBack(_, let story):
+            failingSince = nil
+            index.change(slot) { $0.state = .returned }
+            underWay[place] = Step(story: step.story, kind: .erase)
+            actions.append(.erase([Erasure(place, story: story)]))
+        // The new record or the tombstone has not been read yet.
+        case .written: failingSince = nil
+        case .gone:
+            endangered[place] = nil
+            vanishedEvents.notFound(index[slot], at: now)
+            index.remove(slot)
+        case .failed:
+            failingSince = failingSince ?? now
+            // Without its tombstone, the event returns again and is reported as a duplicate.
+            index.change(slot) { $0.state = .waiting }
+            if sources.block(index[slot].source, until: now + Self.blockedFor) { requeue() }
+        }
+    }
+
+    private mutating func countDown(_ now: Instant) {
+        guard case .reading(let left, let since, let rests) = pass else { return }
+        if left > 1 {
+            pass = .reading(left: left - 1, since: since, rests: rests)
+        } else {
+            pass = .resting(until: rests ? now + min(now - since, Self.longestRest) : now)
+        }
+    }
+
+    /// Rewrites endangered records of our partitions. Other processes rewrite those of theirs.
+    private mutating func writeAgain(_ actions: inout [Action]) {
+        guard hasNewDangers else { return }
+        hasNewDangers = false
+        var places: [HeldPlace] = []
+        for (place, story) in endangered where underWay[place] == nil {
+            guard let slot = index.find(story, place.partition), index[slot].place == place else { continue }
+            let entry = index[slot]
+            guard entry.state == .waiting, sources.isOurs(entry.source), mayReturn(entry),
+                !sources.isBlocked(entry.source)
+            else { continue }
+            index.change(slot) { $0.state = .rewriting }
+            underWay[place] = Step(story: story, kind: .writeAgain)
+            places.append(place)
+        }
+        if !places.isEmpty { actions.append(.writeAgain(places.sorted())) }
+    }
+}

@@ -1,0 +1,191 @@
+import KafkaModel
+import NewsModel
+
+/// Orders that take effect or end while the topic is followed, and the shards' answers to them.
+extension ControlState {
+    mutating func stand(_ order: Order, _ now: Moment) {
+        if standing[order.scope] == order {
+            // Another process has written the order again.
+            if owed[order.scope]?.write == nil { settle(order.scope) }
+            return
+        }
+        guard standing.apply(.stands(order)) else {
+            waiting.add(order)
+            guard !order.isOfEvent else { return noteUnordered() }
+            if waiting.count & (waiting.count - 1) == 0 { note(.refused(waiting.count)) }
+            return
+        }
+        waiting.remove(order.scope)
+        // Another process's order of the same scope counts as ours.
+        if owed[order.scope]?.write == nil { settle(order.scope) }
+        tell(.stands(order), isAnswered: true, now)
+    }
+
+    /// - Parameter time: the time of the lift; `nil` if the order has lapsed.
+    mutating func lift(_ scope: ControlScope, _ now: Moment, audited time: Instant?) {
+        waiting.remove(scope)
+        if standing.apply(.lifted(scope)) {
+            tell(.lifted(scope), isAnswered: time != nil, now)
+            uncover(scope, now)
+            while let order = waiting.next(for: standing) { stand(order, now) }
+        } else if time != nil {
+            confirm(scope, now)
+        }
+    }
+
+    private mutating func tell(_ change: OrderChange, isAnswered: Bool, _ now: Moment) {
+        expectAnswers(to: change, if: isAnswered, now)
+        actions.append(.tell([change]))
+    }
+
+    // MARK: Events that recall
+
+    /// Applies an event's recall unless it was lifted after it was written, because events may be read repeatedly.
+    mutating func take(_ recall: EventRecall, _ now: Moment) {
+        guard hasKnown else {
+            if early.count < OwedOrder.eventsMax {
+                early.append(recall)
+            } else {
+                noteUnordered()
+                settledRecalls.append(recall.story)
+            }
+            return
+        }
+        let scope = ControlScope.recall(story: recall.story)
+        defer { if owed[scope] == nil || isMissing { settledRecalls.append(recall.story) } }
+        let order = Order(recall, now: now.wall)
+        if let known = standing[scope] {
+            if known.id != order.id, covered.count < OwedOrder.eventsMax { covered[scope] = order }
+            return
+        }
+        if lifts.hasLifted(order) {
+            // The shard that read the event already obeys it, so this revokes its recall.
+            actions.append(.tell([.lifted(scope)]))
+            return
+        }
+        give(order, now)
+    }
+
+    /// Puts a covered recall in force after the order of its scope has ended, unless that end also lifted the recall.
+    mutating func uncover(_ scope: ControlScope, _ now: Moment) {
+        guard !covered.isEmpty, let order = covered.removeValue(forKey: scope), !lifts.hasLifted(order),
+            !hasLapsed(order, now)
+        else { return }
+        give(order, now)
+    }
+
+    /// Puts an event's order in force in this process, and writes it to the topic.
+    private mutating func give(_ order: Order, _ now: Moment) {
+        let scope = order.scope
+        guard settings.replica == nil || owed.count < OwedOrder.eventsMax, standing.apply(.stands(order)) else {
+            return noteUnordered()
+        }
+        owed[scope] = OwedOrder(order)
+        audit(
+            AuditEntry(
+                at: now.wall, scope: scope.key, action: .recall, order: order.id, by: order.by, reason: order.reason))
+        tell(.stands(order), isAnswered: true, now)
+        if mayWrite { pay(scope) }
+    }
+
+    /// Counts a recall by an event that only the shard that read the event obeys.
+    private mutating func noteUnordered() {
+        counts.unordered += 1
+        if counts.unordered & (counts.unordered - 1) == 0 { note(.unordered(counts.unordered)) }
+    }
+
+    /// Forgets an order that the topic has by now, or no longer needs.
+    mutating func settle(_ scope: ControlScope) {
+        guard owed.removeValue(forKey: scope) != nil, case .recall(let story) = scope else { return }
+        settledRecalls.append(story)
+    }
+
+    /// Writes owed orders to the topic if their writes are due.
+    mutating func payOwed(_ now: Moment) {
+        guard mayWrite else { return }
+        let due = owed.filter { $0.value.isDue(at: now.steady) }.keys
+        for scope in due.sorted(by: { $0.key < $1.key }) { pay(scope) }
+    }
+
+    private mutating func pay(_ scope: ControlScope) {
+        guard let order = owed[scope]?.order else { return }
+        let id = write(.stands(order), for: .owed(scope))
+        owed[scope]?.write = id
+    }
+
+    // MARK: Answers
+
+    func isRecent(_ change: OrderChange, _ now: Moment) -> Bool {
+        guard case .stands(let order) = change else { return false }
+        return abs((now.wall - order.at).nanoseconds) <= Self.recent.nanoseconds
+    }
+
+    /// Age up to which an order's sender may still be waiting for our answer.
+    private static let recent = Duration.seconds(60)
+
+    /// - Parameter isAwaited: true if the sender of the order waits for our answer.
+    mutating func expectAnswers(to change: OrderChange, if isAwaited: Bool, _ now: Moment) {
+        guard settings.replica != nil else { return }
+        answers.expect(
+            AuditEntry(change, at: now.wall, replica: settings.replica), isAwaited: isAwaited && hasAudit,
+            from: settings.shards, readTo: readTo)
+    }
+
+    mutating func answered(_ applied: AppliedOrder, _ shard: ShardID, _ now: Moment) {
+        if let entry = answers.take(applied, from: shard, at: now.wall) { audit(entry) }
+    }
+
+    /// Confirms a lift only if it is recent: a lift that is read again is assumed to be old.
+    mutating func confirmIfRecent(_ scope: ControlScope, at time: Instant, _ now: Moment) {
+        if abs((now.wall - time).nanoseconds) <= Self.recent.nanoseconds { confirm(scope, now) }
+    }
+
+    /// Confirms the lift of an order that is not in force here. No shard has to apply it.
+    private mutating func confirm(_ scope: ControlScope, _ now: Moment) {
+        guard settings.replica != nil else { return }
+        var entry = AuditEntry(.lifted(scope), at: now.wall, replica: settings.replica)
+        entry.applied = AppliedOrder(order: scope.key)
+        audit(entry)
+    }
+}
+
+extension AuditEntry {
+    /// Makes the answer to a change, without its counts.
+    fileprivate init(_ change: OrderChange, at time: Instant, replica: String?) {
+        switch change {
+        case .stands(let order):
+            self.init(
+                at: time, scope: order.scope.key, action: order.scope.given, order: order.id, by: order.by,
+                replica: replica)
+        case .lifted(let scope):
+            self.init(at: time, scope: scope.key, action: scope.ended, order: scope.key, replica: replica)
+        }
+    }
+}
+
+extension ControlScope {
+    /// The audit action that gives an order of this scope.
+    package var given: AuditEntry.Action {
+        switch self {
+        case .recall: .recall
+        case .stop: .stop
+        }
+    }
+
+    package var ended: AuditEntry.Action {
+        switch self {
+        case .recall: .lift
+        case .stop: .resume
+        }
+    }
+}
+
+extension Order {
+    func hasLapsed(at wall: Instant) -> Bool { until.map { $0 <= wall } ?? false }
+
+    fileprivate init(_ recall: EventRecall, now: Instant) {
+        self.init(
+            id: recall.orderID, scope: .recall(story: recall.story), at: recall.at,
+            by: "event \(recall.eventID)", reason: "status canceled", until: now + Self.recallLasts)
+    }
+}

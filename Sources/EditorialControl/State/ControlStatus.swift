@@ -1,0 +1,119 @@
+public import KafkaModel
+public import NewsModel
+
+/// A process's view of the control topic, for people and metrics.
+public struct ControlStatus: Sendable, Hashable {
+    /// True if the orders in force are known and the process may send.
+    public var isKnown: Bool
+    /// True if the orders were known at some time since the start.
+    public var wasKnown: Bool
+    public var link: Link
+    public var standing: StandingOrders
+    /// Processes with a recent beat, this one included.
+    public var processes: Int
+    /// Time since anything arrived from the topic.
+    public var silence: Duration
+    public var counts: Counts
+    public var alarms: [Alarm]
+
+    /// True if recalls by events are written to the topic. Such a recall is reported only after that.
+    public var keepsRecalls: Bool { link != .missing || alarms.contains(.neverThere) }
+
+    public enum Link: String, Sendable, Hashable, CaseIterable {
+        case starting, missing, unreadable, reading, following
+    }
+
+    public struct Counts: Sendable, Hashable {
+        /// Invalid records on the topic, at present or earlier.
+        public var unreadable: UInt64 = 0
+        /// Recalls by events that were too many for the topic and reach only this process.
+        public var unordered: UInt64 = 0
+        /// Lines that could not be written to the audit topic.
+        public var unaudited: UInt64 = 0
+    }
+
+    /// A condition that breaks a promise.
+    public enum Alarm: Sendable, Hashable {
+        case unreadable(KafkaFailure)
+        /// The topic has been missing since the start, and nothing is sent without it.
+        case neverThere
+        /// The topic existed and is now missing.
+        case gone
+        case stale(Duration, stops: Bool)
+        /// An open transaction has hidden records, possibly orders, for this long. `stops`: nothing is sent before it ends.
+        case heldUp(Duration, stops: Bool)
+        /// This many orders have no room and are not obeyed.
+        case refused(Int)
+        /// This many records on the topic are invalid. One of them may be an order.
+        case garbage(Int)
+        case notWritten(KafkaFailure)
+        case notAudited(KafkaFailure)
+        /// The audit topic existed and is now missing.
+        case auditGone
+        case elsewhere(ours: HubEnvironment?, theirs: HubEnvironment)
+    }
+}
+
+extension ControlState {
+    public func status(at now: Moment) -> ControlStatus {
+        ControlStatus(
+            isKnown: isKnown, wasKnown: hasSent, link: link, standing: standing, processes: beats.living,
+            silence: silence.duration(now), counts: counts, alarms: alarms(now))
+    }
+
+    /// A longer open transaction on the control topic raises an alarm, because orders may wait behind it.
+    private static let normalTransaction = Duration.seconds(5)
+
+    private var link: ControlStatus.Link {
+        switch phase {
+        case .waiting(nil): .starting
+        case .waiting(.missing): .missing
+        case .waiting(.unreadable): .unreadable
+        case .reading: .reading
+        case .following: .following
+        }
+    }
+
+    private func alarms(_ now: Moment) -> [ControlStatus.Alarm] {
+        var alarms: [ControlStatus.Alarm] = []
+        if isElsewhere, let environment { alarms.append(.elsewhere(ours: settings.environment, theirs: environment)) }
+        switch phase {
+        case .waiting(.unreadable(let failure)) where !hasKnown || silence.isStale: alarms.append(.unreadable(failure))
+        case .waiting(.missing) where hasRead: alarms.append(.gone)
+        case .waiting(.missing) where !hasKnown: alarms.append(.neverThere)
+        default: break
+        }
+        if let heldUpSince {
+            let duration = max(.zero, now.steady - heldUpSince)
+            if !isKnown || duration >= Self.normalTransaction { alarms.append(.heldUp(duration, stops: !isKnown)) }
+        }
+        if silence.isStale { alarms.append(.stale(silence.duration(now), stops: settings.onStale == .stop)) }
+        if waiting.count > 0 { alarms.append(.refused(waiting.count)) }
+        if unreadable.count > 0 { alarms.append(.garbage(unreadable.count)) }
+        if let failure = writes.controlFailure { alarms.append(.notWritten(failure)) }
+        switch auditTopic {
+        case .refused(let failure)?: alarms.append(.notAudited(failure))
+        case .missing? where hadAudit: alarms.append(.auditGone)
+        default: if let failure = writes.auditFailure { alarms.append(.notAudited(failure)) }
+        }
+        return alarms
+    }
+}
+
+/// A line for the log.
+public enum ControlNote: Sendable, Hashable {
+    case obstacle(ControlState.Obstacle)
+    case garbage(ControlRecord.Fault, offset: Int64)
+    case garbageFound(UInt64)
+    case refused(Int)
+    /// This many recalls by events reach a single shard, because too many orders are in force.
+    case unordered(UInt64)
+    /// An order lost with the deleted topic, or replaced there by an invalid record, is written again.
+    case writtenAgain(ControlScope)
+    case beatNotSeen
+    case stale(Duration)
+    case heardAgain
+    case clockStepped(Duration)
+    case notWritten(isAudit: Bool, KafkaFailure)
+    case writesAgain
+}

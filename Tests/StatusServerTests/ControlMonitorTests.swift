@@ -1,0 +1,157 @@
+import ByteText
+import ControlIO
+import EditorialControl
+import Foundation
+import KafkaIO
+import Logging
+import NewsModel
+import PublisherService
+import StatusServer
+import TestSupport
+import Testing
+
+/// Orders given and shown over HTTP, in a process whose publisher is not running.
+struct ControlMonitorTests {
+    private struct Known: Decodable {
+        var known: Bool
+        var problem: String?
+        var standing: Int
+        var orders: [Order]
+        var recent: [Order]
+
+        struct Order: Decodable {
+            var scope: String
+            var `do`: String
+            var by: String
+            var reason: String?
+            var former: Former?
+        }
+
+        struct Former: Decodable {
+            var by: String
+        }
+    }
+
+    private func known(_ room: StatusRoom, where isWanted: (Known) -> Bool) async throws -> Known {
+        while true {
+            let reply = try await room.get("/api/control")
+            let known = try JSONDecoder().decode(Known.self, from: Data(reply.text.utf8))
+            if isWanted(known) { return known }
+        }
+    }
+
+    @Test func `an order is given by a local POST, and shown with its author`() async throws {
+        let room = try await StatusRoom(runs: false, controls: true)
+        let stopped = try await room.call(
+            "POST", "/api/control/stop?what=hub&reason=wrong%20alert&by=M.%20Mustermann")
+        #expect(stopped.status == 200, "\(stopped.text)")
+        #expect(stopped.text.contains(#""scope":"stop/hub","do":"stop","processes":0,"applied":0"#))
+        #expect(try await room.get("/api/control").text.contains(#""known":true"#), "also to whoever asks once")
+        let shown = try await known(room) { $0.standing == 1 && $0.recent.count == 1 }
+        #expect(shown.orders.map(\.scope) == ["stop/hub"])
+        #expect(shown.recent.map(\.by) == ["M. Mustermann (dashboard, 127.0.0.1)"])
+        #expect(shown.recent.map(\.reason) == ["wrong alert"])
+
+        let again = try await room.call("POST", "/api/control/stop?what=hub&reason=maintenance&by=ops")
+        #expect(again.text.contains(#","reason":"wrong alert"}"#), "\(again.text)")
+        let replaced = try await known(room) { $0.recent.count == 2 && $0.orders.first?.reason == "maintenance" }
+        #expect(replaced.orders.map(\.reason) == ["maintenance"])
+        #expect(replaced.recent.map(\.former?.by) == ["M. Mustermann (dashboard, 127.0.0.1)", nil])
+
+        #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 200)
+        #expect(try await known(room) { $0.recent.count == 3 && $0.orders.isEmpty }.standing == 0)
+        #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 409)
+        #expect(room.log.all.contains { $0.contains("order given") && $0.contains("scope=stop/hub") })
+        try await room.close()
+    }
+
+    /// `URLSearchParams` writes a space as `+`, and most programs as `%20`.
+    @Test(arguments: ["+", "%20"])
+    func `every field of an order arrives as it was typed`(space: String) async throws {
+        func encoded(_ text: String) -> String { text.percentEncoded.replacing("%20", with: space) }
+        let room = try await StatusRoom(runs: false, controls: true)
+        let text = "100% Grüße + ✓ a=b&c"
+        let order = "reason=\(encoded("r " + text))&by=\(encoded("n " + text))"
+        for (verb, subject) in [("recall", "story"), ("stop", "what")] {
+            let value = verb == "stop" ? "feed:\(text)" : text
+            let target = "/api/control/\(verb)?\(subject)=\(encoded(value))&\(order)"
+            #expect(try await room.call("POST", target).status == 200)
+        }
+        let shown = try await known(room) { $0.standing == 2 && $0.recent.count == 2 }
+        #expect(shown.orders.map(\.scope).sorted() == ["recall/story/\(text)", "stop/feed/\(text)"])
+        #expect(Set(shown.recent.map(\.reason)) == ["r " + text])
+        #expect(Set(shown.recent.map(\.by)) == ["n \(text) (dashboard, 127.0.0.1)"])
+        for (verb, value) in [("lift", "story=\(encoded(text))"), ("resume", "what=\(encoded("feed:" + text))")] {
+            #expect(try await room.call("POST", "/api/control/\(verb)?\(value)").status == 200)
+        }
+        #expect(try await known(room) { $0.recent.count == 4 }.standing == 0)
+        try await room.close()
+    }
+
+    @Test func `a category is stopped by any spelling of its name, and a removed one can be resumed`() async throws {
+        let room = try await StatusRoom(runs: false, controls: true)
+        let stopped = try await room.call("POST", "/api/control/stop?what=category:wOrLd")
+        #expect(stopped.text.contains(#""scope":"stop/category/World""#), "\(stopped.text)")
+        let unknown = try await room.call("POST", "/api/control/stop?what=category:Nope")
+        #expect(unknown.status == 400)
+        #expect(unknown.text.contains("'Nope' is not a category of the configuration. Known: World"), "\(unknown.text)")
+        // No stop order for it is in force. The unknown name alone is not refused.
+        #expect(try await room.call("POST", "/api/control/resume?what=category:Nope").status == 409)
+        #expect(try await room.call("POST", "/api/control/resume?what=category:WORLD").status == 200)
+        try await room.close()
+    }
+
+    @Test(arguments: [
+        ("GET", "/api/control/stop?what=hub&reason=r", [], 405),
+        ("POST", "/api/control/stop?what=category:Nope", [], 400),
+        ("POST", "/api/control/stop?what=lane:nope", [], 400),
+        ("POST", "/api/control/stop?what=hub&reason=%", [], 400),
+        ("POST", "/api/control/stop?what=hub&reason=%ff", [], 400),
+        ("POST", "/api/control/stop?what=hub&reason=r&reason=s", [], 400),
+        ("POST", "/api/control/recall?story=+&reason=r", [], 400),
+        ("POST", "/api/control/recall?story=S&reason=+", [], 400),
+        ("POST", "/api/control/recall?story=\(String(repeating: "s", count: 513))&reason=r", [], 400),
+        ("POST", "/api/control/recall?story=S&reason=\(String(repeating: "r", count: 513))", [], 400),
+        ("POST", "/api/control/recall?story=S&reason=r&by=\(String(repeating: "b", count: 257))", [], 400),
+        ("POST", "/api/control/stop?what=hub", [], 400), ("POST", "/api/control/stop?what=galaxy", [], 400),
+        ("POST", "/api/control/recall?story=S", [], 400), ("POST", "/api/control/recall?reason=r", [], 400),
+        ("POST", "/api/control/stop?what=hub&reason=r&at=yesterday", [], 400),
+        ("POST", "/api/control/recall?story=S&reson=r", [], 400), ("POST", "/api/control/explode?what=hub", [], 404),
+        ("POST", "/api/control/stop?what=hub&reason=r", [("Origin", "http://evil.example")], 403),
+        ("POST", "/api/control/stop?what=hub&reason=r", [("X-Forwarded-For", "10.0.0.7")], 403),
+        ("POST", "/api/control/stop?what=hub&reason=r", [("Authorization", "Bearer guess")], 401),
+    ])
+    func `an invalid or unauthorised order changes nothing`(
+        method: String, target: String, headers: [(String, String)], status: Int
+    ) async throws {
+        let room = try await StatusRoom(runs: false, controls: true)
+        #expect(try await room.call(method, target, headers: headers).status == status)
+        #expect(try await known(room) { $0.known }.recent.isEmpty)
+        try await room.close()
+    }
+
+    @Test func `unreadable records raise the metric, and the reason has a remedy`() async throws {
+        let room = try await StatusRoom(controls: true)
+        try room.newsroom.topics.publish(
+            [(Array("recall/story/S".utf8), Array("no order".utf8), [])], to: "news.control")
+        while try await !room.get("/metrics").text.contains("\nnewswire_control_alarms 1") {}
+        let metrics = try await room.get("/metrics").text
+        #expect(metrics.contains("\nnewswire_control_unreadable_records 1"))
+        #expect(metrics.contains("\nnewswire_standing_orders 0"))
+        let ready = try await room.get("/readyz")
+        #expect(ready.status == 503)
+        #expect(ready.text.contains(#""code":"control-garbage""#) && ready.text.contains("tombstone"), "\(ready.text)")
+        try room.newsroom.topics.publish([(Array("recall/story/S".utf8), nil, [])], to: "news.control")
+        while try await !room.get("/metrics").text.contains("\nnewswire_control_alarms 0") {}
+        try await room.close()
+    }
+
+    @Test func `missing topics are reported in the place of orders`() async throws {
+        let room = try await StatusRoom(runs: false, controls: true, topics: false)
+        #expect(try await known(room) { $0.problem != nil }.problem?.contains("newswire topics --create") == true)
+        let refused = try await room.call("POST", "/api/control/stop?what=lane:live")
+        #expect(refused.status == 503)
+        #expect(refused.text.contains("nothing was ordered"))
+        try await room.close()
+    }
+}
