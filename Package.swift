@@ -149,6 +149,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "BreakingNews", dependencies: ["NotificationHub"], swiftSettings: strict),
+        // Files of events, runs, dry runs and redrive.
+        .target(
+            name: "Backfill",
+            dependencies: [
+                "ByteText", "EditorialControl", "Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+                deque,
+            ], swiftSettings: strict),
         .target(
             name: "StatusServer",
             dependencies: [
@@ -162,16 +169,16 @@ let package = Package(
         .target(
             name: "NewswireSettings",
             dependencies: [
-                "ByteText", "ControlIO", "EditorialControl", "FeedIO", "Feeds", "HubIO", "HubTelemetry", "KafkaIO",
-                "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
-                "StatusServer", "Yams", logging,
+                "Backfill", "ByteText", "ControlIO", "EditorialControl", "FeedIO", "Feeds", "HubIO", "HubTelemetry",
+                "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine",
+                "PublisherService", "StatusServer", "Yams", logging,
             ], swiftSettings: strict),
         // The commands as a library, so that tests can use them.
         .target(
             name: "NewswireCommands",
             dependencies: [
-                "BreakingNews", "ByteText", "CZlib", "CZstd", "ControlIO", "EditorialControl", "FeedIO", "Feeds",
-                "HTTPServing", "HubIO", "HubServer", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
+                "Backfill", "BreakingNews", "ByteText", "CZlib", "CZstd", "ControlIO", "EditorialControl", "FeedIO",
+                "Feeds", "HTTPServing", "HubIO", "HubServer", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
                 "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine",
                 "PublisherService", "ServerIdentity", "Simulation", "StatusServer", "TelemetryIO",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
@@ -334,16 +341,24 @@ let package = Package(
                 "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py", "reports.py", "scripted.py"], swiftSettings: strict),
         .testTarget(
+            name: "BackfillTests",
+            dependencies: [
+                "Backfill", "ByteText", "Feeds", "KafkaModel", "NewsModel", "NewswireSettings", "NotificationHub",
+                "PublishEngine",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
-                "ControlIO", "EditorialControl", "Feeds", "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
+                "Backfill", "ControlIO", "EditorialControl", "Feeds", "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
                 "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "CZlib", "CZstd", "ControlIO", "EditorialControl", "Feeds", "HubEmulator", "HubServer",
+                "newswire", "Backfill", "CZlib", "CZstd", "ControlIO", "EditorialControl", "Feeds", "HubEmulator",
+                "HubServer",
                 "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
                 "NewswireCommands", "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService",
                 "TestSupport", logging, nioCore, nioPosix,

@@ -17,3 +17,21 @@ public func grouped(_ number: some BinaryInteger) -> String {
 
 /// 123 tenths as `12.3`.
 public func decimal(tenths: Int64) -> String { "\(tenths / 10).\(tenths % 10)" }
+
+extension Int {
+    /// Reads a whole number of ASCII digits only, without a sign or separators.
+    public init?(digits text: some StringProtocol) {
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+        self.init(text)
+    }
+}
+
+/// The minutes after midnight of a time of day such as `7:05` or `22:30`, up to `24:00`; `nil` for other texts.
+public func minutesAfterMidnight(_ text: some StringProtocol) -> Int? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, (1...2).contains(parts[0].utf8.count), parts[1].utf8.count == 2,
+        let hours = Int(digits: parts[0]), let minutes = Int(digits: parts[1]), minutes < 60,
+        hours < 24 || hours == 24 && minutes == 0
+    else { return nil }
+    return hours * 60 + minutes
+}

@@ -1,3 +1,4 @@
+package import Backfill
 import ByteText
 package import ControlIO
 import EditorialControl
@@ -83,9 +84,7 @@ package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugS
 
     package let revealed: String
 
-    package init(_ revealed: String) {
-        self.revealed = revealed
-    }
+    package init(_ revealed: String) { self.revealed = revealed }
 
     package var description: String { Self.mask }
     package var debugDescription: String { Self.mask }
@@ -116,6 +115,12 @@ extension Settings {
     /// - Throws: never for settings that were checked.
     package func categoryTable() throws -> CategoryTable {
         try CategoryTable(categories)
+    }
+
+    /// - Throws: never for settings that were checked.
+    package func contentRules(unroutable: UnroutablePolicy? = nil) throws -> ContentRules {
+        try ContentRules(
+            table: try categoryTable(), unroutable: unroutable ?? self.unroutable, payload: payload, policy: policy)
     }
 
     /// - Parameter cores: the number of cores of the machine, which `shards: auto` uses.

@@ -1,3 +1,4 @@
+import Backfill
 import NewswireSettings
 import Testing
 

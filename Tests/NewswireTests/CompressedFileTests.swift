@@ -1,3 +1,4 @@
+import Backfill
 import CZlib
 import CZstd
 import Foundation

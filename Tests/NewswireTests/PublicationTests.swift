@@ -1,3 +1,4 @@
+import Backfill
 import Foundation
 import KafkaIO
 import KafkaModel
@@ -39,14 +40,12 @@ private final class Room {
         change(&publication)
         reports = []
         let stop = StopFlag()
-        var bar = ProgressBar(Terminal(descriptor: -1), at: .now)
+        let bar = ProgressBar(Terminal(descriptor: -1), at: .now)
         let publisher = try RecordPublisher(settings: broker.settings(group: "g"), skipsRefused: true)
-        return try publication.run(
-            publisher, stop: stop,
-            report: {
-                self.reports.append($0)
-                onReport(stop)
-            }, bar: &bar)
+        return try publication.run(publisher, stop: stop, bar: bar) {
+            self.reports.append($0)
+            onReport(stop)
+        }
     }
 
     /// The keys on the topic, in their order.
@@ -212,17 +211,6 @@ struct PublicationTests {
         room.broker.setUp()
         #expect(try room.publish().published == 2)
         #expect(try room.keys() == ["1", "3"])
-    }
-
-    @Test func `the key is the story, or the id without one`() throws {
-        let review = EventReview()
-        func key(_ json: String) throws -> String {
-            let (event, bytes) = try review.event(EventFileItem(line: 1, content: .event(Array(json.utf8)))).get()
-            let record = review.record(event, bytes, topic: "t")
-            return String(decoding: try #require(record.key), as: UTF8.self)
-        }
-        #expect(try key("{\"id\":\"1\",\"headline\":\"h\"}") == "1")
-        #expect(try key("{\"id\":\"1\",\"headline\":\"h\",\"story\":\"s\"}") == "s")
     }
 
     // MARK: Another file in its place

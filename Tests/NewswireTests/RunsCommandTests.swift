@@ -1,3 +1,4 @@
+import Backfill
 import Foundation
 import HubServer
 import KafkaIO

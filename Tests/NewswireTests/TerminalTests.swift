@@ -7,7 +7,7 @@ import Testing
 
 @Test func `a table is as wide as its cells, and no cell can move the cursor`() {
     var table = TextTable(
-        [.init(title: "name", widthMax: 8), .init(title: "n", isRightAligned: true), .init(title: "end")],
+        [.left("name", max: 8), .right("n"), "end"],
         hasColours: false)
     table.add(["a", "1", "x"])
     table.add(["much too long", "1000", "大会"])
@@ -23,7 +23,7 @@ import Testing
 }
 
 @Test(.timeLimit(.minutes(5))) func `a table of many rows takes no longer per row than one of few`() {
-    var table = TextTable([.init(title: "order"), .init(title: "reason", widthMax: 80)], hasColours: false)
+    var table = TextTable(["order", .left("reason", max: 80)], hasColours: false)
     let reason = String(repeating: "r", count: 100)
     // If columns were measured again for each row, that alone would take hours.
     for number in 0..<20_000 { table.add([.init("recall of \(number)"), .init(reason)]) }
@@ -58,7 +58,7 @@ import Testing
 }
 
 @Test func `colours do not change the width of a cell`() {
-    var table = TextTable([.init(title: "a"), .init(title: "b")], hasColours: true)
+    var table = TextTable(["a", "b"], hasColours: true)
     table.add([.init("x", colour: .green), "y"])
     #expect(table.text == "\u{1B}[1ma\u{1B}[0m  \u{1B}[1mb\u{1B}[0m\n\u{1B}[32mx\u{1B}[0m  y\n")
 }
@@ -75,6 +75,13 @@ import Testing
             #expect(TextWidth.columns(text) <= max(width - 1, 10))
         }
     }
+}
+
+@Test func `the bar's time includes the pauses`() {
+    let text = ProgressBar.text(
+        share: 0.5, events: 10, elapsed: .seconds(60), width: 100, takes: { $0 + .seconds(20 * 3_600) })
+    #expect(text.contains("20 h left"))
+    #expect(ProgressBar.text(share: 0.5, events: 10, elapsed: .seconds(60), width: 100).contains("1:00 left"))
 }
 
 @Test func `a result is one row`() {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Backfill
+import ByteText
 import NewsModel
 import NewswireSettings
 import PublishEngine
@@ -7,30 +9,25 @@ import PublishEngine
 struct BackfillOptions: ParsableArguments {
     @Option(
         name: .customLong("run"),
-        help: ArgumentHelp(
+        help: .init(
             "The name of this run, in the header \(HeaderName.run) and in all results: \(RunID.rule). Made up when not given.",
             valueName: "id"))
     var runID: String?
-    @Flag(help: "Let phones ring. Without it, a lane below the first disturbs nobody.")
-    var ring = false
-    @Option(help: ArgumentHelp("The exact number of events, for those that ring.", valueName: "n"))
-    var confirm: Int?
-    @Option(help: ArgumentHelp("Leave out the events after so many.", valueName: "n"))
-    var maxEvents: Int?
-    @Option(help: ArgumentHelp("Leave out the events after so many of a category.", valueName: "n"))
-    var maxPerCategory: Int?
+    @Flag(help: "Let phones ring. Without it, a lane below the first disturbs nobody.") var ring = false
+    @Option(help: .init("The exact number of events, for those that ring.", valueName: "n")) var confirm: Int?
+    @Option(help: .init("Leave out the events after so many.", valueName: "n")) var maxEvents: Int?
+    @Option(help: .init("Leave out the events after so many of a category.", valueName: "n")) var maxPerCategory: Int?
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Leave out events published longer ago, e.g. 30d. When a run is continued, by its beginning.",
             valueName: "duration"))
     var maxAge: String?
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Publish between these hours only, e.g. 01:00-05:00, and pause outside of them; without --rate, no faster than the hub sends, as what waits when the hours end is sent all the same.",
             valueName: "from-to"))
     var between: String?
-    @Option(help: ArgumentHelp("The time zone of --between, e.g. Europe/Berlin.", valueName: "zone"))
-    var zone: String?
+    @Option(help: .init("The time zone of --between, e.g. Europe/Berlin.", valueName: "zone")) var zone: String?
 
     func validate() throws {
         if let runID, RunID(runID) == nil { throw ValidationError("--run must be \(RunID.rule).") }
@@ -77,16 +74,15 @@ struct DryRunOptions: ParsableArguments {
         help: "Publish nothing: count what would become of the events, how long it would take and what it would cost.")
     var dryRun = false
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "With --dry-run, how many devices a category has, e.g. World=120000; repeat for others.",
             valueName: "category=devices"))
     var audience: [String] = []
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "With --dry-run, the partitions of the lane's topic; asked of the broker when not given.", valueName: "n"))
     var partitions: Int32?
-    @Flag(help: "With --dry-run, print one JSON object, for programs.")
-    var json = false
+    @Flag(help: "With --dry-run, print one JSON object, for programs.") var json = false
 
     /// Maximum number of devices accepted for a category. No hub has more.
     private static let devicesMax = 10_000_000_000
@@ -104,7 +100,7 @@ struct DryRunOptions: ParsableArguments {
     }
 
     private static func pair(_ text: String) -> (category: String, devices: Int)? {
-        guard let end = text.lastIndex(of: "="), let devices = SettingsValue.integer(String(text[end...].dropFirst())),
+        guard let end = text.lastIndex(of: "="), let devices = Int(digits: text[end...].dropFirst()),
             end > text.startIndex, devices <= devicesMax
         else { return nil }
         return (String(text[..<end]), devices)
@@ -121,4 +117,23 @@ struct DryRunOptions: ParsableArguments {
         }
         return devices
     }
+}
+
+/// The arguments of commands that read files of events.
+struct EventFileArguments: ParsableArguments {
+    @Option(
+        help: "ndjson, array, document, csv or newsml (NITF too); by default detected.",
+        completion: .list(EventFileFormat.allCases.map(\.rawValue)))
+    var format: String?
+    @Argument(help: .init("Files of events, or - for standard input.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    func validate() throws {
+        if let format, EventFileFormat(rawValue: format) == nil {
+            throw ValidationError(format, isNot: "a format", known: EventFileFormat.allCases.map(\.rawValue))
+        }
+    }
+
+    /// The format of --format; `nil` to detect it.
+    var chosenFormat: EventFileFormat? { format.flatMap(EventFileFormat.init(rawValue:)) }
 }

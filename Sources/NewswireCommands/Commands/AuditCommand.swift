@@ -17,54 +17,41 @@ struct AuditCommand: ParsableCommand {
               newswire audit --config newswire.yaml --story quake-1
               newswire audit --config newswire.yaml --json | jq 'select(.do == "stop")'
 
-            An order stands here before it takes effect, so one whose author was cut off in between is seen: it is \
-            marked as never applied. With --json a line of a process has its name as replica and, as applied, the \
-            deliveries that the order met: waiting, and inFlight to the hub. Times are those of whoever wrote the line; \
-            for --since a line is as recent as its record, and an order as recent as the first answer to it.
+            An order stands here before it takes effect. One whose author was cut off in between is marked as never \
+            applied. With --json a line of a process has its name as replica and, as applied, the deliveries that the \
+            order met: waiting, and inFlight to the hub. Times are those of whoever wrote the line.
 
             Exit code 1 if the control or the audit topic cannot be read.
             """)
 
-    @OptionGroup var configurationOption: ControlConfigurationOption
-    @Option(help: ArgumentHelp("Only recalls of this story.", valueName: "story"))
-    var story: String?
+    @OptionGroup var configurationOption: ConfigurationOption
+    @Option(help: .init("Only recalls of this story.", valueName: "story")) var story: String?
     @Option(
-        help: ArgumentHelp("Only lines since then: an RFC 3339 time, or how long ago, e.g. 2h.", valueName: "time"),
+        help: .init("Only lines since then: an RFC 3339 time, or how long ago, e.g. 2h.", valueName: "time"),
         transform: TimeArgument.init(parsing:))
     var since: TimeArgument?
-    @Flag(help: "Print one JSON object per line, for programs.")
-    var json = false
+    @Flag(help: "Print one JSON object per line, for programs.") var json = false
 
     func run() throws {
-        let settings = try configurationOption.settings()
+        let settings = try configurationOption.settings(leavingOut: ConfigurationOption.publisherSections)
         let now = ServiceClock().now.wall
-        do {
-            let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
-            // Reads the audit topic first, because an order is written there before it is in force.
-            let trail = try reading.trail(since: since?.instant(at: now))
-            let scope = story.map { ControlScope.recall(story: $0).key }
-            let view = try reading.view()
-            if let line = ControlTable.width(view, settings.control.topics.control) {
-                Terminal.standardError.plainLine(line)
-            }
-            let lines = trail.lines(view, at: now).filter { line in
-                scope.map { $0 == line.entry.scope } ?? true
-            }
-            let output = Terminal.standardOutput
-            if json {
-                for line in lines { try output.line(JSONLine.text { line.list(into: &$0) }) }
-            } else if lines.isEmpty {
-                try output.line("no orders")
-            } else {
-                try output.write(ControlTable.audit(lines, hasColours: output.hasColours))
-            }
-            if trail.dropped > 0 {
-                Terminal.standardError.line(
-                    "\(counted(trail.dropped, "older line")) left out; name a later time with --since")
-            }
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
-            throw ExitCode.failure
+        let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
+        // Reads the audit topic first, because an order is written there before it is in force.
+        let trail = try reading.trail(since: since?.instant(at: now))
+        let scope = story.map { ControlScope.recall(story: $0).key }
+        let view = try reading.view()
+        ControlTable.warn(of: view, settings.control.topics.control)
+        let lines = trail.lines(view, at: now).filter { line in scope.map { $0 == line.entry.scope } ?? true }
+        let output = Terminal.standardOutput
+        if json {
+            for line in lines { try output.line(JSONLine.text { line.list(into: &$0) }) }
+        } else if lines.isEmpty {
+            try output.line("no orders")
+        } else {
+            try output.write(ControlTable.audit(lines, hasColours: output.hasColours))
+        }
+        if trail.dropped > 0 {
+            notice("\(counted(trail.dropped, "older line")) left out; name a later time with --since")
         }
     }
 }

@@ -15,8 +15,8 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Checks a configuration, and whether port, broker, topics and hub are available.",
         discussion: """
-            Reports every problem at once, each with its line and remedy. Unless --offline is given, it then tries \
-            the port of http.listen, asks the broker for the topics, reads on the control topic which environment the hub \
+            Reports every problem at once, each with its line and remedy. Unless --offline is given, it then tries the \
+            port of http.listen, asks the broker for the topics, reads on the control topic which environment the hub \
             belongs to, and posts one notification to a tag that no device has, which proves address, certificate, key \
             and hub name.
 
@@ -33,15 +33,14 @@ struct CheckCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Flag(help: "Check only the configuration.")
-    var offline = false
+    @Flag(help: "Check only the configuration.") var offline = false
     @Flag(name: .customLong("print"), help: "Print the settings in force and the origin of each; secrets are masked.")
     var printsSettings = false
 
     func run() async throws {
-        let loaded = try configurationOption.load()
+        let loaded = try ConfigurationOption.load(configurationOption.config)
         if printsSettings { try Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
-        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        let settings = try loaded.usable
         let sound = CheckFinding.ok("settings", "\(configurationOption.config) has no problems")
         var isSound = try report([sound] + [CheckFinding.replacement(settings)].compactMap(\.self))
         if offline { return }
@@ -121,9 +120,7 @@ struct CheckCommand: AsyncParsableCommand {
 
 /// The result of one check.
 package struct CheckFinding: Hashable, Sendable {
-    private enum Severity: String {
-        case ok, warn, fail
-    }
+    private enum Severity: String { case ok, warn, fail }
 
     private var severity: Severity
     private var subject: String
@@ -184,8 +181,7 @@ package struct CheckFinding: Hashable, Sendable {
                 "environment",
                 "\(environment); \(topic) names none yet, newswire topics --create or the first start writes it")
         case .disagreed(let ours, let theirs):
-            .failed(
-                "environment", HubEnvironment.disagreement(ours, theirs, on: topic), HubEnvironment.remedy(topic))
+            .failed("environment", HubEnvironment.disagreement(ours, theirs, on: topic), HubEnvironment.remedy(topic))
         }
     }
 

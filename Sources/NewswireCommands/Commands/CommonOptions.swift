@@ -9,30 +9,32 @@ import PublishEngine
 
 /// The option `--config FILE`.
 struct ConfigurationOption: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The configuration file (YAML).", valueName: "file"), completion: .file())
+    @Option(name: .long, help: .init("The configuration file (YAML).", valueName: "file"), completion: .file())
     var config: String
 
+    /// The sections of the publisher. Other commands do not need their keys.
+    static let publisherSections: Set<String> = ["hub", "http", "tracing"]
+
+    /// - Parameter sections: the sections that the command does not use.
     /// - Throws: the exit with 78, after writing all problems to standard error.
-    func settings() throws -> Settings {
-        guard let settings = try load().settings else { throw ExitCode.badConfiguration }
-        return settings
+    func settings(leavingOut sections: Set<String> = []) throws -> Settings {
+        try Self.load(config, leavingOut: sections).usable
     }
 
     /// Reads the file and writes its problems, warnings included, to standard error.
-    func load() throws -> LoadedSettings { try Self.load(config) }
-
+    ///
     /// - Parameter sections: the sections that the command does not use.
     static func load(_ config: String, leavingOut sections: Set<String> = []) throws -> LoadedSettings {
         let loaded: LoadedSettings
         do {
             loaded = try SettingsFile(path: config).read(leavingOut: sections)
         } catch {
-            Terminal.standardError.line("\(config): error: the file \(error); name another with --config")
+            notice("\(config): error: the file \(error); name another with --config")
             throw ExitCode.badConfiguration
         }
-        for problem in loaded.problems { Terminal.standardError.line(problem.line(file: config)) }
+        for problem in loaded.problems { notice(problem.line(file: config)) }
         if !loaded.errors.isEmpty {
-            Terminal.standardError.line("\(counted(loaded.errors.count, "problem")) in \(config)")
+            notice("\(counted(loaded.errors.count, "problem")) in \(config)")
         }
         return loaded
     }
@@ -42,14 +44,13 @@ struct ConfigurationOption: ParsableArguments {
 struct LogOption: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp(
+        help: .init(
             "The least severe level to log: \(SettingsKey.logLevels.joined(separator: ", ")).", valueName: "level"))
     var logLevel: String?
 
     func validate() throws {
-        if let logLevel, level == nil {
-            throw ValidationError(logLevel, isNot: "a log level", known: SettingsKey.logLevels)
-        }
+        guard let logLevel, level == nil else { return }
+        throw ValidationError(logLevel, isNot: "a log level", known: SettingsKey.logLevels)
     }
 
     var level: Logger.Level? { logLevel.flatMap(Logger.Level.init(rawValue:)) }
@@ -63,7 +64,7 @@ struct LogOption: ParsableArguments {
 /// The option `--outcome OUTCOME`, which may be repeated.
 struct OutcomeOption: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Only this outcome; repeat for several.", valueName: "outcome"),
+        help: .init("Only this outcome; repeat for several.", valueName: "outcome"),
         completion: .list(Outcome.allCases.map(\.rawValue)))
     var outcome: [String] = []
 
@@ -100,6 +101,18 @@ enum TimeArgument {
     }
 }
 
+extension LoadedSettings {
+    /// The settings.
+    ///
+    /// - Throws: the exit with 78 if there is any error.
+    var usable: Settings {
+        get throws {
+            guard let settings else { throw ExitCode.badConfiguration }
+            return settings
+        }
+    }
+}
+
 extension Settings {
     func lane(named name: String) throws -> LaneSettings {
         guard let lane = engine.lanes.first(where: { $0.name == name }) else {
@@ -123,7 +136,7 @@ extension ExitCode {
     /// Reports a wrong option after the configuration was read. A `ValidationError` thrown then would print the usage of the
     /// whole program.
     static func wrongUsage(_ problem: ValidationError) -> ExitCode {
-        Terminal.standardError.line("Error: \(problem.message)")
+        notice("Error: \(problem.message)")
         return .validationFailure
     }
 
@@ -131,4 +144,10 @@ extension ExitCode {
     static func wrongUsage(_ word: String, isNot kind: String, known: [String]) -> ExitCode {
         wrongUsage(ValidationError(word, isNot: "\(kind) of the configuration", known: known))
     }
+}
+
+/// Reports records that were left out because they could not be read.
+func reportSkipped(_ count: Int, of topic: String, _ what: String) {
+    guard count > 0 else { return }
+    notice("skipped \(counted(count, "record")) of \(topic) that no \(what) can be read from")
 }

@@ -16,9 +16,9 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Shows newswire at work: broker, publisher and hub in one process.",
         discussion: """
-            There is nothing to install or configure, and nothing leaves this machine. Sample news goes onto a \
-            topic of an embedded broker, the publisher posts it to an embedded hub, and the hub brings it to four \
-            phones, which its page shows. A table has the outcome of each event.
+            There is nothing to install or configure, and nothing leaves this machine. Sample news goes onto a topic \
+            of an embedded broker, the publisher posts it to an embedded hub, and the hub brings it to four phones, \
+            which its page shows. A table has the outcome of each event.
 
             Examples:
               newswire demo                             a story every few seconds
@@ -28,13 +28,12 @@ struct DemoCommand: AsyncParsableCommand {
             Exit code 1 with --once unless the hub accepted every event.
             """)
 
-    @Flag(help: "End when every event has its outcome.")
-    var once = false
+    @Flag(help: "End when every event has its outcome.") var once = false
     @Option(
-        help: ArgumentHelp("Events to use instead of the samples, in any format of 'publish'.", valueName: "file"),
+        help: .init("Events to use instead of the samples, in any format of 'publish'.", valueName: "file"),
         completion: .file())
     var events: String?
-    @Option(help: ArgumentHelp("The hub's port; by default 8090, or a free one if that is taken.", valueName: "n"))
+    @Option(help: .init("The hub's port; by default 8090, or a free one if that is taken.", valueName: "n"))
     var port: Int?
     @OptionGroup var logOption: LogOption
 
@@ -47,25 +46,17 @@ struct DemoCommand: AsyncParsableCommand {
         logOption.start(Settings.Logging(level: .warning))
         OpenFiles.raiseLimit()
         try output.line("newswire demo: a newsroom in one process; nothing leaves this machine")
-        do {
-            let demo = try await Demo(port: port, log: Logger(label: "newswire"))
-            let isSound = try await show(demo, output)
-            if !isSound { throw ExitCode.failure }
-        } catch let exit as ExitCode {
-            throw exit
-        } catch {
-            Terminal.standardError.line("error: \(error)")
-            throw ExitCode.failure
-        }
+        let demo = try await Demo(port: port, log: Logger(label: "newswire"))
+        let isSound = try await show(demo, output)
+        if !isSound { throw ExitCode.failure }
     }
 
     private func show(_ demo: Demo, _ output: StandardOutput) async throws -> Bool {
         let stop = StopFlag()
-        let signals = StopSignals {
+        Signals.onStop {
             stop.raise()
             demo.publisher.drain()
         }
-        defer { withExtendedLifetime(signals) {} }
         try output.line("  look at  \(demo.page)")
         try output.line("  status   http://127.0.0.1:\(demo.status.port)/")
         try output.line("  hub      \(demo.hub.address.hubName) at \(demo.hub.connectionString.endpoint)")
@@ -75,11 +66,11 @@ struct DemoCommand: AsyncParsableCommand {
         // Without --once, sample stories appear one at a time, so that people can watch the page.
         let trickles = !once && events == nil
         let (count, bad) = trickles ? (try Demo.samples().count, []) : try demo.feed(events, until: stop)
-        for line in bad { Terminal.standardError.line(line) }
+        for line in bad { notice(line) }
         guard count > 0 else {
             await demo.close()
             if stop.isRaised { return !once }
-            Terminal.standardError.line("error: \(events ?? "the sample file") has no events to show")
+            notice("error: \(events ?? "the sample file") has no events to show")
             return false
         }
         let seconds = Demo.samplePause.components.seconds

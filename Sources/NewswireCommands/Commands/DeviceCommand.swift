@@ -4,65 +4,56 @@ import Foundation
 import HubIO
 import NewsModel
 import NotificationHub
+import Synchronization
 
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
         abstract: "Runs a subscriber on the command line.",
         discussion: """
-            It registers with the hub like an app on a phone, prints each notification as it arrives, and \
-            unregisters on Ctrl-C. A key with the Listen right is enough.
+            It registers with the hub like an app on a phone, prints each notification as it arrives, and unregisters \
+            on Ctrl-C. A key with the Listen right is enough.
 
             Example, in two terminals:
               newswire hub --name breaking-news
               newswire device --connection-string 'Endpoint=…' --hub breaking-news \\
                 --categories World,Sports
 
-            With --language it asks for the text in that language, where the sender has localization: one of \
-            \(NewsLanguage.standard.map { "\($0.code) (\($0.name))" }.joined(separator: ", ")), or another one by code and \
-            name, such as de=German. If the sender has no such language, it prints (no text), and a phone would \
-            show an empty alert: choose among the sender's.
+            --language is one of \(NewsLanguage.standard.map { "\($0.code) (\($0.name))" }.joined(separator: ", ")), \
+            or another one by code and name, such as de=German. If the sender has no such language, it prints (no \
+            text), and a phone would show an empty alert.
 
-            With --user it belongs to a reader and gets the events that name this reader in users. In an app only your \
-            back end may say so, as with the Listen right alone anybody could claim to be anybody; a hub with \
-            --protect-tags wants a key with more rights for it.
+            With --user it gets the events that name this reader in users. In an app only your back end may say who \
+            the reader is; a hub with --protect-tags wants a key with more rights for it.
 
             With --state and --keep it stays the same device: when started again, it prints what arrived in the \
-            meantime. Only the emulator of 'newswire hub' shows its deliveries; with the real service the device \
-            can register, but its notifications go to the platform.
+            meantime. Only the emulator of 'newswire hub' shows its deliveries; with the real service the device can \
+            register, but its notifications go to the platform.
 
             Exit code 1 if the hub refuses the key, the hub's name or the device, or if it could not unregister.
             """)
 
-    @Option(help: ArgumentHelp("The hub's connection string, with the Listen right.", valueName: "s"))
+    @Option(help: .init("The hub's connection string, with the Listen right.", valueName: "s"))
     var connectionString: String
-    @Option(help: ArgumentHelp("The hub's name.", valueName: "n"))
-    var hub: String?
-    @Option(help: ArgumentHelp("The categories to subscribe to, separated by commas.", valueName: "list"))
+    @Option(help: .init("The hub's name.", valueName: "n")) var hub: String?
+    @Option(help: .init("The categories to subscribe to, separated by commas.", valueName: "list"))
     var categories: String?
-    @Option(
-        help: ArgumentHelp("The reader's language; without one the text for all readers.", valueName: "code"))
+    @Option(help: .init("The reader's language; without one the text for all readers.", valueName: "code"))
     var language: String?
-    @Option(help: ArgumentHelp("The reader whose device it is; needs no categories.", valueName: "id"))
-    var user: String?
-    @Option(help: "The device's platform: apple, fcmv1, windows or browser.")
-    var platform = DevicePlatform.apple
-    @Option(help: ArgumentHelp("The device's address at its platform; by default made up.", valueName: "h"))
+    @Option(help: .init("The reader whose device it is; needs no categories.", valueName: "id")) var user: String?
+    @Option(help: "The device's platform: apple, fcmv1, windows or browser.") var platform = DevicePlatform.apple
+    @Option(help: .init("The device's address at its platform; by default made up.", valueName: "h"))
     var handle: String?
     @Option(
-        help: ArgumentHelp("Trust the authorities in this PEM file instead of the system's.", valueName: "file"),
+        help: .init("Trust the authorities in this PEM file instead of the system's.", valueName: "file"),
         completion: .file())
     var trustRoots: String?
     @Option(
-        help: ArgumentHelp("Keep the device's identity and position in this file.", valueName: "file"),
-        completion: .file())
+        help: .init("Keep the device's identity and position in this file.", valueName: "file"), completion: .file())
     var state: String?
-    @Flag(help: "Use registrations, like older apps, instead of an installation.")
-    var registrations = false
-    @Flag(help: "Stay registered on exit.")
-    var keep = false
-    @Flag(help: "Print one JSON object per notification, for programs.")
-    var json = false
+    @Flag(help: "Use registrations, like older apps, instead of an installation.") var registrations = false
+    @Flag(help: "Stay registered on exit.") var keep = false
+    @Flag(help: "Print one JSON object per notification, for programs.") var json = false
 
     func validate() throws {
         _ = try settings()
@@ -130,19 +121,17 @@ struct DeviceCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try settings()
         let link: DeviceLink
-        do {
+        do throws(TrustRootsProblem) {
             link = try DeviceLink(settings.connection.endpoint, roots: trustRoots.map { .file($0) } ?? .system)
         } catch {
-            Terminal.standardError.line("error: \(error)")
-            throw ExitCode.failure
+            throw CommandFailure("\(error)")
         }
         let store: any LocalStore = state.map { FileStore(URL(fileURLWithPath: $0)) } ?? MemoryStore()
         var memory = DeviceMemory(store)
         let handle = handle ?? memory.handle(on: platform) ?? platform.newHandle()
         memory.become(handle, on: platform)
         do { try memory.save() } catch {
-            Terminal.standardError.line("error: the state cannot be saved: \(error.localizedDescription)")
-            throw ExitCode.failure
+            throw CommandFailure("the state cannot be saved: \(error.localizedDescription)")
         }
         let choices = CategoryStore(store, offer: try chosen())
         try choices.choose(try chosen())
@@ -170,7 +159,7 @@ struct DeviceCommand: AsyncParsableCommand {
                 end.end(error)
             }
         }
-        let signals = StopSignals { end.end(nil) }
+        Signals.onStop { end.end(nil) }
         await withTaskGroup { group in
             group.addTask { await registrar.run() }
             group.addTask { await inbox.run() }
@@ -180,28 +169,72 @@ struct DeviceCommand: AsyncParsableCommand {
         if end.isForbidden { throw ExitCode.failure }
         if !keep { await registrar.want(nil) }
         let state = keep ? RegistrationState.unregistered : await registrar.settle()
-        guard state == .unregistered else {
-            Terminal.standardError.line("error: the device may still be registered")
-            throw ExitCode.failure
-        }
+        guard state == .unregistered else { throw CommandFailure("the device may still be registered") }
         if let exit = end.exit { throw exit }
         // Prints what was delivered until now. Tries three times, because a busy hub may be slow to answer.
         for _ in 1...3 { if await inbox.catchUp() { break } }
         if let exit = end.exit { throw exit }
-        withExtendedLifetime(signals) {}
     }
 
     private static func report(_ state: RegistrationState, _ whom: String, _ end: DeviceEnd) {
         switch state {
         case .waiting(let failure) where failure.remedy != nil:
-            Terminal.standardError.line("error: \(failure); \(failure.remedy ?? "")")
+            notice("error: \(failure); \(failure.remedy ?? "")")
             end.end(failure)
         case .registering: break
-        case .registered: Terminal.standardError.line("registered for \(whom)")
-        case .unregistered: Terminal.standardError.line("unregistered")
+        case .registered: notice("registered for \(whom)")
+        case .unregistered: notice("unregistered")
         case .waiting(let failure):
             let seconds = max(1, failure.retryAt - Int64(Date().timeIntervalSince1970))
-            Terminal.standardError.line("not registered: \(failure); next attempt in \(seconds) s")
+            notice("not registered: \(failure); next attempt in \(seconds) s")
+        }
+    }
+}
+
+/// The end of a device's life: a signal, an output that accepts nothing more, or a final refusal by the hub.
+final class DeviceEnd: Sendable {
+    private struct State {
+        var exit: ExitCode?
+        var isForbidden = false
+    }
+
+    private let state = Mutex(State())
+    private let (ended, ending) = AsyncStream<Never>.makeStream()
+
+    /// The first exit that was not caused by a signal.
+    var exit: ExitCode? { state.withLock { $0.exit } }
+    /// True if the hub refuses every call, including the one that would remove the device.
+    var isForbidden: Bool { state.withLock { $0.isForbidden } }
+
+    /// - Parameter exit: `nil` for a signal.
+    func end(_ exit: ExitCode?) {
+        state.withLock { $0.exit = $0.exit ?? exit }
+        ending.finish()
+    }
+
+    /// Ends the device because of a failure that no retry would repair.
+    func end(_ failure: RegistrationFailure) {
+        if case .forbidden = failure.reason { state.withLock { $0.isForbidden = true } }
+        end(.failure)
+    }
+
+    /// Returns once the device must end, or if the task is cancelled.
+    func wait() async {
+        for await _ in ended {}
+    }
+}
+
+extension RegistrationFailure {
+    /// The remedy for a person; `nil` for a temporary failure.
+    var remedy: String? {
+        switch reason {
+        case .unreachable, .busy: nil
+        case .forbidden(status: 401, _):
+            "copy the connection string again, and check this machine's clock"
+        case .forbidden(status: 404, _): "check --hub and the Endpoint of the connection string"
+        case .forbidden:
+            "use a connection string with the Listen right, or with all rights for --user where the hub protects tags"
+        case .refused: "check --platform, --handle and --categories"
         }
     }
 }

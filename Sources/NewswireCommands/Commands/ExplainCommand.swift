@@ -1,4 +1,5 @@
 import ArgumentParser
+import Backfill
 import ByteText
 import Foundation
 import NewsModel
@@ -11,10 +12,10 @@ struct ExplainCommand: AsyncParsableCommand {
         commandName: "explain",
         abstract: "Says what would become of events, and why, without sending anything.",
         discussion: """
-            Reads the files that 'newswire publish' reads, gives their events to the code that decides in \
-            'newswire run', and prints for each: the outcome and its reason, its categories and by which rule, and \
-            the exact requests, without the key. Events of a file are decided in their order: a second one with the \
-            same id is a duplicate. Editors' orders, the pace and other processes are left out.
+            Reads the files that 'newswire publish' reads, gives their events to the code that decides in 'newswire \
+            run', and prints for each: the outcome and its reason, its categories and by which rule, and the exact \
+            requests, without the key. Events of a file are decided in their order: a second one with the same id is a \
+            duplicate. Editors' orders, the pace and other processes are left out.
 
             Examples:
               newswire explain --config newswire.yaml event.json
@@ -27,14 +28,11 @@ struct ExplainCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: "The lane that the events would come from; by default the first.")
-    var lane: String?
-    @Option(help: ArgumentHelp("Decide as at this time (RFC 3339), not now.", valueName: "time"))
-    var at: String?
+    @Option(help: "The lane that the events would come from; by default the first.") var lane: String?
+    @Option(help: .init("Decide as at this time (RFC 3339), not now.", valueName: "time")) var at: String?
     @Flag(help: "Name single readers as the request does; otherwise results and this command name pseudonyms.")
     var showUsers = false
-    @Flag(help: "Print one JSON object per event, for programs.")
-    var json = false
+    @Flag(help: "Print one JSON object per event, for programs.") var json = false
     @OptionGroup var input: EventFileArguments
 
     func validate() throws {
@@ -44,8 +42,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let loaded = try ConfigurationOption.load(configurationOption.config, leavingOut: ["hub"])
-        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        let settings = try configurationOption.settings(leavingOut: ["hub"])
         let lanes = settings.engine.lanes.map(\.name)
         guard let position = lane.map(lanes.firstIndex(of:)) ?? 0 else {
             throw ExitCode.wrongUsage(lane ?? "", isNot: "a lane", known: lanes)
@@ -56,11 +53,11 @@ struct ExplainCommand: AsyncParsableCommand {
         for path in input.files {
             do {
                 if try explain(path, &reader) == 0 {
-                    Terminal.standardError.line("\(path.plain): holds no events")
+                    notice("\(path.plain): holds no events")
                     isSound = false
                 }
             } catch let failure as EventFile.Failure {
-                Terminal.standardError.line("error: \(failure)")
+                notice("error: \(failure)")
                 isSound = false
             }
         }
@@ -76,9 +73,9 @@ struct ExplainCommand: AsyncParsableCommand {
                 count += 1
                 switch item.content {
                 case .event(let value): try show(reader.explain(value))
-                case .bad(let reason): Terminal.standardError.line("\(file.name):\(item.line): \(reason)")
+                case .bad(let reason): notice("\(file.name):\(item.line): \(reason)")
                 case .broken(let reason):
-                    throw EventFile.Failure(description: "\(file.name):\(item.line): \(reason)")
+                    throw EventFile.Failure("\(file.name):\(item.line): \(reason)")
                 }
             }
         }

@@ -11,8 +11,8 @@ struct HeldCommand: ParsableCommand {
         commandName: "held",
         abstract: "Shows the events that wait for their time: id, story, due when, why.",
         discussion: """
-            An event that is under embargo for more than a minute, or that quiet hours delay, waits on the held \
-            topic. This command reads that topic to its current end. It never shows what an event says.
+            An event that is under embargo for more than a minute, or that quiet hours delay, waits on the held topic. \
+            This command reads that topic to its current end. It never shows what an event says.
 
             Examples:
               newswire held --config newswire.yaml
@@ -24,40 +24,25 @@ struct HeldCommand: ParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Flag(help: "Print one JSON object per line, for programs.")
-    var json = false
+    @Flag(help: "Print one JSON object per line, for programs.") var json = false
 
     func run() throws {
         let settings = try configurationOption.settings()
-        let stop = StopFlag()
-        let signals = StopSignals { stop.raise() }
-        defer { withExtendedLifetime(signals) {} }
-        let held: HeldTable
-        do {
-            held = try HeldReading.all(settings.kafkaSettings, topic: settings.control.topics.held) { stop.isRaised }
-        } catch {
-            Terminal.standardError.line("error: \(error)")
-            throw ExitCode.failure
-        }
+        let stop = Signals.stopFlag()
+        let topic = settings.control.topics.held
+        let held = try HeldReading.all(settings.kafkaSettings, topic: topic) { stop.isRaised }
         let output = Terminal.standardOutput
         if json {
-            for event in held.events { try output.line(String(decoding: event.json, as: UTF8.self)) }
+            for event in held.events { try output.line(event.json) }
         } else {
             try show(held.events, on: output)
         }
-        if held.unreadable > 0 {
-            Terminal.standardError.line(
-                "skipped \(counted(held.unreadable, "record")) of \(settings.control.topics.held) that no event can be read from"
-            )
-        }
+        reportSkipped(held.unreadable, of: topic, "event")
     }
 
     /// Prints row by row, because there may be a million events.
     private func show(_ events: [HeldEvent], on output: StandardOutput) throws {
-        let columns: [TextTable.Column] = [
-            .init(title: "due"), .init(title: "story"), .init(title: "event"), .init(title: "because"),
-            .init(title: "lane"),
-        ]
+        let columns: [TextTable.Column] = ["due", "story", "event", "because", "lane"]
         let widths = [24, 42, 42, 11, 12]
         let table = TextTable(columns, hasColours: output.hasColours)
         try output.line(table.line(columns.map { .init($0.title, colour: .bold) }, widths))
@@ -73,16 +58,12 @@ struct HeldCommand: ParsableCommand {
 
 extension HeldEvent {
     /// The event as one line of JSON for programs.
-    var json: [UInt8] {
-        var bytes: [UInt8] = []
-        JSONWriter.write(into: &bytes) { json in
-            json.object { json in
-                json.field("eventId", eventID)
-                json.field("story", story)
-                json.field("due", due)
-                json.field("because", because.rawValue)
-            }
+    var json: String {
+        JSONLine.object { json in
+            json.field("eventId", eventID)
+            json.field("story", story)
+            json.field("due", due)
+            json.field("because", because.rawValue)
         }
-        return bytes
     }
 }

@@ -12,29 +12,27 @@ struct HubCommand: AsyncParsableCommand {
         commandName: "hub",
         abstract: "Runs a notification hub on this machine, to try things out.",
         discussion: """
-            It follows the protocol and the rules of a real hub, so newswire and other clients can send to it. \
-            Nothing leaves this machine. It prints the connection string to use; its page at / has four phones to \
-            subscribe and a form to send them news, and GET /_emulator/messages lists what it received.
+            It follows the protocol and the rules of a real hub, so newswire and other clients can send to it. Nothing \
+            leaves this machine. It prints the connection string to use; its page at / has four phones to subscribe \
+            and a form to send them news, and GET /_emulator/messages lists what it received.
 
             Example, in two terminals:
               newswire hub --name breaking-news
               NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' \\
                 newswire run --config newswire.yaml
 
-            Clients can make more hubs with the namespace's connection string; page and inspection show the first \
-            one. Registration jobs read and write files in a storage container that the hub itself serves.
+            Clients can make more hubs with the namespace's connection string; page and inspection show the first one. \
+            Registration jobs read and write files in a storage container that the hub itself serves.
 
-            With --tls it uses https, which many client libraries require; --write-certificate saves the \
-            certificate that clients then have to trust (hub.trustRoots, or device --trust-roots).
+            Many client libraries require https (--tls). They have to trust the certificate that --write-certificate \
+            saves (hub.trustRoots, or device --trust-roots).
 
             Ctrl-C ends it. Exit code 1 if it cannot listen or cannot use the store or the certificate.
             """)
 
-    @Option(help: ArgumentHelp("The address to listen on.", valueName: "host:port"))
-    var listen = "127.0.0.1:8090"
-    @Option(help: "The hub's name.")
-    var name = "breaking-news"
-    @Option(help: ArgumentHelp("Use the rule and key of this connection string instead of new ones.", valueName: "s"))
+    @Option(help: .init("The address to listen on.", valueName: "host:port")) var listen = "127.0.0.1:8090"
+    @Option(help: "The hub's name.") var name = "breaking-news"
+    @Option(help: .init("Use the rule and key of this connection string instead of new ones.", valueName: "s"))
     var connectionString: String?
 
     @Option(
@@ -44,17 +42,14 @@ struct HubCommand: AsyncParsableCommand {
             valueName: "file"),
         completion: .file())
     var store: String?
-    @Option(
-        help: ArgumentHelp("Start with this many simulated devices, and print what they cost.", valueName: "n"))
+    @Option(help: .init("Start with this many simulated devices, and print what they cost.", valueName: "n"))
     var devices = 0
-    @Flag(help: "Use https, with a new certificate unless --certificate names one.")
-    var tls = false
-    @Option(
-        help: ArgumentHelp("A certificate chain in PEM, with --private-key.", valueName: "file"), completion: .file())
+    @Flag(help: "Use https, with a new certificate unless --certificate names one.") var tls = false
+    @Option(help: .init("A certificate chain in PEM, with --private-key.", valueName: "file"), completion: .file())
     var certificate: String?
-    @Option(help: ArgumentHelp("The certificate's key in PEM.", valueName: "file"), completion: .file())
+    @Option(help: .init("The certificate's key in PEM.", valueName: "file"), completion: .file())
     var privateKey: String?
-    @Option(help: ArgumentHelp("Save the new certificate to this file.", valueName: "file"), completion: .file())
+    @Option(help: .init("Save the new certificate to this file.", valueName: "file"), completion: .file())
     var writeCertificate: String?
     @Flag(
         help: """
@@ -111,29 +106,23 @@ struct HubCommand: AsyncParsableCommand {
         Terminal.becomeService()
         LogLineHandler.install(Settings.Logging())
         OpenFiles.raiseLimit()
-        if devices > 0 { Terminal.standardError.line("registering \(counted(devices, "device"))") }
-        do {
-            let server = try HubServer(try settings())
-            if let writeCertificate, let pem = server.certificatePEM {
-                try Data(pem.utf8).write(to: URL(fileURLWithPath: writeCertificate), options: .atomic)
-            }
-            if let devices = server.devices { try Terminal.standardOutput.line("\(devices)\n") }
-            let (signals, signalled) = AsyncStream<Void>.makeStream()
-            let handlers = StopSignals { signalled.finish() }
-            let hub = try await server.start()
-            do {
-                try Terminal.standardOutput.line(Self.greeting(hub))
-            } catch {
-                await hub.stop()
-                throw error
-            }
-            for await _ in signals {}
-            await hub.stop()
-            withExtendedLifetime(handlers) {}
-        } catch let problem as HubServerProblem {
-            Terminal.standardError.line("error: \(problem)")
-            throw ExitCode.failure
+        if devices > 0 { notice("registering \(counted(devices, "device"))") }
+        let server = try HubServer(try settings())
+        if let writeCertificate, let pem = server.certificatePEM {
+            try Data(pem.utf8).write(to: URL(fileURLWithPath: writeCertificate), options: .atomic)
         }
+        if let devices = server.devices { try Terminal.standardOutput.line("\(devices)\n") }
+        let (signals, signalled) = AsyncStream<Void>.makeStream()
+        Signals.onStop { signalled.finish() }
+        let hub = try await server.start()
+        do {
+            try Terminal.standardOutput.line(Self.greeting(hub))
+        } catch {
+            await hub.stop()
+            throw error
+        }
+        for await _ in signals {}
+        await hub.stop()
     }
 
     /// The connection strings for clients. Their keys belong to this hub and are useless elsewhere.
@@ -150,5 +139,90 @@ struct HubCommand: AsyncParsableCommand {
         }
         lines += ["", "the storage container for the files of registration jobs:", hub.jobsContainerURL]
         return lines.joined(separator: "\n")
+    }
+}
+
+/// The options of `newswire hub` for behaviour in which real hubs differ from each other.
+struct HubBehaviour: ParsableArguments {
+    private static let sendsMax = 1_000_000
+    private static let lagMax = Duration.seconds(600)
+    private static let telemetryMax = Duration.seconds(3600)
+    private static let skewMax = Duration.seconds(3600)
+
+    @Option(
+        help: ArgumentHelp(
+            "The pricing tier: free, basic or standard. Only standard has telemetry, scheduled sends and jobs; free "
+                + "has no batches and at most 500 devices.", valueName: "tier"),
+        completion: .list(Tier.allCases.map(\.rawValue)))
+    var tier = Tier.standard.rawValue
+    @Option(
+        help: ArgumentHelp(
+            "Sends accepted a minute, 1 to \(sendsMax); more are answered with 429. Users report 100, 900 and 11500 for "
+                + "the three tiers. (default: no limit)", valueName: "n"))
+    var sendsPerMinute: Int?
+    @Option(
+        help: .init(
+            "The time until a change of an installation takes effect, 0s to 10m; the service needs seconds.",
+            valueName: "duration"))
+    var installationLag = "0s"
+    @Option(help: .init("How long a token is accepted after its expiry, 0s to 1h.", valueName: "duration"))
+    var clockSkew = "0s"
+    @Option(
+        help: .init(
+            "The form of answers: 2023 as the service is today, 2018 as older clients knew it.", valueName: "year"),
+        completion: .list(APIEra.allCases.map(\.rawValue)))
+    var apiEra = APIEra.year2023.rawValue
+
+    @Flag(
+        help: ArgumentHelp(
+            "Refuse user ids and the tags username:…, user_… and staff from clients with the Listen right alone, as your "
+                + "back end should; the service lets them pass."))
+    var protectTags = false
+    @Option(
+        help: .init(
+            "How long telemetry of a send is unknown (404), 0s to 1h; the service needs seconds.", valueName: "duration"
+        ))
+    var telemetryLag = "0s"
+    @Option(help: .init("How long the counts of telemetry grow after that, 0s to 1h.", valueName: "duration"))
+    var telemetryTime = "0s"
+    @Option(help: .init("The share of sends whose telemetry stays unknown for ever, e.g. 1%.", valueName: "percent"))
+    var telemetryMissing = "0%"
+
+    func validate() throws { _ = try configuration() }
+
+    func configuration() throws -> @Sendable (inout HubSettings) -> Void {
+        guard let tier = Tier(rawValue: tier) else {
+            throw ValidationError(tier, isNot: "a tier", known: Tier.allCases.map(\.rawValue))
+        }
+        guard let era = APIEra(rawValue: apiEra) else {
+            throw ValidationError(apiEra, isNot: "a form of answers", known: APIEra.allCases.map(\.rawValue))
+        }
+        if let sendsPerMinute, !(1...Self.sendsMax).contains(sendsPerMinute) {
+            throw ValidationError("--sends-per-minute must be 1 to \(Self.sendsMax); leave it out for no limit.")
+        }
+        let lag = try Self.duration("--installation-lag", installationLag, max: Self.lagMax)
+        let skew = try Self.duration("--clock-skew", clockSkew, max: Self.skewMax)
+        let telemetryLag = try Self.duration("--telemetry-lag", telemetryLag, max: Self.telemetryMax)
+        let telemetryTime = try Self.duration("--telemetry-time", telemetryTime, max: Self.telemetryMax)
+        guard let missing = SettingsValue.percent(telemetryMissing), (0...100).contains(missing) else {
+            throw ValidationError("--telemetry-missing must be 0% to 100%.")
+        }
+        return { [sendsPerMinute, protectTags] settings in
+            settings.protectsTags = protectTags
+            settings.telemetry.hiddenMilliseconds = telemetryLag.components.seconds * 1000
+            settings.telemetry.processingMilliseconds = telemetryTime.components.seconds * 1000
+            settings.telemetry.missingMillionths = UInt64(missing) * 10_000
+            (settings.tier, settings.era, settings.sendsPerMinute) = (tier, era, sendsPerMinute)
+            settings.installationLagMilliseconds =
+                lag.components.seconds * 1000 + lag.components.attoseconds / 1_000_000_000_000_000
+            settings.clockSkewSeconds = skew.components.seconds + (skew.components.attoseconds > 0 ? 1 : 0)
+        }
+    }
+
+    private static func duration(_ option: String, _ text: String, max: Duration) throws -> Duration {
+        guard let duration = SettingsValue.duration(text), (.zero...max).contains(duration) else {
+            throw ValidationError("\(option) must be 0s to \(SettingsValue.text(max)), e.g. 30s.")
+        }
+        return duration
     }
 }

@@ -24,10 +24,10 @@ struct IngestCommand: AsyncParsableCommand {
                   - {name: world, url: "https://example.org/world.xml", category: World}
                   - {name: agency, url: "https://example.org/g2", map: {Politik: Politics}}
 
-            What a feed has when it is first read becomes known silently; from then on, new entries are written to \
-            the lane, each once, and changed headlines as new versions. Old entries that appear are not news. What \
-            is known stands on a compacted topic (ingest.stateTopic), so processes may crash, restart and take over \
-            from one another: start as many as you like, and they share the feeds.
+            What a feed has when it is first read becomes known silently; from then on, new entries are written to the \
+            lane, each once, and changed headlines as new versions. Old entries that appear are not news. What is \
+            known stands on a compacted topic (ingest.stateTopic), so processes may crash, restart and take over from \
+            one another: start as many as you like, and they share the feeds.
 
             See first what would happen, without Kafka:
               newswire ingest --explain https://example.org/world.xml
@@ -50,38 +50,31 @@ struct IngestCommand: AsyncParsableCommand {
               newswire ingest --config newswire.yaml --once       polls each feed once and ends, e.g. from cron
               newswire ingest --config newswire.yaml --status     each feed: last success, next poll and why
 
-            It needs neither the hub nor its key. SIGTERM (or Ctrl-C) finishes what is under way; SIGHUP reads the \
+            It needs neither the hub nor its key. SIGTERM (or Ctrl-C) finishes what is in flight; SIGHUP reads the \
             feeds again.
 
             Exit codes: 0 after an orderly end, 1 if a feed failed (--once, --dry-run), the document is no feed \
             (--explain) or it had to give up, 78 if the configuration is wrong.
             """)
 
-    @Option(name: .long, help: ArgumentHelp("The configuration file (YAML).", valueName: "file"), completion: .file())
+    @Option(name: .long, help: .init("The configuration file (YAML).", valueName: "file"), completion: .file())
     var config: String?
     @OptionGroup var logOption: LogOption
-    @Flag(help: "Poll every feed once, wait until everything is stored, and end.")
-    var once = false
+    @Flag(help: "Poll every feed once, wait until everything is stored, and end.") var once = false
     @Flag(help: "Poll every feed once and show what would be written; write nothing, not even state.")
     var dryRun = false
-    @Flag(help: "Show what is known of each feed.")
-    var status = false
+    @Flag(help: "Show what is known of each feed.") var status = false
     @Option(
-        help: ArgumentHelp("Show what would become of the entries of a feed's address or file.", valueName: "url|file"),
+        help: .init("Show what would become of the entries of a feed's address or file.", valueName: "url|file"),
         completion: .file())
     var explain: String?
-    @Flag(help: "Print one JSON object per line, for programs.")
-    var json = false
-    @Option(help: ArgumentHelp("Only this feed; for --explain, whose rules to use.", valueName: "name"))
-    var feed: String?
+    @Flag(help: "Print one JSON object per line, for programs.") var json = false
+    @Option(help: .init("Only this feed; for --explain, whose rules to use.", valueName: "name")) var feed: String?
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Serve status here, or with --status ask here, instead of at ingest.listen: host:port, or off.",
             valueName: "address"))
     var listen: String?
-
-    /// Sections of the publisher, whose keys are not needed to follow feeds.
-    static let sectionsLeftOut: Set<String> = ["hub", "http", "tracing"]
 
     func validate() throws {
         if [once, dryRun, status, explain != nil].count(where: { $0 }) > 1 {
@@ -100,12 +93,11 @@ struct IngestCommand: AsyncParsableCommand {
 
     func run() async throws {
         if explain == nil, !status, !dryRun, !once { Terminal.becomeService() }
-        let loaded = try load()
-        let settings = try settings(loaded)
+        let settings = try settings()
         if let explain { return try await show(explanationOf: explain, settings) }
-        guard let loaded, let settings, let config else { throw ExitCode.badConfiguration }
+        guard let settings, let config else { throw ExitCode.badConfiguration }
         if settings.ingest.feeds.feeds.isEmpty {
-            Terminal.standardError.line("\(config): error: ingest.feeds: there is no feed; write at least one")
+            notice("\(config): error: ingest.feeds: there is no feed; write at least one")
             throw ExitCode.badConfiguration
         }
         let threshold = logOption.start(settings.logging)
@@ -119,27 +111,17 @@ struct IngestCommand: AsyncParsableCommand {
             } else if once {
                 try finish(try await following.pollOnce(), of: settings)
             } else {
-                try await following.follow(
-                    config, effective: loaded.effective, only: feed,
-                    threshold: logOption.level == nil ? threshold : nil)
+                try await following.follow(config, only: feed, threshold: logOption.level == nil ? threshold : nil)
             }
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
-            throw failure.isConfiguration ? ExitCode.badConfiguration : .failure
         } catch let failure as FetchFailure {
-            Terminal.standardError.line("error: \(failure.detail)")
-            throw ExitCode.failure
+            throw CommandFailure(failure.detail)
         }
     }
 
-    private func load() throws -> LoadedSettings? {
-        try config.map { try ConfigurationOption.load($0, leavingOut: Self.sectionsLeftOut) }
-    }
-
-    /// The settings, reduced to the feed of `--feed` if that option is given.
-    private func settings(_ loaded: LoadedSettings?) throws -> Settings? {
-        guard let loaded else { return nil }
-        guard var settings = loaded.settings else { throw ExitCode.badConfiguration }
+    /// The settings, reduced to the feed of `--feed` if that option is given; `nil` without a configuration.
+    private func settings() throws -> Settings? {
+        guard let config else { return nil }
+        var settings = try ConfigurationOption.load(config, leavingOut: ConfigurationOption.publisherSections).usable
         if let listen { settings.ingest.listen = NetworkAddress(listen) }
         guard let feed else { return settings }
         let all = settings.ingest.feeds.feeds
@@ -158,7 +140,7 @@ struct IngestCommand: AsyncParsableCommand {
             let live = await LiveFeeds.ask("\(address)")
             for index in statuses.indices { live?.complete(&statuses[index]) }
             if live == nil {
-                Terminal.standardError.line(
+                notice(
                     """
                     Nothing that follows feeds answers at \(address), so the next polls are not known here; name the \
                     ingest.listen of another process with --listen.
@@ -190,8 +172,7 @@ struct IngestCommand: AsyncParsableCommand {
     private func finish(_ statuses: [FeedStatus], of settings: Settings) throws {
         let elsewhere = settings.ingest.feeds.feeds.count - statuses.count
         if elsewhere > 0 {
-            Terminal.standardError.line(
-                "\(counted(elsewhere, "feed")) not polled here: another process of the group follows them")
+            notice("\(counted(elsewhere, "feed")) not polled here: another process of the group follows them")
         }
         if json { try show(statuses) }
         try end(statuses, prints: !json)
@@ -201,11 +182,11 @@ struct IngestCommand: AsyncParsableCommand {
     private func end(_ statuses: [FeedStatus], prints: Bool) throws {
         let failed = statuses.filter(\.isProblem)
         for status in failed {
-            Terminal.standardError.plainLine("error: feed \(status.name): \(status.state.detail ?? status.state.code)")
+            notice("error: feed \(status.name): \(status.state.detail ?? status.state.code)")
         }
         if prints { try Terminal.standardOutput.line(RehearsedEvent.summary(statuses)) }
         let unpolled = statuses.filter { !$0.isProblem && $0.lastPollAt == nil && $0.state == .new }
-        if !unpolled.isEmpty { Terminal.standardError.line("error: \(counted(unpolled.count, "feed")) not polled") }
+        if !unpolled.isEmpty { notice("error: \(counted(unpolled.count, "feed")) not polled") }
         if !failed.isEmpty || !unpolled.isEmpty { throw ExitCode.failure }
     }
 
@@ -222,8 +203,35 @@ struct IngestCommand: AsyncParsableCommand {
                 try output.write(explanation.text(hasColours: output.hasColours))
             }
         } catch let failure as ExplainedSource.Failure {
-            Terminal.standardError.plainLine("error: \(text): \(failure)")
-            throw ExitCode.failure
+            throw CommandFailure("\(text): \(failure)")
         }
+    }
+}
+
+/// Formats events that would be written, and the summary of a round of polls.
+enum RehearsedEvent {
+    static func text(_ lane: String, _ event: FeedEvent) -> String {
+        "would write to \(lane): \(String(decoding: event.value, as: UTF8.self))"
+    }
+
+    /// A JSON object with the event as its record would carry it.
+    static func json(_ lane: String, _ event: FeedEvent) -> String {
+        let head = JSONWriter.object { json in
+            json.field("lane", lane)
+            json.field("feed", event.feed)
+            json.field("key", event.key)
+        }
+        return String(decoding: head.dropLast(), as: UTF8.self) + ",\"event\":"
+            + String(decoding: event.value, as: UTF8.self) + "}"
+    }
+
+    static func summary(_ statuses: [FeedStatus]) -> String {
+        func sum(_ action: Decision.Action) -> Int { statuses.reduce(0) { $0 + ($1.counts?[action] ?? 0) } }
+        let actions: [Decision.Action] = [.alert, .update, .canceled, .withheld, .noise, .stale, .backlog, .unreadable]
+        let found = actions.map { ($0, sum($0)) }.filter { $0.1 > 0 }.map { "\($0.1) \($0.0.rawValue)" }
+        let failed = statuses.count(where: \.isProblem)
+        return "polled \(counted(statuses.count, "feed")): "
+            + (found.isEmpty ? "nothing new" : found.joined(separator: ", "))
+            + (failed > 0 ? "; \(failed) failed" : "")
     }
 }

@@ -1,4 +1,7 @@
 package import ArgumentParser
+import Foundation
+import HubIO
+import KafkaModel
 import PublisherService
 
 package struct NewswireCommand: AsyncParsableCommand {
@@ -6,8 +9,8 @@ package struct NewswireCommand: AsyncParsableCommand {
         commandName: "newswire",
         abstract: "News from Kafka to phones, through an Azure Notification Hub.",
         discussion: """
-            Newswire reads news events from Kafka topics, decides which category tag each belongs to, posts \
-            it to a notification hub at a steady rate, and writes the outcome of every delivery to a results topic.
+            Newswire reads news events from Kafka topics, decides which category tag each belongs to, posts it to a \
+            notification hub at a steady rate, and writes the outcome of every delivery to a results topic.
 
             To see it work, with nothing to install or configure:
               newswire demo
@@ -44,4 +47,41 @@ package struct NewswireCommand: AsyncParsableCommand {
         ])
 
     package init() {}
+
+    /// Runs the command of the process's arguments, and ends the process. An error of the command is one line on standard error.
+    package static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            // Requests for help and wrong usage are errors too, which the library prints.
+            guard exitCode(for: error) == .failure, !(error is ExitCode) else { exit(withError: error) }
+            notice("error: \((error as? CocoaError)?.localizedDescription ?? "\(error)")")
+            exit(withError: isConfiguration(error) ? ExitCode.badConfiguration : .failure)
+        }
+    }
+
+    private static func isConfiguration(_ error: any Error) -> Bool {
+        switch error {
+        case let failure as KafkaFailure: failure.isConfiguration
+        case let failure as CommandFailure: failure.isConfiguration
+        default: error is TrustRootsProblem
+        }
+    }
+}
+
+/// An error that ends a command.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+    /// True if the configuration is wrong.
+    var isConfiguration: Bool
+
+    init(_ description: String, isConfiguration: Bool = false) {
+        self.description = description
+        self.isConfiguration = isConfiguration
+    }
 }

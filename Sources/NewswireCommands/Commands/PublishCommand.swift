@@ -1,4 +1,5 @@
 import ArgumentParser
+import Backfill
 import ByteText
 import Foundation
 import KafkaIO
@@ -12,38 +13,16 @@ struct PublishCommand: ParsableCommand {
         commandName: "publish",
         abstract: "Puts files of events on a lane's topic.",
         discussion: """
-            A file holds one event per line (NDJSON), a JSON array, single documents (such as ninjs), or one \
-            NewsML-G2 or NITF document, whose items become an event each:
+            A file holds one event per line (NDJSON), a JSON array, single documents (such as ninjs), one NewsML-G2 or \
+            NITF document, or comma-separated values whose first line names the fields:
 
               {"id": "7001", "headline": "Harbour reopens", "category": "World"}
-
-            Or comma-separated values whose first line names the fields:
 
               id,headline,categories,urgency,data.section
               7001,"Harbour reopens, ferries sail",World;Business,3,front
 
-            Separate several categories or subjects with ';'. Files compressed with gzip or zstd are read as \
-            they are. The file name - stands for standard input. \
-            The key of a record is the event's story, or its id without one, so updates of a story stay in order.
-
-            A backfill disturbs nobody: on a lane below the first, events carry the header \(HeaderName.quiet). In native \
-            mode phones then get data for the app and show nothing; in template mode the devices' quiet template gets them \
-            (payload.templates), and without one nothing is published. --ring --confirm N lets N events ring. The first \
-            lane rings, and takes more than \(PublishPermission.unconfirmedMax) events only with --lane and --confirm N.
-
-            --dry-run reads everything and publishes nothing: what would become of the events, by the code that decides in \
-            'newswire run', the time at --rate and the lane's floor of the hub's rate, the cost by the prices of the \
-            settings, and the first requests. It keeps an id of eight bytes for each event, of the first \
-            \(DryRun.idsMax >> 20) Mi. It asks the broker only how many partitions the topic has, as copies of an event are \
-            recognised by partition; its counts are those of a run without failures and orders, at the lane's floor of the rate. Whether \
-            a newer version or a recall overtakes an event that still waits is a matter of milliseconds: it says how many that \
-            may concern, and how many grow too old by waiting. \
-            --json has for categories what goes to their readers: tests and news for single readers stand beside them. It \
-            ends with 0 also if the events would be refused, and says so.
-
-            Every event belongs to a run (\(HeaderName.run)), whose id its results carry and 'newswire stop run:ID' \
-            stops. The same command continues under the same run until it has ended with 0; after that it publishes \
-            everything once more, with the same --run too.
+            Files compressed with gzip or zstd are read as they are. The file name - stands for standard input. The \
+            key of a record is the event's story, or its id without one, so updates of a story stay in order.
 
             Examples:
               newswire publish --config newswire.yaml archive.ndjson --dry-run
@@ -51,41 +30,41 @@ struct PublishCommand: ParsableCommand {
               newswire publish --config newswire.yaml a.csv --between 1:00-5:00 --zone UTC
               newswire publish --config newswire.yaml 2018.ndjson.zst 2019.csv.gz
 
-            An item of NewsML-G2 that is withheld or canceled is published as such; one that is not news, such as \
-            a picture or a planning item, counts as a bad line.
+            A backfill disturbs nobody: on a lane below the first, events carry the header \(HeaderName.quiet). In \
+            native mode phones show nothing; in template mode the devices' quiet template gets them \
+            (payload.templates), and without one nothing is published. --ring --confirm N lets N events ring. The \
+            first lane rings, and takes more than \(PublishPermission.unconfirmedMax) events only with --lane and \
+            --confirm N.
 
-            A bad line, which is no event or is refused by the broker, is reported and skipped; --strict \
-            stops at the first. A file that ends in the middle of an event is an error.
+            --dry-run lets the code that decides in 'newswire run' decide about each event, without failures and \
+            orders and at the lane's floor of the rate. Whether a newer version or a recall overtakes a waiting event \
+            is a matter of milliseconds: it says how many that may concern, and how many grow too old by waiting. It \
+            remembers the ids of the first \(DryRun.idsMax >> 20) Mi events. With --json, tests and news for single \
+            readers stand beside the categories. It ends with 0 also if the events would be refused, and says so.
 
-            Unless it ends with 0, the same command continues where it stopped and publishes nothing twice: \
-            until then FILE.newswire-progress keeps the position in each file. Bad lines may be mended, and \
-            lines appended, meanwhile; what was published must stay as it is, and a file that is smaller or another one \
-            is refused. After a crash it \
-            reads from the topic what was written since the position was last kept, for which it needs the right to read \
-            it; only events that the broker did not answer for are sent again. For standard input no position is kept.
+            Every event belongs to a run (\(HeaderName.run)), whose id its results carry and 'newswire stop run:ID' \
+            stops. Unless it ends with 0, the same command continues the run and publishes nothing twice: until then \
+            FILE.newswire-progress keeps the position in each file. Bad lines may be mended, and lines appended; what \
+            was published must stay as it is. After a crash it reads from the topic what it had written last, for \
+            which it needs the right to read it; only events that the broker did not answer for are sent again.
 
-            --verify follows the run until every event has its result, and names what is missing or doubled; newswire runs \
-            shows it at any time.
+            A bad line, which is no event or is refused by the broker, is reported and skipped; so is an item of \
+            NewsML-G2 that is no news, such as a picture. A file that ends in the middle of an event is an error.
 
-            Exit code 1 if it is refused or interrupted, if Kafka, reading or writing fails, if there are more bad lines \
-            than --max-bad, or if a file holds no events.
+            Exit code 1 if it is refused or interrupted, if Kafka, reading or writing fails, if there are more bad \
+            lines than --max-bad, or if a file holds no events.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
     @OptionGroup(title: "Backfill") var backfill: BackfillOptions
     @OptionGroup(title: "Dry run") var dryRunOptions: DryRunOptions
-    @Option(help: "The lane; by default backfill if there is one, or the only lane.")
-    var lane: String?
-    @Option(help: ArgumentHelp("The most events per second.", valueName: "n"))
-    var rate: Int?
-    @Option(
-        help: ArgumentHelp("The most bad lines, in all files together, that are no failure.", valueName: "n"))
+    @Option(help: "The lane; by default backfill if there is one, or the only lane.") var lane: String?
+    @Option(help: .init("The most events per second.", valueName: "n")) var rate: Int?
+    @Option(help: .init("The most bad lines, in all files together, that are no failure.", valueName: "n"))
     var maxBad = 0
     @OptionGroup var verifyOption: VerifyOption
-    @Flag(help: "Stop at the first bad line.")
-    var strict = false
-    @Flag(help: "Keep no position: neither read nor write FILE.newswire-progress.")
-    var noResume = false
+    @Flag(help: "Stop at the first bad line.") var strict = false
+    @Flag(help: "Keep no position: neither read nor write FILE.newswire-progress.") var noResume = false
     @OptionGroup var input: EventFileArguments
 
     func validate() throws {
@@ -115,10 +94,12 @@ struct PublishCommand: ParsableCommand {
         let settings = try configurationOption.settings()
         let lane = try lanePosition(settings)
         let permission = permission(lane)
-        if let refusal = permission.refusal(settings.payload) { throw refused(refusal) }
+        if let refusal = permission.refusal(settings.payload) {
+            throw CommandFailure("nothing was published: \(refusal)")
+        }
         let errors = Terminal.standardError
         let stop = StopFlag()
-        let signals = StopSignals(hangUp: true) {
+        Signals.onStop(hangUp: true) {
             stop.raise()
             errors.line(
                 // Starts a new line, because the progress bar is on the current one.
@@ -126,7 +107,6 @@ struct PublishCommand: ParsableCommand {
                     + "interrupted: waiting at most 10 s for the broker to answer for what was sent; again, and it ends at once"
             )
         }
-        defer { withExtendedLifetime(signals) {} }
         let start = ContinuousClock.now
         var total = FilePublication.Summary()
         var progresses: PublishProgresses?
@@ -144,12 +124,14 @@ struct PublishCommand: ParsableCommand {
         }
         if total.bad > maxBad, !strict {
             isSound = false
-            errors.line(Self.remedy(total.bad, maxBad, isResumable: progresses?.isEmpty == false))
+            let isResumable = progresses?.isEmpty == false
+            notice(
+                "\(counted(total.bad, "bad line")): more than --max-bad \(maxBad) allows"
+                    + (isResumable ? "; mend them and run the same command again, which publishes only them" : ""))
         }
         if let begun {
             do {
-                try Terminal.standardOutput.line(
-                    Self.summary(total, begun, elapsed: start.duration(to: .now)))
+                try Terminal.standardOutput.line(Self.summary(total, begun, elapsed: start.duration(to: .now)))
             } catch {
                 // An unread summary is no failure, because the events are on the topic.
                 isSound = isSound && error == .success
@@ -159,14 +141,7 @@ struct PublishCommand: ParsableCommand {
             progresses?.removeUnused()
             throw ExitCode.failure
         }
-        if verifyOption.verify, let begun {
-            do {
-                try verifyOption.follow(begun.run.text, settings, stop)
-            } catch let failure as KafkaFailure {
-                errors.plainLine("error: \(failure)")
-                throw ExitCode.failure
-            }
-        }
+        if verifyOption.verify, let begun { try verifyOption.follow(begun.run.text, settings, stop) }
         // Removed only after success, because after a failure the operator gives the same command again.
         progresses?.removeAll()
     }
@@ -179,14 +154,11 @@ struct PublishCommand: ParsableCommand {
     }
 
     /// Everything that a publication needs, once all checks have passed.
-    struct Begun {
+    private struct Begun {
         var publisher: RecordPublisher
-        var topic: String
         var run: RunID
-        var review: EventReview
-        var selection: EventSelection
-        var pace: Int?
-        var kafka: KafkaSettings
+        /// The publication of each file, except for its path and progress.
+        var publication: FilePublication
     }
 
     /// - Parameter total: receives the counts, even if this throws.
@@ -198,28 +170,15 @@ struct PublishCommand: ParsableCommand {
         let publisher = begun.publisher
         defer { total.published = publisher.acknowledged }
         let errors = Terminal.standardError
-        var bar = ProgressBar(errors, at: .now)
+        let bar = ProgressBar(errors, at: .now)
         defer { bar.clear() }
         var isSound = true
-        var selection = begun.selection
-        let pace = begun.pace.map { PublishPace(rate: $0) }
-        let schedule = try backfill.schedule
+        var publication = begun.publication
         for path in input.files where !total.isInterrupted {
-            var publication = FilePublication(path: path, format: input.chosenFormat, topic: begun.topic)
-            publication.progress = progresses?[path]
-            publication.pace = pace
-            publication.isStrict = strict
-            publication.review = begun.review
-            publication.findOnTopic = { since in
-                try EventsOnTopic(begun.kafka, topic: begun.topic, run: begun.run.text, since: since, stop: stop)
-            }
-            publication.selection = selection
-            publication.schedule = schedule
-            publication.recordsMax = canCount ? nil : permission.countMax
-            let summary = try publication.run(publisher, stop: stop, report: { errors.plainLine($0) }, bar: &bar)
-            selection = publication.selection
+            (publication.path, publication.progress) = (path, progresses?[path])
+            let summary = try publication.run(publisher, stop: stop, bar: bar) { errors.plainLine($0) }
             bar.clear()
-            Self.report(summary, path, errors)
+            Self.report(summary, path)
             isSound = isSound && !summary.isEmpty
             total.bad += summary.bad
             total.skipped += summary.skipped
@@ -260,17 +219,25 @@ struct PublishCommand: ParsableCommand {
         let review = EventReview(environment: settings.policy.environment, run: run, isSilent: permission.isSilent)
         let selection = try selection(review, settings, begunAt)
         if permission.needsCount, canCount, let refusal = permission.refusal(count: try count(selection, stop)) {
-            throw EventFile.Failure(description: "nothing was published: \(refusal)")
+            throw EventFile.Failure("nothing was published: \(refusal)")
         }
+        var publication = FilePublication(path: "-", format: input.chosenFormat, topic: topic)
+        publication.pace = try pace(settings).map { PublishPace(rate: $0, start: .now) }
+        publication.isStrict = strict
+        publication.review = review
+        publication.findOnTopic = { [run] since in
+            try EventsOnTopic(settings.kafkaSettings, topic: topic, run: run.text, since: since, stop: stop)
+        }
+        publication.selection = selection
+        publication.schedule = try backfill.schedule
+        publication.recordsMax = canCount ? nil : permission.countMax
         let kafka = admin.limitingBatches(settings.kafkaSettings, to: [topic])
         return Begun(
-            publisher: try RecordPublisher(settings: kafka, skipsRefused: true), topic: topic,
-            run: run, review: review, selection: selection, pace: try pace(settings), kafka: settings.kafkaSettings)
+            publisher: try RecordPublisher(settings: kafka, skipsRefused: true), run: run, publication: publication)
     }
 
     func selection(_ review: EventReview, _ settings: Settings, _ start: Instant) throws -> EventSelection {
-        let router = try Router(table: try settings.categoryTable(), unroutable: settings.unroutable)
-        return EventSelection(review, backfill.bounds, router: router, start: start)
+        EventSelection(review, backfill.bounds, router: try settings.contentRules().router, start: start)
     }
 
     // MARK: Lane and permission
@@ -299,21 +266,47 @@ struct PublishCommand: ParsableCommand {
     /// Counts the events that would be published.
     private func count(_ selection: EventSelection, _ stop: StopFlag) throws -> Int {
         var selection = selection
-        var bar = ProgressBar(Terminal.standardError, at: .now)
+        let bar = ProgressBar(Terminal.standardError, at: .now)
         defer { bar.clear() }
         for path in input.files {
             let file = try EventFile(path: path, format: input.chosenFormat)
             while let items = try file.next() {
-                if stop.isRaised { throw EventFile.Failure(description: "interrupted: nothing was published") }
+                if stop.isRaised { throw EventFile.Failure("interrupted: nothing was published") }
                 bar.draw(share: file.share, events: selection.count, at: .now)
                 for item in items { _ = selection.choose(item) }
             }
         }
         return selection.count
     }
+}
 
-    private func refused(_ reason: String) -> ExitCode {
-        Terminal.standardError.line("error: nothing was published: \(reason)")
-        return .failure
+/// Messages about each file and about the whole run.
+extension PublishCommand {
+    static func report(_ summary: FilePublication.Summary, _ path: String, isEmpty: Bool? = nil) {
+        let name = path == "-" ? "standard input" : path
+        let hidden = summary.bad - FilePublication.complaintsShown
+        if hidden > 0 { notice("\(name): \(counted(hidden, "further bad line")) not shown") }
+        if isEmpty ?? summary.isEmpty { notice("\(name): holds no events") }
+        if summary.skipped > 0 {
+            notice(
+                "\(name): \(counted(summary.skipped, "event")) left out by --max-events, --max-per-category or --max-age"
+            )
+        }
+        if summary.resumed > 0 {
+            notice(
+                "\(name): \(counted(summary.resumed, "event was", plural: "events were")) published by an earlier command that did not finish"
+            )
+        }
+    }
+
+    private static func summary(_ total: FilePublication.Summary, _ begun: Begun, elapsed: Duration) -> String {
+        let milliseconds = max(elapsed.nanoseconds / 1_000_000, 1)
+        let rate = Int(Int64(total.published) * 1000 / milliseconds)
+        var text =
+            "published \(counted(total.published, "event")) to \(begun.publication.topic) in \(decimal(tenths: milliseconds / 100)) s"
+        if total.published > 1, rate > 0 { text += " (\(grouped(rate))/s)" }
+        if total.bad > 0 { text += ", skipped \(counted(total.bad, "bad line"))" }
+        if total.skipped > 0 { text += ", left out \(counted(total.skipped, "event"))" }
+        return text + ", as run \(begun.run)"
     }
 }

@@ -18,9 +18,8 @@ struct RecallCommand: ParsableCommand {
             and by any way, ends as canceled too, until the recall is lifted or lapses after 7 days. Readers who have \
             the notification keep it; --replace puts another text in its place where it can still be seen.
 
-            NAME is a story, or the id of an event: then the story of the event is recalled. newswire results shows both. The \
-            command looks for the name in the results of the last 7 days, on the held topic and on the lanes, and refuses one that \
-            it finds nowhere; --unseen recalls a name at once, without looking.
+            NAME is a story, or the id of an event, whose story is then recalled. A name that is not found in the \
+            results of the last 7 days, on the held topic or on the lanes is refused.
 
             Examples:
               newswire recall --config newswire.yaml quake-1 --reason "agency kill"
@@ -28,32 +27,28 @@ struct RecallCommand: ParsableCommand {
               newswire recall --config newswire.yaml quake-1 --lift
               newswire recall --config newswire.yaml quake-1 --lift --republish
 
-            It returns when every live process has applied the order, and says how long that took, and what readers already have. \
-            The replacement goes, once, to the categories that the story went to, and to the single readers that its events \
-            name, as long as these events are on their topics. It is quiet where a notification \
-            can be: in template mode that needs payload.templates, and a warning says so. It expires after a day; nothing \
-            is sent if the hub took nothing of the story in the last 7 days. Nor is it sent to readers for whom all outcomes are \
-            unknown, because it is not known if they have anything to replace: the command says so and ends with 1.
+            It returns when every live process has applied the order, and says what readers already have. The \
+            replacement goes, once, to the categories and single readers that the story went to in the last 7 days. It \
+            is quiet where a notification can be: in template mode that needs payload.templates. It expires after a \
+            day. Readers for whom all outcomes are unknown get none, because it is not known if they have anything to \
+            replace.
 
-            --lift ends the recall. What the recall has ended does not come back: the command lists it, and with \
-            --republish puts it on its lane again, as it came and for the platforms that did not get it. That needs the originals: \
-            on the topics that they came from, on the held topic, or among the dead letters.
+            --lift ends the recall. What the recall has ended does not come back: the command lists it, and \
+            --republish puts it on its lane again, for the platforms that did not get it, as far as the originals are \
+            still on some topic.
 
-            Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the same), if the \
-            name was never seen, if readers may have the story who get no replacement, if an original is gone, or if Kafka fails.
+            Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the \
+            same), if the name was never seen, if readers may have the story who get no replacement, if an original is \
+            gone, or if Kafka fails.
             """)
 
     @OptionGroup var options: OrderOptions
-    @Argument(help: ArgumentHelp("The story, or the id of one of its events.", valueName: "name"))
-    var story: String
-    @Option(help: ArgumentHelp("Put this text in its place on the phones that have it.", valueName: "text"))
+    @Argument(help: .init("The story, or the id of one of its events.", valueName: "name")) var story: String
+    @Option(help: .init("Put this text in its place on the phones that have it.", valueName: "text"))
     var replace: String?
-    @Flag(help: "Recall the name at once, whether anything of it was seen or not.")
-    var unseen = false
-    @Flag(help: "Lift the recall.")
-    var lift = false
-    @Flag(help: "With --lift: put what the recall has ended on its lane again.")
-    var republish = false
+    @Flag(help: "Recall the name at once, whether anything of it was seen or not.") var unseen = false
+    @Flag(help: "Lift the recall.") var lift = false
+    @Flag(help: "With --lift: put what the recall has ended on its lane again.") var republish = false
 
     func validate() throws {
         try OrderOptions.check(story, "NAME", bytesMax: EventLimits.story)
@@ -67,15 +62,15 @@ struct RecallCommand: ParsableCommand {
     }
 
     func run() throws {
-        let settings = try options.configurationOption.settings()
+        let settings = try options.settings()
         let target = try RecallTarget(story, settings, isLift: lift, isUnseen: unseen)
-        if let line = target.sentence, !options.json { Terminal.standardError.plainLine(line) }
+        if let line = target.sentence, !options.json { notice(line) }
         if lift { try end(target, settings) } else { try give(target, settings) }
     }
 
     private func give(_ target: RecallTarget, _ settings: Settings) throws {
         if replace != nil, let ringing = settings.payload.ringing {
-            Terminal.standardError.line("warning: the replacement will ring: \(ringing.cause); \(ringing.remedy)")
+            notice("warning: the replacement will ring: \(ringing.cause); \(ringing.remedy)")
         }
         let instruction = options.instruction(.recall(story: target.story), replacement: replace)
         var leavesDoubt = false
@@ -96,7 +91,7 @@ struct RecallCommand: ParsableCommand {
                     let report = ReplacementReport(
                         written, of: target.story, lanes: Set(lanes.map(\.name)), client.view,
                         isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, at: ServiceClock().now.wall)
-                    Terminal.standardError.line(report.sentence)
+                    notice(report.sentence)
                 }
                 leavesDoubt = written.leavesDoubt(doubts)
                 replaced = written

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Backfill
 import ByteText
 import KafkaIO
 import KafkaModel
@@ -12,49 +13,41 @@ struct RedriveCommand: ParsableCommand {
         commandName: "redrive",
         abstract: "Puts dead letters back on their lane.",
         discussion: """
-            Reads the dead-letter topic to its current end and puts each record back, byte for byte, on the \
-            topic and partition it came from. It is then sent only to the platform that failed. An event \
-            keeps its time, so one older than its lane's maxAge ends as expired. A dead letter whose original was \
-            too large for the topic is refused, and standard error names the original's place.
+            Reads the dead-letter topic to its current end and puts each record back, byte for byte, on the topic and \
+            partition it came from. It is then sent only to the platform that failed. An event keeps its time, so one \
+            older than its lane's maxAge ends as expired. A dead letter whose original was too large for the topic is \
+            refused, and standard error names the original's place.
 
             Examples:
               newswire redrive --config newswire.yaml --dry-run
               newswire redrive --config newswire.yaml --outcome exhausted --since 2h
               newswire redrive --config newswire.yaml --reason unknown-category
 
-            A dead letter is put back once: the committed offset of the group {kafka.group}.redrive is the first \
-            one not yet put back, and the offset's metadata marks the later ones that were. --again ignores this. \
-            After an interruption, at most 256 may be put back twice. No record is put back more than \
-            --max-redrives times; its header nw-redrive counts. Dead letters stay on their topic until Kafka \
-            deletes them.
+            A dead letter is put back once: offset and metadata of the group {kafka.group}.redrive mark which were. \
+            --again ignores this. After an interruption, at most 256 may be put back twice. The header nw-redrive \
+            counts how often a record was put back. Dead letters stay on their topic until Kafka deletes them.
 
             Exit code 1 if it is interrupted or Kafka fails; the same command then continues.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
     @OptionGroup var outcomeOption: OutcomeOption
-    @Option(
-        help: ArgumentHelp("Only this reason, as in the nw-reason header; repeat for several.", valueName: "code"))
+    @Option(help: .init("Only this reason, as in the nw-reason header; repeat for several.", valueName: "code"))
     var reason: [String] = []
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Only events put on their lane since then: an RFC 3339 time, or how long ago, e.g. 2h.", valueName: "time"),
         transform: TimeArgument.init(parsing:))
     var since: TimeArgument?
     @Option(
-        help: ArgumentHelp("Only events put on their lane before then; the same formats.", valueName: "time"),
+        help: .init("Only events put on their lane before then; the same formats.", valueName: "time"),
         transform: TimeArgument.init(parsing:))
     var until: TimeArgument?
-    @Option(help: ArgumentHelp("Only this lane; repeat for several.", valueName: "lane"))
-    var lane: [String] = []
-    @Option(help: ArgumentHelp("Stop after putting back this many.", valueName: "n"))
-    var limit: Int?
-    @Option(help: ArgumentHelp("The most times that one record is put back.", valueName: "n"))
-    var maxRedrives = 3
-    @Flag(help: "Include records that an earlier run put back.")
-    var again = false
-    @Flag(help: "Only show what would be put back.")
-    var dryRun = false
+    @Option(help: .init("Only this lane; repeat for several.", valueName: "lane")) var lane: [String] = []
+    @Option(help: .init("Stop after putting back this many.", valueName: "n")) var limit: Int?
+    @Option(help: .init("The most times that one record is put back.", valueName: "n")) var maxRedrives = 3
+    @Flag(help: "Include records that an earlier run put back.") var again = false
+    @Flag(help: "Only show what would be put back.") var dryRun = false
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
@@ -69,49 +62,44 @@ struct RedriveCommand: ParsableCommand {
         let settings = try configurationOption.settings()
         let topics = settings.engine.lanes.flatMap(\.topics)
         let lanes = try lane.map { try settings.lane(named: $0) }
-        let stop = StopFlag()
-        let signals = StopSignals(hangUp: true) { stop.raise() }
-        defer { withExtendedLifetime(signals) {} }
-        var summary = RedriveSummary()
-        do {
+        let stop = Signals.stopFlag(hangUp: true)
+        var redrive = Redrive(topics: [:])
+        redrive.outcomes = outcomeOption.outcomes
+        redrive.reasons = Set(reason)
+        let now = ServiceClock().now.wall
+        redrive.since = since?.instant(at: now)
+        redrive.until = until?.instant(at: now)
+        redrive.maximum = maxRedrives
+        if !lanes.isEmpty { redrive.wantedTopics = Set(lanes.flatMap(\.topics)) }
+        var summary = RedriveSummary(redrive)
+        // Shows what was done also if Kafka fails in between.
+        let result = Result {
             let admin = try KafkaAdmin(settings: settings.kafkaSettings)
             let counts = try admin.partitionCounts()
             guard let partitions = counts[settings.deadLettersTopic] else {
                 throw KafkaFailure.missing(topic: settings.deadLettersTopic)
             }
-            let now = ServiceClock().now.wall
-            var redrive = Redrive(topics: counts.filter { topics.contains($0.key) })
-            redrive.outcomes = outcomeOption.outcomes
-            redrive.reasons = Set(reason)
-            redrive.since = since?.instant(at: now)
-            redrive.until = until?.instant(at: now)
-            redrive.maximum = maxRedrives
-            if !lanes.isEmpty { redrive.wantedTopics = Set(lanes.flatMap(\.topics)) }
+            redrive.topics = counts.filter { topics.contains($0.key) }
+            summary = RedriveSummary(redrive, includesGone: again, limit: limit ?? .max)
             let publisher = try RecordPublisher(settings: admin.limitingBatches(settings.kafkaSettings, to: topics))
-            try putBack(redrive, settings, publisher, partitions: partitions, stop: stop, &summary)
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
-            try show(summary)
-            throw ExitCode.failure
+            try putBack(settings, publisher, partitions: partitions, stop: stop, &summary)
         }
-        try show(summary)
-        if stop.isRaised {
-            Terminal.standardError.line("interrupted; the same command continues from here")
-            throw ExitCode.failure
-        }
-    }
-
-    private func show(_ summary: RedriveSummary) throws {
+        if case .failure(let failure) = result { notice("error: \(failure)") }
         let output = Terminal.standardOutput
         try output.write(summary.table(isDryRun: dryRun, hasColours: output.hasColours))
         try output.line(summary.line(isDryRun: dryRun))
+        if case .failure = result { throw ExitCode.failure }
+        if stop.isRaised {
+            notice("interrupted; the same command continues from here")
+            throw ExitCode.failure
+        }
     }
 
     /// Maximum number of refused dead letters that are named one by one.
     private static let namedMax = 1_000
 
     private func putBack(
-        _ redrive: Redrive, _ settings: Settings, _ publisher: RecordPublisher, partitions: Int, stop: StopFlag,
+        _ settings: Settings, _ publisher: RecordPublisher, partitions: Int, stop: StopFlag,
         _ summary: inout RedriveSummary
     ) throws(KafkaFailure) {
         let kafka = settings.kafkaSettings
@@ -119,46 +107,64 @@ struct RedriveCommand: ParsableCommand {
         let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
         let offsets = try GroupOffsets(settings: kafka, group: "\(kafka.group).redrive")
         let committed = try offsets.read(all)
-        for partition in all where !stop.isRaised && summary.putBack < limit ?? .max {
-            var mark = RedriveMark(committed[partition])
+        for partition in all where !stop.isRaised && !summary.isFull {
+            var mark =
+                committed[partition].map { RedriveMark(offset: $0.offset, metadata: $0.metadata) } ?? RedriveMark()
             let reader = try TopicReader(
                 settings: kafka, topic: topic, partitions: [partition.partition],
                 from: again ? .beginning : .offset(mark.first))
             var outOfReach = 0
-            while !reader.isAtEnd, !stop.isRaised, summary.putBack < limit ?? .max {
+            while !reader.isAtEnd, !stop.isRaised, !summary.isFull {
                 let before = summary.putBack
-                for read in try reader.next(timeout: .milliseconds(500)) where summary.putBack < limit ?? .max {
-                    if !again && mark.isGone(read.record.offset) {
-                        summary.addGone()
-                        continue
-                    }
-                    let verdict = redrive.verdict(on: read.record)
-                    if case .putBack(let record) = verdict {
-                        if !dryRun { try publisher.publish(record) }
-                        mark.putBack(read.record.offset)
-                    } else {
-                        mark.leave(read.record.offset)
-                    }
-                    let label = Redrive.label(read.record)
-                    summary.add(label, verdict)
-                    if let label, verdict == .refused(.truncated), summary.refused <= Self.namedMax {
-                        Terminal.standardError.line(
-                            "\(read.partition)/\(read.record.offset) has no original; it is at \(label.coordinates.source)"
-                        )
-                    }
+                for read in try reader.next(timeout: .milliseconds(500)) where !summary.isFull {
+                    let verdict = summary.decide(read.record, &mark)
+                    if case .putBack(let record)? = verdict, !dryRun { try publisher.publish(record) }
+                    guard verdict == .refused(.truncated), summary.refused <= Self.namedMax,
+                        let label = Redrive.label(read.record)
+                    else { continue }
+                    notice(
+                        "\(read.partition)/\(read.record.offset) has no original; it is at \(label.coordinates.source)")
                 }
                 guard summary.putBack > before, !dryRun else { continue }
                 // Records are stored before their marks are committed. A crash in between may repeat some, but loses nothing.
                 try publisher.flush()
-                let (reached, lost) = mark.committed
-                outOfReach = lost
-                try offsets.commit([partition: reached])
+                let reached = mark.committed
+                outOfReach = reached.outOfReach
+                try offsets.commit([partition: .init(offset: reached.offset, metadata: reached.metadata)])
             }
             if outOfReach > 0 {
-                Terminal.standardError.line(
+                notice(
                     "\(partition): \(counted(outOfReach, "older dead letter")) will be skipped by later runs without --again"
                 )
             }
         }
+    }
+}
+
+extension RedriveSummary {
+    fileprivate func table(isDryRun: Bool, hasColours: Bool) -> String {
+        let kinds = kinds
+        if kinds.isEmpty { return "" }
+        var table = TextTable(
+            [
+                .left("topic", max: 80), "outcome", "reason", .right("records"), .left("action", max: 80),
+            ], hasColours: hasColours)
+        let done = isDryRun ? "would be put back" : "put back"
+        for (kind, count) in kinds {
+            let action = kind.refusal.map { "refused: \($0.rawValue)" } ?? done
+            table.add([
+                .init(kind.topic), .init(kind.outcome), .init(kind.reason), .init(grouped(count)),
+                .init(action, colour: kind.refusal == nil ? .green : .red),
+            ])
+        }
+        return table.text
+    }
+
+    fileprivate func line(isDryRun: Bool) -> String {
+        var text = (isDryRun ? "would put back " : "put back ") + counted(putBack, "dead letter")
+        if refused > 0 { text += ", refused \(grouped(refused))" }
+        if passedOver > 0 { text += ", left \(grouped(passedOver)) excluded by the filters" }
+        if gone > 0 { text += ", skipped \(grouped(gone)) put back by an earlier run" }
+        return text
     }
 }

@@ -17,13 +17,13 @@ struct ReleaseCommand: AsyncParsableCommand {
               newswire results --config newswire.yaml --outcome undecodable
 
             Then release the lane. What waits on it, the records on its topics included, is sent; events that fail end \
-            as dead letters one by one, without stopping the lane again. With --dead-letter all that waits ends as dead \
-            letters instead (outcome exhausted, code released), from where newswire redrive can bring it back. Records \
-            written later are news again, and guarded.
+            as dead letters one by one, without stopping the lane again. With --dead-letter all that waits ends as \
+            dead letters (outcome exhausted, code released), from where newswire redrive can bring it back. Records \
+            written later are guarded again.
 
             The order goes to the status port of a running process (http.listen, with http.token if there is one). \
-            Each process guards its own partitions: name the others with --at. A process that ends or gives partitions up \
-            before all is done forgets the order: the guard may stop the lane again, and another release continues.
+            Each process guards its own partitions: name the others with --at. A process that ends or revokes \
+            partitions before all is done forgets the order; another release continues.
 
             Examples:
               newswire release --config newswire.yaml --lane live
@@ -34,12 +34,10 @@ struct ReleaseCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: ArgumentHelp("The lane to release.", valueName: "lane"))
-    var lane: String
-    @Flag(help: "Move what waits to the dead letters instead of sending it.")
-    var deadLetter = false
+    @Option(help: .init("The lane to release.", valueName: "lane")) var lane: String
+    @Flag(help: "Move what waits to the dead letters instead of sending it.") var deadLetter = false
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "The status port of a process; repeat for several. By default http.listen.", valueName: "host:port"))
     var at: [String] = []
 
@@ -62,10 +60,10 @@ struct ReleaseCommand: AsyncParsableCommand {
                 released += 1
                 let fate = deadLetter ? "goes to the dead letters" : "is sent"
                 try Terminal.standardOutput.line("\(address): lane \(lane) released; what waits \(fate)")
-            case .notStopped(let reason): Terminal.standardError.plainLine("\(address): \(reason)")
+            case .notStopped(let reason): notice("\(address): \(reason)")
             case .failed(let reason):
                 failed += 1
-                Terminal.standardError.plainLine("\(address): \(reason)")
+                notice("\(address): \(reason)")
             }
         }
         if failed > 0 || released == 0 { throw ExitCode.failure }

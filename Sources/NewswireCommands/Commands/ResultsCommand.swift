@@ -24,12 +24,10 @@ struct ResultsCommand: ParsableCommand {
 
             Without --since and --tail it begins with the oldest result, or with --follow at the last \
             \(Self.tailOfFollow). It ends where the topic ended when the command started, or with --follow at Ctrl-C. \
-            Filters come first: --tail 20 --outcome rejected shows the last 20 that were rejected. A record without \
-            an id shows its place, topic/partition/offset, instead. An event without a story is a story of its own, by its id: \
-            the column shows -, and the JSON has no story.
+            Filters come first: --tail 20 --outcome rejected shows the last 20 that were rejected. A record without an \
+            id shows its place, topic/partition/offset, instead; an event without a story shows -.
 
-            --with-telemetry adds what `newswire telemetry` has learned: how many devices each send was for, and how many \
-            of them it has reached. The hub tells that seconds to minutes later.
+            --with-telemetry adds what `newswire telemetry` has learned, seconds to minutes after a send.
 
             Exit code 1 if the topic cannot be read.
             """)
@@ -43,32 +41,26 @@ struct ResultsCommand: ParsableCommand {
     }
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Flag(help: "Wait for further results until Ctrl-C.")
-    var follow = false
+    @Flag(help: "Wait for further results until Ctrl-C.") var follow = false
     @Option(
-        help: ArgumentHelp(
-            "Only results since then: an RFC 3339 time, or how long ago, e.g. 10m.", valueName: "time"),
+        help: .init("Only results since then: an RFC 3339 time, or how long ago, e.g. 10m.", valueName: "time"),
         transform: TimeArgument.init(parsing:))
     var since: TimeArgument?
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Begin with the last this many, in the order of their times; by default \(Self.tailOfFollow) with --follow, all without.",
             valueName: "n"))
     var tail: Int?
-    @Option(help: ArgumentHelp("Only results of this event; repeat for several.", valueName: "id"))
-    var event: [String] = []
+    @Option(help: .init("Only results of this event; repeat for several.", valueName: "id")) var event: [String] = []
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Only results of this story, or of the event with this id that has none; repeat for several.",
             valueName: "story"))
     var story: [String] = []
     @OptionGroup var outcomeOption: OutcomeOption
-    @Flag(help: "Print one JSON object per line, for programs.")
-    var json = false
-    @Flag(help: "Add how many devices each send has reached.")
-    var withTelemetry = false
-    @Option(help: ArgumentHelp("Stop after this many results.", valueName: "n"))
-    var limit: Int?
+    @Flag(help: "Print one JSON object per line, for programs.") var json = false
+    @Flag(help: "Add how many devices each send has reached.") var withTelemetry = false
+    @Option(help: .init("Stop after this many results.", valueName: "n")) var limit: Int?
 
     private static let tailOfFollow = 10
     /// Maximum for --tail, because these results are buffered in memory.
@@ -86,9 +78,7 @@ struct ResultsCommand: ParsableCommand {
 
     func run() throws {
         let settings = try configurationOption.settings()
-        let stop = StopFlag()
-        let signals = StopSignals { stop.raise() }
-        defer { withExtendedLifetime(signals) {} }
+        let stop = Signals.stopFlag()
         let output = Terminal.standardOutput
         let table = ResultTable(
             width: output.isInteractive ? output.width : 200, hasColours: output.hasColours, hasTelemetry: withTelemetry
@@ -102,39 +92,28 @@ struct ResultsCommand: ParsableCommand {
         reading.since = since?.instant(at: ServiceClock().now.wall)
         var left = limit ?? .max
         var telemetry: ResultTelemetry?
-        do {
-            if withTelemetry {
-                telemetry = try ResultTelemetry(
-                    settings.kafkaSettings, topic: settings.telemetry.topic, since: reading.since, stop: stop)
-            }
-            try reading.run(tail: tail ?? (follow && since == nil ? Self.tailOfFollow : nil)) {
-                found throws(ExitCode) in
-                let word = telemetry?.take(found.result)
-                try output.line(
-                    json
-                        ? String(decoding: ResultTelemetry.json(found.json, word), as: UTF8.self)
-                        : table.line(found.result, word))
-                left -= 1
-                return left > 0
-            } isRead: {
-                !output.isAbandoned
-            }
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
-            throw ExitCode.failure
+        if withTelemetry {
+            telemetry = try ResultTelemetry(
+                settings.kafkaSettings, topic: settings.telemetry.topic, since: reading.since, stop: stop)
+        }
+        try reading.run(tail: tail ?? (follow && since == nil ? Self.tailOfFollow : nil)) { found throws(ExitCode) in
+            let word = telemetry?.lastRecord(about: found.result)
+            try output.line(
+                json
+                    ? String(decoding: ResultTelemetry.json(found.json, word), as: UTF8.self)
+                    : table.line(found.result, word))
+            left -= 1
+            return left > 0
+        } isRead: {
+            !output.isAbandoned
         }
         if let telemetry {
-            Terminal.standardError.line(telemetry.summary)
+            notice(telemetry.summary)
             let missing = telemetry.dropped + telemetry.unreadable
             if missing > 0 {
-                Terminal.standardError.line(
-                    "left out \(counted(missing, "telemetry record")): unreadable, or older than there is room for")
+                notice("left out \(counted(missing, "telemetry record")): unreadable, or older than there is room for")
             }
         }
-        if reading.unreadable > 0 {
-            Terminal.standardError.line(
-                "skipped \(counted(reading.unreadable, "record")) of \(settings.engine.resultsTopic) that no result can be read from"
-            )
-        }
+        reportSkipped(reading.unreadable, of: settings.engine.resultsTopic, "result")
     }
 }

@@ -17,19 +17,20 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Runs the publisher: reads news, posts notifications, reports outcomes.",
         discussion: """
-            Start as many processes as you like, up to the number of partitions: they share the work as one \
-            consumer group, and the configured rate is the rate of all of them together.
+            Start as many processes as you like, up to the number of partitions: they share the work as one consumer \
+            group, and the configured rate is the rate of all of them together.
 
-            SIGTERM (or Ctrl-C) ends it in order: it sends nothing new, waits for replies, stores results and \
-            commits offsets. A second one ends it at once; nothing is lost then either, but requests in flight \
-            may be sent again.
+            SIGTERM (or Ctrl-C) ends it in order: it sends nothing new, waits for replies, stores results and commits \
+            offsets. A second one ends it at once; nothing is lost then either, but requests in flight may be sent \
+            again.
 
             SIGHUP reads the configuration again and applies rate, categories, unroutable, payload.message, \
-            payload.templates, localization, test, users, quiet, floodGuard and logging.level. A file with any problem is refused as a whole; other changes wait for a restart.
+            payload.templates, localization, test, users, quiet, floodGuard and logging.level. A file with any problem \
+            is refused as a whole; other changes wait for a restart.
 
             Brokers or topics that are not there yet are waited for: /readyz and the log say which. With \
-            --until-caught-up the process ends with 1 instead. It then also ends with 1 if it was stopped before it had \
-            caught up, or if records were removed from the topics before it could read them.
+            --until-caught-up the process ends with 1 instead. It then also ends with 1 if it was stopped before it \
+            had caught up, or if records were removed from the topics before it could read them.
 
             Examples:
               newswire run --config newswire.yaml
@@ -39,7 +40,8 @@ struct RunCommand: AsyncParsableCommand {
             The environment overrides every key of the configuration: rate.perSecond is NEWSWIRE_RATE_PER_SECOND, \
             hub.connectionString is NEWSWIRE_HUB_CONNECTION_STRING.
 
-            Exit codes: 0 after an orderly end, 1 if it had to give up or did not catch up, 78 if the configuration is wrong.
+            Exit codes: 0 after an orderly end, 1 if it had to give up or did not catch up, 78 if the configuration is \
+            wrong.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -49,8 +51,8 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         Terminal.becomeService()
-        let loaded = try configurationOption.load()
-        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        let loaded = try ConfigurationOption.load(configurationOption.config)
+        let settings = try loaded.usable
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let publisherSettings = try settings.publisherSettings(cores: cores)
         try DescriptorNeeds(
@@ -64,11 +66,9 @@ struct RunCommand: AsyncParsableCommand {
             let publisher = try Publisher(
                 settings: publisherSettings, log: log,
                 tracer: exporter.map { OTLPTracer($0, sampledPercent: settings.tracing.sampledPercent) })
-            let signals = StopSignals { publisher.drain() }
-            let reload = SettingsReload(
-                configurationOption.config, inForce: loaded.effective, publisher: publisher, log: log,
-                threshold: logOption.level == nil ? threshold : nil)
-            defer { withExtendedLifetime((signals, reload)) {} }
+            Signals.onStop { publisher.drain() }
+            SettingsReload(configurationOption.config, "settings", log).begin(
+                publisher, inForce: loaded.effective, threshold: logOption.level == nil ? threshold : nil)
             let lanes = settings.engine.lanes.map(\.name).joined(separator: ",")
             log.info("started", metadata: ["group": "\(settings.kafkaSettings.group)", "lanes": "\(lanes)"])
             let status = await settings.serveStatus(of: publisher, exporter: exporter, log: log)
@@ -113,26 +113,44 @@ extension Settings {
         }
     }
 
-    /// Serves health, metrics and the dashboard.
-    ///
-    /// - Returns: `nil` if serving is off, or if the port is not available, because news must go out anyway.
+    /// Serves health, metrics and the dashboard. The publisher also runs without them.
     fileprivate func serveStatus(
         of publisher: Publisher, exporter: SpanExporter?, log: Logger
     ) async -> RunningServer? {
-        guard let listen else { return nil }
         let watch = FeedWatch(ingestService) { failure in
             log.warning("feeds are not shown", metadata: ["reason": "\(failure)"])
         }
         let feeds = ingest.feeds.feeds
-        let server = StatusServer(
-            StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher,
-            control: controlRoom, exporter: exporter, log: log
-        ) {
-            feeds.isEmpty ? nil : watch.report(feeds)
-        }
         return await ServedStatus.begin(on: listen, page: "dashboard", setting: "http.listen", log: log) {
-            () async throws(ListenFailure) in
-            try await server.start()
+            listen async throws(ListenFailure) in
+            try await StatusServer(
+                StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed),
+                publisher: publisher, control: controlRoom, exporter: exporter, log: log
+            ) {
+                feeds.isEmpty ? nil : watch.report(feeds)
+            }.start()
         }
+    }
+}
+
+extension FeedWatch {
+    private static let rowsMax = 200
+
+    /// The report on the feeds of the settings, for the page of a process that follows no feeds.
+    func report(_ feeds: [FeedRules]) -> [UInt8] {
+        let now = Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9))
+        var report = IngestReport(at: now, startedAt: now, feeds: [], notReady: [])
+        if let known = look() {
+            report.feeds = feeds.map {
+                FeedStatus($0, known.states[$0.name], isStopped: known.stopped.contains($0.name), at: now)
+            }
+        } else {
+            report.notReady = [
+                .init(
+                    code: "reading", detail: "what is known of the feeds is being read from Kafka",
+                    remedy: "wait a moment; if it stays so, look for errors of Kafka in the log")
+            ]
+        }
+        return report.json(version: ServiceVersion.text, limit: Self.rowsMax)
     }
 }

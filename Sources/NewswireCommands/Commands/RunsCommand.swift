@@ -1,4 +1,5 @@
 import ArgumentParser
+import Backfill
 import ByteText
 import KafkaModel
 import NewsModel
@@ -17,35 +18,29 @@ struct RunsCommand: ParsableCommand {
               newswire runs --config newswire.yaml archive-2019 --verify
               newswire runs --config newswire.yaml --json | jq 'select(.secondsLeft != 0) | .run'
 
-            A run is known by the header nw-run of its events, and by run in their results. An event has one delivery \
-            for each platform. The rate is that of the last minute while deliveries are open, and that of the whole run \
-            afterwards. To pause a run: newswire stop run:ID; newswire resume run:ID lets it go on.
+            An event has one delivery for each platform. The rate is that of the last minute while deliveries are \
+            open, and that of the whole run afterwards. To pause a run: newswire stop run:ID.
 
-            What it has counted it keeps beside committed offsets of the group GROUP.runs, and reads only what was added \
-            since. So it needs the right to read with that group. Brokers forget these offsets after a week without the \
-            command: then, and with --afresh, it counts everything that the topics still have. When there are more \
-            runs than fit (some thirty on a partition), those that nothing was heard of for a week are left out.
+            It keeps what it has counted beside committed offsets of the group GROUP.runs, for which it needs the \
+            right to read with that group, and reads only what was added since. Brokers forget these offsets after a \
+            week without the command: then it counts everything that the topics still have. When there are more runs \
+            than fit (some thirty on a partition), those that nothing was heard of for a week are left out.
 
             --verify names each delivery that has no result (missing) and each that reached the hub for more than one \
             record of the event (doubled). A request that was on its way when its publisher was killed may have been \
-            made twice: if both have their result, that is named apart and is no failure; if only the second has, the \
-            topics do not tell. With --json, what was found stands in the object too. It reads all the run's records and \
-            results, and needs 65 to 130 MB for 5,000,000 events.
+            made twice: that is named apart and is no failure. It reads all the run's records and results, and needs \
+            65 to 130 MB for 5,000,000 events.
 
             Exit code 1 if there is no such run, if --verify finds anything missing or doubled, if it is interrupted, \
             or if the topics cannot be read.
             """)
 
-    @OptionGroup var configurationOption: ControlConfigurationOption
-    @Argument(help: ArgumentHelp("Only this run.", valueName: "id"))
-    var id: String?
-    @Flag(help: "Follow the run until every delivery is settled.")
-    var follow = false
+    @OptionGroup var configurationOption: ConfigurationOption
+    @Argument(help: .init("Only this run.", valueName: "id")) var id: String?
+    @Flag(help: "Follow the run until every delivery is settled.") var follow = false
     @OptionGroup var verifyOption: VerifyOption
-    @Flag(help: "Count from the beginning of the topics.")
-    var afresh = false
-    @Flag(help: "Print one JSON object per run, for programs.")
-    var json = false
+    @Flag(help: "Count from the beginning of the topics.") var afresh = false
+    @Flag(help: "Print one JSON object per run, for programs.") var json = false
 
     func validate() throws {
         if id == nil, follow || verifyOption.verify {
@@ -55,20 +50,12 @@ struct RunsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let settings = try configurationOption.settings()
-        let stop = StopFlag()
-        let signals = StopSignals { stop.raise() }
-        defer { withExtendedLifetime(signals) {} }
-        do {
-            if let id, follow || verifyOption.verify {
-                try verifyOption.follow(
-                    id, settings, stop, isPatient: follow && !verifyOption.verify, json: json)
-            } else {
-                try list(settings, stop)
-            }
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
-            throw ExitCode.failure
+        let settings = try configurationOption.settings(leavingOut: ConfigurationOption.publisherSections)
+        let stop = Signals.stopFlag()
+        if let id, follow || verifyOption.verify {
+            try verifyOption.follow(id, settings, stop, isPatient: follow && !verifyOption.verify, json: json)
+        } else {
+            try list(settings, stop)
         }
     }
 
@@ -93,16 +80,13 @@ struct RunsCommand: ParsableCommand {
             try output.line("no runs")
         }
         if let failure = survey.markFailure {
-            Terminal.standardError.line("warning: the next command counts from the beginning: \(failure)")
+            notice("warning: the next command counts from the beginning: \(failure)")
         }
         if survey.ignored > 0 {
-            Terminal.standardError.line(
+            notice(
                 "warning: \(counted(survey.ignored, "record")) of more than \(grouped(RunTable.runsMax)) runs left out")
         }
-        if let id, sorted.isEmpty {
-            Terminal.standardError.plainLine("error: no run \(id) on the topics")
-            throw ExitCode.failure
-        }
+        if let id, sorted.isEmpty { throw CommandFailure("no run \(id) on the topics") }
     }
 }
 
@@ -111,7 +95,7 @@ struct VerifyOption: ParsableArguments {
     @Flag(help: "Follow the run until every delivery has its result, and name missing and doubled ones.")
     var verify = false
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "With --verify: give up when nothing has moved for so long; what waits by an order, as of stop run:ID, may.",
             valueName: "duration"))
     var verifyTimeout = "5m"
@@ -140,17 +124,14 @@ struct VerifyOption: ParsableArguments {
         }
         watch.clear()
         let output = Terminal.standardOutput
-        guard verdict.figures.published > 0 else {
-            errors.plainLine("error: no run \(run) on the lanes' topics")
-            throw ExitCode.failure
-        }
+        guard verdict.figures.published > 0 else { throw CommandFailure("no run \(run) on the lanes' topics") }
         if json {
             try output.line(RunReport.json(run, verdict.figures, verdict: isPatient ? nil : verdict))
         } else {
             try output.write(RunReport.table([(run, verdict.figures)], hasColours: output.hasColours))
         }
         for line in verdict.lines(of: run) where !isPatient || verdict.isInterrupted {
-            if json { errors.line(line) } else { try output.line(line) }
+            if json { errors.plainLine(line) } else { try output.line(line.plain) }
         }
         guard isPatient ? !verdict.isInterrupted : verdict.isSound else { throw ExitCode.failure }
     }

@@ -18,14 +18,13 @@ struct SendCommand: AsyncParsableCommand {
         discussion: """
             Use it for a test message, or for urgent news that no lane carries.
 
-            Standing orders hold for it: it refuses while the hub or one of the categories is stopped, and while the \
-            orders cannot be read. --despite-stop sends it all the same, also while Kafka is down. Who sent what stands on the \
-            audit topic before it is sent (newswire audit), and what became of it on the results topic, with lane "send" and \
-            the place of the audit line as its source. A warning says so if one of these topics does not take it.
+            It refuses while the hub or one of the categories is stopped, and while the orders cannot be read, for \
+            example because Kafka is down. Who sent what stands on the audit topic before it is sent, and what became \
+            of it on the results topic, with lane "send" and the place of the audit line as its source. A warning says \
+            so if one of these topics does not take it.
 
             With --at the event goes to Kafka instead, under embargo until its time, and the service sends it then to \
-            all its platforms. Its id is printed: until then, newswire recall ID takes it back. A time in the past is \
-            refused: without --at it is sent now.
+            all its platforms. Its id is printed: until then, newswire recall ID takes it back.
 
             Examples:
               newswire send --config newswire.yaml --category World \\
@@ -40,47 +39,37 @@ struct SendCommand: AsyncParsableCommand {
                 --message "Polls close" --headline "fr=Les bureaux ferment"
 
             With --headline, readers of a language get the headline in it, where the configuration has localization. \
-            --language says which language --message is in.
+            --dry-run masks the signature of the requests. It needs no Kafka.
 
-            --dry-run prints the exact requests, with the signature masked, and sends nothing. It needs no Kafka.
-
-            Exit code 1 if a standing order is against it, and unless the hub, or with --at the broker, accepted everything.
+            Exit code 1 if a standing order is against it, and unless the hub, or with --at the broker, accepted \
+            everything.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: "The category whose readers receive it; repeat for several.")
-    var category: [String]
-    @Option(help: "The headline; payload.message turns it into the notification's text.")
-    var message: String
+    @Option(help: "The category whose readers receive it; repeat for several.") var category: [String]
+    @Option(help: "The headline; payload.message turns it into the notification's text.") var message: String
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "The headline in one more language, e.g. fr=Bonjour; repeat for several.", valueName: "language=text"),
         transform: LanguageText.init(parsing:))
     var headline: [LanguageText] = []
-    @Option(help: ArgumentHelp("The language of --message, e.g. en.", valueName: "language"))
-    var language: String?
+    @Option(help: .init("The language of --message, e.g. en.", valueName: "language")) var language: String?
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Only this platform; repeat for several. By default those of the configuration.", valueName: "platform"),
         completion: .list(Platform.allCases.map(\.rawValue)))
     var platform: [String] = []
-    @Flag(help: "To the testers (test.tag) among the category's readers only, and marked as a test.")
-    var test = false
+    @Flag(help: "To the testers (test.tag) among the category's readers only, and marked as a test.") var test = false
     @Option(
-        help: ArgumentHelp(
-            "Send it then: a time with its offset from UTC, e.g. 2026-01-31T06:00+01:00.", valueName: "time"),
+        help: .init("Send it then: a time with its offset from UTC, e.g. 2026-01-31T06:00+01:00.", valueName: "time"),
         transform: SendTime.init(parsing:))
     var at: SendTime?
-    @Option(help: ArgumentHelp("With --at: the lane; by default the most urgent one.", valueName: "lane"))
-    var lane: String?
-    @Option(help: ArgumentHelp("Why, for those who come after.", valueName: "text"))
-    var reason: String?
-    @Option(help: ArgumentHelp("Who sends it; by default user@host.", valueName: "name"))
-    var by: String?
+    @Option(help: .init("With --at: the lane; by default the most urgent one.", valueName: "lane")) var lane: String?
+    @Option(help: .init("Why, for those who come after.", valueName: "text")) var reason: String?
+    @Option(help: .init("Who sends it; by default user@host.", valueName: "name")) var by: String?
     @Flag(help: "Send it although the hub or a category is stopped, or the orders cannot be read.")
     var despiteStop = false
-    @Flag(help: "Print the requests, or with --at the event, instead of sending them.")
-    var dryRun = false
+    @Flag(help: "Print the requests, or with --at the event, instead of sending them.") var dryRun = false
 
     func validate() throws {
         _ = try platforms()
@@ -127,19 +116,11 @@ struct SendCommand: AsyncParsableCommand {
         try recorded.announce(by: by ?? OrderOptions.caller, reason: reason)
         var table = TextTable(
             [
-                .init(title: "platform"), .init(title: "status"), .init(title: "notification"),
-                .init(title: "outcome", widthMax: 300),
-            ],
-            hasColours: Terminal.standardOutput.hasColours)
+                "platform", "status", "notification", .left("outcome", max: 300),
+            ], hasColours: Terminal.standardOutput.hasColours)
         var isAccepted = true
         for (platform, request) in requests {
-            let result: SendResult
-            do {
-                result = try await sender.send(request)
-            } catch {
-                Terminal.standardError.line("error: hub.trustRoots: \(error)")
-                throw ExitCode.badConfiguration
-            }
+            let result = try await sender.send(request)
             recorded.settle(routing, result, platform: platform)
             let verdict = SendVerdict(result)
             isAccepted = isAccepted && verdict.isAccepted
@@ -161,17 +142,11 @@ struct SendCommand: AsyncParsableCommand {
         let send = ScheduledSend(event: event, lane: try lane.map(settings.lane(named:)) ?? urgent)
         if dryRun { return try Terminal.standardOutput.line(send.text) }
         let held = settings.control.topics.held
-        let isHeldMissing: Bool
-        do {
-            isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
-            throw ExitCode.failure
-        }
+        let isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
         try Terminal.standardOutput.line(event.id)
-        Terminal.standardError.line("\(send.lane.name) sends it at \(time)")
+        notice("\(send.lane.name) sends it at \(time)")
         if isHeldMissing, time > ServiceClock().now.wall + Publisher.holdsBeyond {
-            Terminal.standardError.line(
+            notice(
                 "warning: topic \(held) \(TopicRules.isMissing): until then the event waits in the memory of a process and "
                     + "holds back its partition; \(TopicRules.missingRemedy)")
         }
@@ -181,8 +156,7 @@ struct SendCommand: AsyncParsableCommand {
     private func event(_ settings: Settings) throws -> (NewsEvent, Routing.Tagged, ContentRules) {
         let table = try settings.categoryTable()
         // An unknown category is a typing mistake here, regardless of the policy for unroutable news.
-        let rules = try ContentRules(
-            table: table, unroutable: .deadLetter, payload: settings.payload, policy: settings.policy)
+        let rules = try settings.contentRules(unroutable: .deadLetter)
         var event = NewsEvent(id: "send-\(UUID().uuidString.lowercased())", headline: message)
         event.categories = category
         event.isTest = test
@@ -192,26 +166,24 @@ struct SendCommand: AsyncParsableCommand {
         event.environment = settings.policy.environment
         let unread = unreadLanguages(settings)
         if !unread.isEmpty {
-            Terminal.standardError.line(
+            notice(
                 "warning: nobody gets the text in \(unread.joined(separator: ", ")): only localization with mode properties "
                     + "sends several, in its languages")
         }
         if let refusal = rules.policy.refusal(of: event) {
-            Terminal.standardError.line(
-                "error: not sent: \(refusal.detail); set test.tag to a tag that only testers have")
-            throw ExitCode.badConfiguration
+            throw CommandFailure(
+                "not sent: \(refusal.detail); set test.tag to a tag that only testers have", isConfiguration: true)
         }
         let routed = rules.router.route(event)
         if case .unroutable(let failure) = routed, failure.code == FailureCode.unknownLanguage.rawValue {
-            Terminal.standardError.line("error: not sent: \(failure.detail); name one with --language")
-            throw ExitCode.failure
+            throw CommandFailure("not sent: \(failure.detail); name one with --language")
         }
         let unknown = category.first { table.index(named: $0) == nil }
         guard case .tagged(let routing) = routed, unknown == nil else {
             throw ExitCode.wrongUsage(unknown ?? "", isNot: "a category", known: table.categories.map(\.name))
         }
         if !routing.leftOut.isEmpty {
-            Terminal.standardError.line(
+            notice(
                 "warning: not sent to the readers of \(routing.leftOut.joined(separator: ", ")): a send has room for "
                     + "\(counted(routing.categories.count, "category", plural: "categories"))")
         }
@@ -236,7 +208,7 @@ struct SendCommand: AsyncParsableCommand {
         let platforms = chosen.isEmpty ? settings.payload.platforms : chosen
         let filled = platforms.contains(.template) ? rules.builder.filled(for: event, on: .template) : []
         if !filled.isEmpty {
-            Terminal.standardError.line("filled from the fallback: \(filled.joined(separator: ", "))")
+            notice("filled from the fallback: \(filled.joined(separator: ", "))")
         }
         let requests = platforms.map {
             (
@@ -246,5 +218,41 @@ struct SendCommand: AsyncParsableCommand {
             )
         }
         return (event, routing, requests)
+    }
+}
+
+/// A headline in one language, on the command line: `fr=Bonjour`.
+struct LanguageText: Sendable, Hashable {
+    let headline: NewsEvent.Headline
+
+    init(parsing text: String) throws {
+        guard let sign = text.firstIndex(of: "=") else {
+            throw ValidationError("'\(text.prefix(60))' has no '='; write a language and its text, e.g. \"fr=Bonjour\"")
+        }
+        let (language, headline) = (String(text[..<sign]), String(text[text.index(after: sign)...]))
+        guard LanguageTag(language) != nil else {
+            throw ValidationError("'\(language.prefix(60))' is not a language code such as fr, fr-CA or zh-Hant")
+        }
+        guard !headline.allSatisfy(\.isWhitespace) else { throw ValidationError("the text in \(language) is empty") }
+        guard headline.utf8.count <= EventLimits.headline else {
+            throw ValidationError("the text in \(language) is longer than \(EventLimits.headline) bytes")
+        }
+        self.headline = NewsEvent.Headline(language: language, text: headline)
+    }
+
+    /// - Parameter language: the language of the message.
+    static func check(_ texts: [LanguageText], language: String?) throws {
+        if let language, LanguageTag(language) == nil {
+            throw ValidationError("--language must be a language code such as fr, fr-CA or zh-Hant.")
+        }
+        guard texts.count <= EventLimits.headlines else {
+            throw ValidationError("--headline may be given at most \(EventLimits.headlines) times.")
+        }
+        var known: Set<LanguageTag> = []
+        for text in texts {
+            if let tag = LanguageTag(text.headline.language), !known.insert(tag).inserted {
+                throw ValidationError("--headline names \(text.headline.language) more than once.")
+            }
+        }
     }
 }

@@ -10,29 +10,25 @@ struct SimulateCommand: AsyncParsableCommand {
             "Runs engine and ingester in a simulated world where everything goes wrong, and checks every promise.",
         discussion: """
             A life is some news, one to three processes, a model of Kafka and of the hub, and a mix of faults: lost \
-            replies, throttling, crashes, rebalances, recreated topics, partitions without a leader, wrong clocks \
-            and more, all drawn from one seed. After every step it checks the promises of the README. At the end, a \
-            table shows how often each fault and each outcome occurred.
+            replies, throttling, crashes, rebalances, recreated topics, partitions without a leader, wrong clocks and \
+            more, all drawn from one seed. After every step it checks the promises of the README. At the end, a table \
+            shows how often each fault and each outcome occurred.
 
             Examples:
               newswire simulate --lives 10000
               newswire simulate --model feeds --lives 10000
               newswire simulate --seed 31026 --lives 1      repeats one life
 
-            A life of feeds has publishers that lie about changes, change ids and bring back old entries, and processes \
-            that crash, lose their session and share the feeds. Without --model, both kinds are lived.
+            A life of feeds has publishers that lie about changes, change ids and bring back old entries, and \
+            processes that crash, lose their session and share the feeds. Without --model, both kinds are lived.
 
             Exit code 1 if a promise is broken; the seed, the promise and the relevant faults and news are printed.
             """)
 
-    @Option(help: "The seed of the first life; each further life takes the next number.")
-    var seed: UInt64 = 1
-    @Option(help: "The number of lives of each kind.")
-    var lives = 1_000
-    @Option(help: "What to simulate: news or feeds; both if left out.")
-    var model: Model?
-    @Option(help: "The number of lives to run at once.")
-    var workers = 2
+    @Option(help: "The seed of the first life; each further life takes the next number.") var seed: UInt64 = 1
+    @Option(help: "The number of lives of each kind.") var lives = 1_000
+    @Option(help: "What to simulate: news or feeds; both if left out.") var model: Model?
+    @Option(help: "The number of lives to run at once.") var workers = 2
 
     enum Model: String, ExpressibleByArgument, CaseIterable { case news, feeds }
 
@@ -51,18 +47,19 @@ struct SimulateCommand: AsyncParsableCommand {
     /// - Returns: `true` if every promise was kept.
     private func simulateNews() async throws -> Bool {
         let result = try await Campaign(firstSeed: seed, lives: lives, workers: workers).run { show($0.lives) }
-        if Terminal.standardError.isInteractive { Terminal.standardError.line() }
-        for failure in result.failures { try Terminal.standardOutput.line("\(failure)\n") }
-        try Terminal.standardOutput.line(Self.summary(result))
-        return result.failures.isEmpty
+        return try report(result.failures, Self.summary(result))
     }
 
     private func simulateFeeds() async throws -> Bool {
         let result = await FeedCampaign(firstSeed: seed, lives: lives, workers: workers).run { show($0.lives) }
+        return try report(result.failures, Self.summary(result))
+    }
+
+    private func report(_ failures: [some Any], _ summary: String) throws -> Bool {
         if Terminal.standardError.isInteractive { Terminal.standardError.line() }
-        for failure in result.failures { try Terminal.standardOutput.line("\(failure)\n") }
-        try Terminal.standardOutput.line(Self.summary(result))
-        return result.failures.isEmpty
+        for failure in failures { try Terminal.standardOutput.line("\(failure)\n") }
+        try Terminal.standardOutput.line(summary)
+        return failures.isEmpty
     }
 
     private func show(_ lived: Int) {
@@ -102,9 +99,7 @@ struct SimulateCommand: AsyncParsableCommand {
 
     /// The number of times each fault took effect and each outcome was stored.
     private static func coverage(_ report: LifeReport) -> String {
-        var table = TextTable(
-            [.init(title: "fault or outcome", widthMax: 48), .init(title: "times", isRightAligned: true)],
-            hasColours: false)
+        var table = TextTable([.left("fault or outcome", max: 48), .right("times")], hasColours: false)
         for name in FaultName.allCases { table.add([.init(name.rawValue), .init("\(report.struck[name] ?? 0)")]) }
         for outcome in Outcome.allCases {
             table.add([.init("outcome: \(outcome.rawValue)"), .init("\(report.outcomes[outcome] ?? 0)")])

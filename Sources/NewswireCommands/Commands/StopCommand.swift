@@ -11,10 +11,10 @@ struct StopCommand: ParsableCommand {
         commandName: "stop",
         abstract: "Stops sending: everything, a lane, a category, a feed or a run.",
         discussion: """
-            A gate closes in front of the hub, in every process. Nothing is skipped and nothing is lost: what is stopped \
-            waits on its topic or in a bounded window, retries included, until newswire resume lets it go on; once a lane's \
-            window is full of it, the rest of the lane waits behind it. News that \
-            grows too old meanwhile (expiresAt, maxAge) ends as expired. What is on its way to the hub cannot be stopped.
+            A gate closes in front of the hub, in every process. Nothing is skipped and nothing is lost: what is \
+            stopped waits on its topic or in a bounded window, retries included, until newswire resume lets it go on; \
+            once a lane's window is full of it, the rest of the lane waits behind it. News that grows too old \
+            meanwhile (expiresAt, maxAge) ends as expired. What is on its way to the hub cannot be stopped.
 
             What to stop:
               hub            everything
@@ -28,11 +28,11 @@ struct StopCommand: ParsableCommand {
               newswire stop --config newswire.yaml lane:backfill
               newswire stop --config newswire.yaml feed:agency --reason "repeats yesterday's news"
 
-            It returns when every live process has applied the order, and says how many deliveries wait; a warning follows \
-            if the name of a feed or a run fits nothing. stop hub needs --reason.
+            It returns when every live process has applied the order, and says how many deliveries wait; a warning \
+            follows if the name of a feed or a run fits nothing. stop hub needs --reason.
 
-            Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the same), or \
-            if Kafka fails.
+            Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the \
+            same), or if Kafka fails.
             """)
 
     @OptionGroup var options: OrderOptions
@@ -45,7 +45,7 @@ struct StopCommand: ParsableCommand {
     }
 
     func run() throws {
-        let settings = try options.configurationOption.settings()
+        let settings = try options.settings()
         try options.give(options.instruction(.stop(gateArgument.gate)), settings)
     }
 }
@@ -73,14 +73,14 @@ struct ResumeCommand: ParsableCommand {
     @OptionGroup var gateArgument: GateArgument
 
     func run() throws {
-        let settings = try options.configurationOption.settings()
+        let settings = try options.settings()
         try options.give(options.instruction(.stop(gateArgument.gate), lifts: true), settings)
     }
 }
 
 struct GateArgument: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("hub, lane:LANE, category:NAME, feed:FEED or run:ID.", valueName: "what"),
+        help: .init("hub, lane:LANE, category:NAME, feed:FEED or run:ID.", valueName: "what"),
         transform: { word in
             guard let gate = Gate(word: word) else {
                 throw ValidationError("'\(word.plain)' is not hub, lane:LANE, category:NAME, feed:FEED or run:ID.")

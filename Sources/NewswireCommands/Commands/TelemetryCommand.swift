@@ -1,5 +1,6 @@
 import ArgumentParser
 import ByteText
+import Dispatch
 import HTTPServing
 import HubIO
 import HubTelemetry
@@ -11,6 +12,7 @@ import NewswireSettings
 import PublishEngine
 import PublisherService
 import StatusServer
+import Synchronization
 import TelemetryIO
 
 struct TelemetryCommand: AsyncParsableCommand {
@@ -20,16 +22,14 @@ struct TelemetryCommand: AsyncParsableCommand {
         discussion: """
             A result says that the hub accepted a notification; what became of it the hub tells later, if it is asked \
             (Standard tier only). This process reads the results topic as consumer group {kafka.group}.telemetry, asks \
-            about each accepted send after 10 s, 30 s, 1, 2, 5, 10, 20 and 31 minutes until the hub has a last word, and \
-            writes what it says to telemetry.topic:
+            about each accepted send after 10 s, 30 s, 1, 2, 5, 10, 20 and 31 minutes until the hub has a last word, \
+            and writes what it says to telemetry.topic:
 
               telemetry: {topic: news.telemetry, sample: {live: 1, backfill: 0.01}, perSecond: 2}
 
-            telemetry.sample is the share of each lane's sends that is asked about. At 2 questions a second, about one \
-            send a second can be followed; a busier lane needs a smaller share.
-
-            It is a process of its own: it takes nothing of the publisher's rate, connections or time. Start several, and \
-            they share the partitions and the pace. After a crash it asks again about what was open.
+            At 2 questions a second, about one send a second can be followed; a busier lane needs a smaller share \
+            (sample). It takes nothing of the publisher's rate, connections or time. Start several, and they share the \
+            partitions and the pace. After a crash it asks again about what was open.
 
             Examples:
               newswire topics --config newswire.yaml --create
@@ -37,7 +37,7 @@ struct TelemetryCommand: AsyncParsableCommand {
               newswire telemetry --config newswire.yaml --until-caught-up    may take 35 minutes
               newswire results --config newswire.yaml --with-telemetry
 
-            A page, health and metrics are served at telemetry.listen. SIGTERM (or Ctrl-C) ends it in an orderly way.
+            SIGTERM (or Ctrl-C) ends it in an orderly way.
 
             Exit codes: 0 after an orderly end, 1 if it had to give up, 78 if the configuration is wrong.
             """)
@@ -47,7 +47,7 @@ struct TelemetryCommand: AsyncParsableCommand {
     @Flag(help: "End once every accepted send that was on the results topic at the start has its last record.")
     var untilCaughtUp = false
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Serve the page, health and metrics here instead of at telemetry.listen: host:port, or off.",
             valueName: "address"))
     var listen: String?
@@ -60,48 +60,37 @@ struct TelemetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         Terminal.becomeService()
-        let loaded = try configurationOption.load()
-        guard var settings = loaded.settings else { throw ExitCode.badConfiguration }
+        var settings = try configurationOption.settings()
         if let listen { settings.telemetry.listen = NetworkAddress(listen) }
         guard settings.telemetry.isConfigured else {
-            Terminal.standardError.line(
+            notice(
                 "\(configurationOption.config): error: telemetry: is missing; write telemetry: {topic: news.telemetry}")
             throw ExitCode.badConfiguration
         }
         logOption.start(settings.logging)
         OpenFiles.raiseLimit()
         let log = Logger(label: "newswire")
+        let service = try TelemetryService(try settings.telemetryService(), log: log)
+        Signals.onStop { service.finish() }
+        log.info(
+            "asking about accepted sends",
+            metadata: [
+                "group": "\(settings.kafkaSettings.group).\(TelemetryService.groupName)",
+                "topic": "\(settings.telemetry.topic)", "perSecond": "\(settings.telemetry.perSecond)",
+            ])
+        let last = LastReport(ServiceClock().now.wall)
+        let status = await settings.serveTelemetryStatus(log) { await last.ask(service) }
+        let progress = TelemetryProgress(last, service)
+        defer { progress.end() }
         do {
-            let service = try TelemetryService(try settings.telemetryService(), log: log)
-            let signals = StopSignals { service.finish() }
-            defer { withExtendedLifetime(signals) {} }
-            log.info(
-                "asking about accepted sends",
-                metadata: [
-                    "group": "\(settings.kafkaSettings.group).\(TelemetryService.groupName)",
-                    "topic": "\(settings.telemetry.topic)", "perSecond": "\(settings.telemetry.perSecond)",
-                ])
-            let started = ServiceClock().now.wall
-            let last = LastReport(started)
-            let status = await settings.serveTelemetryStatus(log) { await last.ask(service) }
-            let progress = TelemetryProgress(last, service)
-            defer { progress.end() }
-            do {
-                try await service.run(untilCaughtUp: untilCaughtUp) { last.keep($0) }
-            } catch {
-                await status?.stop()
-                throw error
-            }
+            try await service.run(untilCaughtUp: untilCaughtUp) { last.keep($0) }
+        } catch {
             await status?.stop()
-            progress.end()
-            log.info("ended", metadata: TelemetryProgress.metadata(last.report))
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
-            throw failure.isConfiguration ? ExitCode.badConfiguration : .failure
-        } catch let problem as TrustRootsProblem {
-            Terminal.standardError.line("error: \(problem)")
-            throw ExitCode.badConfiguration
+            throw error
         }
+        await status?.stop()
+        progress.end()
+        log.info("ended", metadata: TelemetryProgress.metadata(last.report))
     }
 }
 
@@ -126,18 +115,81 @@ extension Settings {
         return service
     }
 
-    /// Serves health, metrics and the page.
-    ///
-    /// - Returns: `nil` if serving is off, or if the port is not available, because the hub is asked anyway.
+    /// Serves health, metrics and the page. The service also runs without them.
     fileprivate func serveTelemetryStatus(
         _ log: Logger, report: @escaping @Sendable () async -> TelemetryReport
     ) async -> RunningServer? {
-        guard let listen = telemetry.listen else { return nil }
-        let server = TelemetryStatusServer(
-            StatusServerSettings(host: listen.host, port: listen.port), report: report)
-        return await ServedStatus.begin(on: listen, page: "page", setting: "telemetry.listen", log: log) {
-            () async throws(ListenFailure) in
-            try await server.start()
+        await ServedStatus.begin(on: telemetry.listen, page: "page", setting: "telemetry.listen", log: log) {
+            listen async throws(ListenFailure) in
+            let settings = StatusServerSettings(host: listen.host, port: listen.port)
+            return try await TelemetryStatusServer(settings, report: report).start()
         }
+    }
+}
+
+/// The last report of a service, which is kept after the service has ended.
+final class LastReport: Sendable {
+    private let kept: Mutex<TelemetryReport>
+
+    init(_ start: Instant) {
+        kept = Mutex(
+            TelemetryReport(
+                at: start, startedAt: start, figures: TelemetryFigures(), open: 0, oldest: nil, problem: nil,
+                isAssigned: false))
+    }
+
+    var report: TelemetryReport { kept.withLock { $0 } }
+
+    func keep(_ report: TelemetryReport) { kept.withLock { $0 = report } }
+
+    func ask(_ service: TelemetryService) async -> TelemetryReport {
+        if let report = await service.report() { keep(report) }
+        return report
+    }
+}
+
+/// A line that is redrawn on a terminal every second, and not shown elsewhere.
+final class TelemetryProgress: Sendable {
+    private let terminal = Terminal(descriptor: 1)
+    private let task: Task<Void, Never>?
+
+    init(_ last: LastReport, _ service: TelemetryService) {
+        let terminal = terminal
+        guard terminal.isInteractive else {
+            task = nil
+            return
+        }
+        task = Task {
+            while !Task.isCancelled {
+                let text = Self.text(await last.ask(service), width: terminal.width)
+                if !Task.isCancelled { terminal.write("\r\u{1B}[K" + text) }
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+
+    /// Ends the updates and erases the line.
+    func end() {
+        guard let task, !task.isCancelled else { return }
+        task.cancel()
+        terminal.write("\r\u{1B}[K")
+    }
+
+    static func text(_ report: TelemetryReport, width: Int) -> String {
+        var text = "\(counted(report.figures.ended, "send")) followed, \(grouped(report.open)) open"
+        if report.figures.targets > 0 {
+            text +=
+                "; \(grouped(Int(report.figures.successes))) of \(counted(Int(report.figures.targets), "device")) reached"
+        }
+        if let problem = report.problem { text += "; \(problem.rawValue)" }
+        return TextWidth.cut(text, to: max(width - 1, 10))
+    }
+
+    /// The figures of a report for the log.
+    static func metadata(_ report: TelemetryReport) -> Logger.Metadata {
+        [
+            "sends": "\(report.figures.ended)", "open": "\(report.open)", "devices": "\(report.figures.targets)",
+            "reached": "\(report.figures.successes)", "records": "\(report.figures.stored)",
+        ]
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ByteText
 import ControlIO
-import EditorialControl
+package import EditorialControl
 import KafkaIO
 package import KafkaModel
 import NewsModel
@@ -13,36 +13,31 @@ struct TopicsCommand: ParsableCommand {
         commandName: "topics",
         abstract: "Shows the topics of a configuration, and creates or widens them.",
         discussion: """
-            The topics of a lane must have the same number of partitions, and the results topic at least as \
-            many: the result of a record from partition p is written to partition p, where newswire looks for it \
-            after a restart.
+            The topics of a lane must have the same number of partitions, and the results topic at least as many: the \
+            result of a record from partition p is written to partition p, where newswire looks for it after a \
+            restart.
 
             Examples:
               newswire topics --config newswire.yaml
               newswire topics --config newswire.yaml --create --partitions 12
 
-            --create creates missing topics with cleanup.policy=delete and a retention: source topics 7 days (or \
-            their lane's maxAge if that is longer), results 14 days (or the largest maxAge), dead letters 30 days. \
-            The control topic, the held topic and the feeds' state topic are created with cleanup.policy=compact; the audit \
-            topic, and that of telemetry if it is configured, with a retention. \
-            It widens a results topic with too few partitions, and a lane's topic with fewer than another of the \
-            same lane. After that, records with the same key may go to another partition than before. The settings \
-            of existing topics do not change. It waits up to 30 seconds for the brokers to show the new topics. With \
-            environment in the settings, it writes to the control topic that the hub belongs to it: processes whose \
-            settings say something else do not start.
+            --create creates missing topics with a retention: source topics 7 days (or their lane's maxAge if that is \
+            longer), results 14 days (or the largest maxAge), dead letters 30 days. The control topic, the held topic \
+            and the feeds' state topic are compacted instead. It widens a results topic with too few partitions, and a \
+            lane's topic with fewer than another of the same lane: records with the same key may then go to another \
+            partition than before. The settings of existing topics do not change. With environment in the settings, it \
+            writes to the control topic that the hub belongs to it: processes whose settings say something else do not \
+            start.
 
             Exit code 1 if a topic is missing or does not fit, or the hub belongs to another environment.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Flag(help: "Create missing topics and widen those with too few partitions.")
-    var create = false
+    @Flag(help: "Create missing topics and widen those with too few partitions.") var create = false
     @Option(help: "Partitions of new topics. A topic that must match an existing one gets as many as that.")
     var partitions = Self.partitionsByDefault
-    @Option(help: "Copies of each new partition; by default the broker decides.")
-    var replication: Int?
-    @Flag(help: "Print one JSON object per topic, for programs.")
-    var json = false
+    @Option(help: "Copies of each new partition; by default the broker decides.") var replication: Int?
+    @Flag(help: "Print one JSON object per topic, for programs.") var json = false
 
     static let partitionsByDefault = 12
 
@@ -55,34 +50,29 @@ struct TopicsCommand: ParsableCommand {
 
     func run() throws {
         let settings = try configurationOption.settings()
-        do {
-            let admin = try KafkaAdmin(settings: settings.kafkaSettings)
-            let rules = settings.topicRules
-            let names = rules.topics.map(\.name)
-            var states = try admin.states(of: names)
-            if create {
-                let changes = TopicPlan(rules).changes(states, partitions: partitions)
-                try make(changes, admin)
-                if !changes.isEmpty { states = try admin.states(of: names) }
-            }
-            let findings = rules.findings(states)
-            let output = Terminal.standardOutput
-            if json {
-                for line in rules.json(states, findings) { try output.line(line) }
-            } else {
-                try output.write(rules.table(states, findings, hasColours: output.hasColours))
-            }
-            let agrees = try !create || states[settings.control.topics.control] == nil || stampHub(settings)
-            if findings.contains(where: \.isFailure) || !agrees { throw ExitCode.failure }
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
-            throw ExitCode.failure
+        let admin = try KafkaAdmin(settings: settings.kafkaSettings)
+        let rules = settings.topicRules
+        let names = rules.topics.map(\.name)
+        var states = try admin.states(of: names)
+        if create {
+            let changes = TopicPlan(rules).changes(states, partitions: partitions)
+            try make(changes, admin)
+            if !changes.isEmpty { states = try admin.states(of: names) }
         }
+        let findings = rules.findings(states)
+        let output = Terminal.standardOutput
+        if json {
+            for line in rules.json(states, findings) { try output.line(line) }
+        } else {
+            try output.write(rules.table(states, findings, hasColours: output.hasColours))
+        }
+        let agrees = try !create || states[settings.control.topics.control] == nil || stampHub(settings)
+        if findings.contains(where: \.isFailure) || !agrees { throw ExitCode.failure }
     }
 
     /// Reports a step. With --json it goes to standard error, because programs read only the topics.
     private func tell(_ line: String) throws {
-        if json { Terminal.standardError.plainLine(line) } else { try Terminal.standardOutput.line(line) }
+        if json { notice(line) } else { try Terminal.standardOutput.line(line) }
     }
 
     /// Writes to the control topic which environment the hub belongs to, unless the topic already names one.
@@ -103,7 +93,7 @@ struct TopicsCommand: ParsableCommand {
             return true
         case .disagreed(let ours, let theirs):
             let reason = HubEnvironment.disagreement(ours, theirs, on: topics.control)
-            Terminal.standardError.line("error: \(reason); \(HubEnvironment.remedy(topics.control))")
+            notice("error: \(reason); \(HubEnvironment.remedy(topics.control))")
             return false
         }
     }
@@ -113,8 +103,7 @@ struct TopicsCommand: ParsableCommand {
         for change in changes {
             if let from = change.from {
                 try admin.createPartitions([change.topic: change.partitions])
-                try tell(
-                    "widened \(change.topic) from \(from) to \(counted(change.partitions, "partition"))")
+                try tell("widened \(change.topic) from \(from) to \(counted(change.partitions, "partition"))")
             } else {
                 let existing = try admin.create([
                     .init(
@@ -141,18 +130,16 @@ extension TopicRules {
     /// A line of JSON for each topic, with its findings. A topic without problems has an empty list.
     package func json(_ states: [String: TopicState], _ findings: [Finding]) -> [String] {
         topics.map { name, use in
-            JSONLine.text { json in
-                json.object { json in
-                    json.field("topic", name)
-                    json.field("use", use.description)
-                    json.field("partitions", states[name]?.partitions)
-                    json.array("findings") { json in
-                        for finding in findings where finding.topic == name && finding.use == use {
-                            json.object { json in
-                                json.field("fails", finding.isFailure)
-                                json.field("problem", finding.sentence)
-                                json.field("remedy", finding.remedy)
-                            }
+            JSONLine.object { json in
+                json.field("topic", name)
+                json.field("use", use.description)
+                json.field("partitions", states[name]?.partitions)
+                json.array("findings") { json in
+                    for finding in findings where finding.topic == name && finding.use == use {
+                        json.object { json in
+                            json.field("fails", finding.isFailure)
+                            json.field("problem", finding.sentence)
+                            json.field("remedy", finding.remedy)
                         }
                     }
                 }
@@ -164,8 +151,7 @@ extension TopicRules {
     package func table(_ states: [String: TopicState], _ findings: [Finding], hasColours: Bool) -> String {
         var table = TextTable(
             [
-                .init(title: "topic", widthMax: 80), .init(title: "use", widthMax: 40),
-                .init(title: "partitions", isRightAligned: true), .init(title: "state", widthMax: 300),
+                .left("topic", max: 80), .left("use", max: 40), .right("partitions"), .left("state", max: 300),
             ], hasColours: hasColours)
         for (name, use) in topics {
             let count = states[name].map { String($0.partitions) } ?? "-"
@@ -182,5 +168,25 @@ extension TopicRules {
             }
         }
         return table.text
+    }
+}
+
+/// Compares the hub's environment in the settings with the one on the control topic. A process whose settings disagree with the
+/// topic does not start.
+package enum EnvironmentAgreement: Sendable, Hashable {
+    /// Neither the settings nor the topic name an environment.
+    case unnamed
+    /// The topic names no environment yet. `newswire topics --create` or the first process that starts writes it.
+    case unwritten(HubEnvironment)
+    case agreed(HubEnvironment)
+    case disagreed(ours: HubEnvironment?, theirs: HubEnvironment)
+
+    package init(ours: HubEnvironment?, theirs: HubEnvironment?) {
+        self =
+            switch (ours, theirs) {
+            case (nil, nil): .unnamed
+            case (let ours?, nil): .unwritten(ours)
+            case (let ours, let theirs?): ours == theirs ? .agreed(theirs) : .disagreed(ours: ours, theirs: theirs)
+            }
     }
 }

@@ -13,9 +13,8 @@ package enum ControlTable {
     ) -> String {
         var table = TextTable(
             [
-                .init(title: "order", widthMax: 60), .init(title: "since (UTC)"), .init(title: "ends"),
-                .init(title: "by", widthMax: 32), .init(title: "reason", widthMax: 80),
-                .init(title: "not confirmed by", widthMax: 60),
+                .left("order", max: 60), "since (UTC)", "ends", .left("by", max: 32), .left("reason", max: 80),
+                .left("not confirmed by", max: 60),
             ], hasColours: hasColours)
         for order in orders {
             let missing = unconfirmed(order).map(\.replica).joined(separator: ", ")
@@ -52,6 +51,11 @@ package enum ControlTable {
             + "Running processes write the orders in force to it again"
     }
 
+    /// Writes the warning about a control topic that was widened.
+    static func warn(of view: ControlView, _ topic: String) {
+        if let line = width(view, topic) { notice(line) }
+    }
+
     /// A sentence about a process that has been silent for long and has not reported its end.
     package static func silence(_ silent: LifeSigns.Silent) -> String {
         "\(silent.beat.replica) has been silent since \(silent.beat.at.short) UTC by its own clock, and has not said that it ended: it may "
@@ -61,8 +65,7 @@ package enum ControlTable {
     package static func audit(_ lines: [AuditTrail.Line], hasColours: Bool) -> String {
         var table = TextTable(
             [
-                .init(title: "time (UTC)"), .init(title: "what", widthMax: 60), .init(title: "who", widthMax: 40),
-                .init(title: "remarks", widthMax: 100),
+                "time (UTC)", .left("what", max: 60), .left("who", max: 40), .left("remarks", max: 100),
             ], hasColours: hasColours)
         for line in lines {
             let entry = line.entry

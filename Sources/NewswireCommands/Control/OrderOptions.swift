@@ -12,13 +12,10 @@ import PublisherService
 
 /// The options of all commands that give orders.
 struct OrderOptions: ParsableArguments {
-    @OptionGroup var configurationOption: ControlConfigurationOption
-    @Option(help: ArgumentHelp("Why, for those who come after.", valueName: "text"))
-    var reason: String?
-    @Option(help: ArgumentHelp("Who gives the order; by default user@host.", valueName: "name"))
-    var by: String?
-    @Flag(help: "Print the outcome as one JSON object, for programs.")
-    var json = false
+    @OptionGroup var configurationOption: ConfigurationOption
+    @Option(help: .init("Why, for those who come after.", valueName: "text")) var reason: String?
+    @Option(help: .init("Who gives the order; by default user@host.", valueName: "name")) var by: String?
+    @Flag(help: "Print the outcome as one JSON object, for programs.") var json = false
 
     func validate() throws {
         try Self.check(reason, "--reason", bytesMax: Instruction.reasonMax)
@@ -44,6 +41,11 @@ struct OrderOptions: ParsableArguments {
         "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
     }
 
+    /// The configuration, without the hub's key.
+    func settings() throws -> Settings {
+        try configurationOption.settings(leavingOut: ConfigurationOption.publisherSections)
+    }
+
     /// Gives the order and prints its outcome.
     ///
     /// - Parameter afterwards: runs once the order is in force, even if some processes have not answered. It runs without an
@@ -62,9 +64,7 @@ struct OrderOptions: ParsableArguments {
             } catch {
                 throw OrderClient.Refusal.failed(error)
             }
-            if let line = ControlTable.width(client.view, settings.control.topics.control) {
-                Terminal.standardError.plainLine(line)
-            }
+            ControlTable.warn(of: client.view, settings.control.topics.control)
             do {
                 let outcome = try client.give(instruction)
                 let report = OrderReport(outcome.answers, took: outcome.took)
@@ -74,10 +74,10 @@ struct OrderOptions: ParsableArguments {
                     if let line = report.replacement { try Terminal.standardOutput.line(line) }
                 }
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
-                    Terminal.standardError.plainLine(line)
+                    notice(line)
                 }
                 for line in report.missing(audit: settings.control.topics.audit) + report.silent {
-                    Terminal.standardError.plainLine(line)
+                    notice(line)
                 }
                 try finish(report) { () throws(KafkaFailure) in try afterwards(client, outcome) }
                 if !outcome.answers.isComplete { throw ExitCode.failure }
@@ -87,8 +87,7 @@ struct OrderOptions: ParsableArguments {
                 try finish(report) { () throws(KafkaFailure) in try afterwards(client, nil) }
             }
         } catch let refusal as OrderClient.Refusal {
-            Terminal.standardError.plainLine("error: \(refusal.sentence)")
-            throw ExitCode.failure
+            throw CommandFailure(refusal.sentence)
         }
     }
 }
@@ -99,21 +98,8 @@ extension OrderOptions {
         let more = Result(catching: afterwards)
         if json { try Terminal.standardOutput.line(report.json((try? more.get()) ?? { _ in })) }
         if case .failure(let failure) = more {
-            Terminal.standardError.line("error: it was ordered, but what follows has failed. \(failure)")
-            throw ExitCode.failure
+            throw CommandFailure("it was ordered, but what follows has failed. \(failure)")
         }
-    }
-}
-
-/// The option `--config FILE` of commands that do not need the hub's key.
-struct ControlConfigurationOption: ParsableArguments {
-    @OptionGroup var configurationOption: ConfigurationOption
-
-    /// - Throws: an exit with 78, after writing all problems to standard error.
-    func settings() throws -> Settings {
-        let loaded = try ConfigurationOption.load(configurationOption.config, leavingOut: ["hub", "http", "tracing"])
-        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
-        return settings
     }
 }
 
@@ -122,8 +108,7 @@ extension Settings {
     ///
     /// - Throws: an exit with 64, after writing the problem to standard error.
     fileprivate func checked(_ instruction: Instruction) throws -> Instruction {
-        let rules = OrderRules(
-            lanes: engine.lanes.map(\.name), categories: try categoryTable().categories.map(\.name))
+        let rules = OrderRules(lanes: engine.lanes.map(\.name), categories: try categoryTable().categories.map(\.name))
         do throws(OrderProblem) {
             return try rules.checked(instruction)
         } catch {

@@ -157,11 +157,134 @@ extension Gate {
     }
 }
 
-/// A JSON object as one line.
-enum JSONLine {
-    static func text(_ write: (inout JSONWriter) -> Void) -> String {
-        var bytes: [UInt8] = []
-        JSONWriter.write(into: &bytes, write)
-        return String(decoding: bytes, as: UTF8.self)
+/// Reports what readers already have of a recalled story, and what is not known about it.
+package struct RecallReport {
+    private let history: StoryHistory
+    private let doubts: StoryDoubts
+
+    private static let shownMax = 20
+
+    package init(_ history: StoryHistory, _ doubts: StoryDoubts) { (self.history, self.doubts) = (history, doubts) }
+
+    /// The lines for people, without characters that a terminal obeys.
+    package var lines: [String] {
+        let (accepted, unknown) = (history.accepted, history.unknown)
+        var lines = accepted.suffix(Self.shownMax).map { "already accepted: \($0.phrase)" }
+        lines += unknown.suffix(Self.shownMax).map { "may have been accepted, the outcome is unknown: \($0.phrase)" }
+        if lines.isEmpty, history.dropped == 0 { lines.append(nothing) }
+        let more = max(accepted.count - Self.shownMax, 0) + max(unknown.count - Self.shownMax, 0) + history.dropped
+        if more > 0 { lines.append("and \(counted(more, "event")) more: newswire results has all") }
+        if let sentence = doubts.sentence { lines.append(sentence) }
+        return lines.map(\.plain)
+    }
+
+    private var nothing: String {
+        doubts.isEmpty
+            ? "the hub took nothing of it in the last 7 days"
+            : "no result of the last 7 days says that the hub took any of it"
+    }
+}
+
+extension StoryDoubts {
+    /// Says which results may be missing; `nil` without a doubt.
+    package var sentence: String? {
+        var reasons: [String] = []
+        if inFlight > 0 {
+            let them = inFlight == 1 ? "was" : "were"
+            reasons.append("\(counted(inFlight, "request")) \(them) in flight when the recall arrived")
+        }
+        if unanswered > 0 {
+            reasons.append(
+                "\(counted(unanswered, "process", plural: "processes")) \(unanswered == 1 ? "has" : "have") not answered"
+            )
+        } else if isUnheard {
+            reasons.append("no process has answered")
+        }
+        if reasons.isEmpty { return nil }
+        return
+            "more may have been accepted: \(reasons.joined(separator: ", and ")). newswire results shows what is known later"
+    }
+}
+
+extension StoryHistory.Sent {
+    fileprivate var phrase: String { "\(eventID), \(at.short) UTC, for \(readers)" }
+
+    private var readers: String {
+        let all = categories + (hasSingleReaders ? [Replacement.singleReaders] : [])
+        return (isTest ? "testers of " : "") + (all.isEmpty ? "no category" : all.joined(separator: ", "))
+    }
+}
+
+/// Reports the fate of a replacement that was written. It is sent like all news, so a stop delays it too.
+package struct ReplacementReport {
+    private let written: WrittenReplacement
+    private let story: String
+    private let stops: [Order]
+    private let isConfirmed: Bool
+    private let doubts: StoryDoubts
+
+    /// - Parameters:
+    ///   - doubts: what was not known when the recall had been answered.
+    ///   - lanes: the names of the lanes that the replacement was written to.
+    ///   - view: the control topic, read after the recall.
+    package init(
+        _ written: WrittenReplacement, of story: String, lanes: Set<String>, _ view: ControlView, isConfirmed: Bool,
+        _ doubts: StoryDoubts, at wall: Instant
+    ) {
+        self.doubts = written.remaining(doubts)
+        self.written = written
+        self.story = story
+        self.isConfirmed = isConfirmed
+        let categories = Set(written.reach.map { $0.lowercased() })
+        stops = view.standing(at: wall).filter { order in
+            switch order.scope {
+            case .stop(.hub): true
+            case .stop(.lane(let name)): lanes.contains(name)
+            case .stop(.category(let name)): categories.contains(name.lowercased())
+            case .stop, .recall: false
+            }
+        }
+    }
+
+    package var sentence: String {
+        if written.reach.isEmpty { return nothing.plain }
+        let doubt =
+            written.doubtful.isEmpty
+            ? ""
+            : ". It is not known if the hub took \(story) for \(written.doubtful.joined(separator: ", ")) too: nothing is "
+                + "replaced there"
+        return fate + doubt.plain
+    }
+
+    private var nothing: String {
+        if !written.doubtful.isEmpty {
+            return "nothing was replaced, because it is not known if the hub took \(story): the outcome is unknown for "
+                + written.doubtful.joined(separator: ", ")
+        }
+        guard let sentence = doubts.sentence else {
+            return "nothing to replace: the hub took nothing of \(story) in the last 7 days"
+        }
+        return
+            "nothing was replaced: no result of the last 7 days says that the hub took any of \(story), but \(sentence)"
+    }
+
+    private var fate: String {
+        guard let stop = stops.first, case .stop(let gate) = stop.scope else {
+            return
+                (isConfirmed
+                ? "the replacement is on its way to \(readers)"
+                : "the replacement for \(readers) waits on its lane: no process has confirmed that it runs. It expires after a day")
+                .plain
+        }
+        return
+            ("the replacement for \(readers) waits on its lane: \(gate.phrase) was stopped \(FormerOrder(stop).phrase). It is sent "
+            + "once that is resumed, and expires after a day").plain
+    }
+
+    private var readers: String {
+        let categories = written.reach.filter { $0 != Replacement.singleReaders }.joined(separator: ", ")
+        if categories.isEmpty { return Replacement.singleReaders }
+        return "the readers of \(categories)"
+            + (written.reach.contains(Replacement.singleReaders) ? " and to \(Replacement.singleReaders)" : "")
     }
 }

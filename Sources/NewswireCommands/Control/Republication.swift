@@ -1,3 +1,4 @@
+import Backfill
 import ByteText
 import ControlIO
 import EditorialControl
@@ -49,7 +50,7 @@ struct Republication {
         for result in ended {
             guard let id = result.eventID else { continue }
             guard let original = originals[result.source],
-                case .putBack(var record) = redrive.verdict(on: letter(original, result))
+                case .putBack(var record) = redrive.verdict(on: original, of: result)
             else {
                 lost.insert(id)
                 continue
@@ -64,29 +65,13 @@ struct Republication {
 
     private var missing: [ResultRecord] { ended.filter { originals[$0.source] == nil } }
 
-    /// The original in the form of a dead letter of the delivery, which `Redrive` returns to its lane for that platform.
-    private func letter(_ original: SourceRecord, _ result: ResultRecord) -> SourceRecord {
-        var letter = original
-        let ours: Set = [
-            HeaderName.held, HeaderName.outcome, HeaderName.reason, HeaderName.source, HeaderName.truncated,
-        ]
-        letter.headers.removeAll { ours.contains($0.name) }
-        letter.headers += [
-            RecordHeader(HeaderName.outcome, result.outcome.rawValue),
-            RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
-            RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
-        ]
-        return letter
-    }
-
     private mutating func findWhereTheyStood(_ counts: [String: Int]) throws(KafkaFailure) {
         let clock = ContinuousClock()
         let deadline = clock.now + Self.patience
         for (topic, results) in Dictionary(grouping: missing, by: \.source.partition.topic) where counts[topic] != nil {
             let places = Dictionary(grouping: Set(results.map(\.source)), by: \.partition.partition)
                 .mapValues { $0.map(\.offset).sorted() }
-            let reader = try PlaceReader(
-                settings: settings.kafkaSettings, topic: topic, partitions: places.count)
+            let reader = try PlaceReader(settings: settings.kafkaSettings, topic: topic, partitions: places.count)
             try reader.begin(places)
             while !reader.isDone, clock.now < deadline {
                 for event in try reader.next(timeout: .milliseconds(200)) {

@@ -1,3 +1,4 @@
+import Backfill
 import ByteText
 import ControlIO
 import Foundation
@@ -135,8 +136,8 @@ struct Demo: Sendable {
         var bad: [String] = []
         if let path {
             var publication = FilePublication(path: path, topic: Self.topic)
-            var bar = ProgressBar(.standardError, at: .now)
-            let summary = try publication.run(publisher, stop: stop, report: { bad.append($0) }, bar: &bar)
+            let bar = ProgressBar(.standardError, at: .now)
+            let summary = try publication.run(publisher, stop: stop, bar: bar) { bad.append($0) }
             bar.clear()
             if summary.bad > bad.count { bad.append("and \(grouped(summary.bad - bad.count)) more") }
         } else {
@@ -167,7 +168,7 @@ struct Demo: Sendable {
         let review = EventReview()
         var items: [EventFileItem] = []
         var splitter = EventFileSplitter(.ndjson)
-        splitter.feed(SampleEvents.ndjson.utf8, into: &items)
+        splitter.feed(Array(SampleEvents.ndjson.utf8)[...], into: &items)
         splitter.finish(into: &items)
         return try items.map { item in
             let (event, bytes) = try review.event(item).get()

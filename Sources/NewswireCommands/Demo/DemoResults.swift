@@ -8,14 +8,10 @@ struct DemoSummary {
     /// The number of notifications that the hub counted as accepted.
     let received: Int
 
-    init(_ results: ResultTally.State, received: Int) {
-        self.results = results
-        self.received = received
-    }
+    init(_ results: ResultTally.State, received: Int) { (self.results, self.received) = (results, received) }
 
     func text(_ output: StandardOutput) -> String {
-        var table = TextTable(
-            [.init(title: "outcome"), .init(title: "events", isRightAligned: true)], hasColours: output.hasColours)
+        var table = TextTable(["outcome", .right("events")], hasColours: output.hasColours)
         for outcome in Outcome.allCases {
             guard let count = results.outcomes[outcome] else { continue }
             table.add([.init(outcome.rawValue, colour: outcome.colour), .init(grouped(count))])

@@ -114,7 +114,7 @@ actor DeviceInbox {
         if reply.status == 404, root?["error"] != nil { return false }
         guard reply.status == 200, let delivered = root?["delivered"] as? Int else {
             if !isSilent {
-                Terminal.standardError.line(
+                notice(
                     "this hub is not the emulator, or not on this machine: the device can register, but its notifications "
                         + "cannot be shown here")
             }

@@ -29,7 +29,22 @@ package struct DeviceNotification: Sendable {
         guard let number = delivery["number"] as? Int, let platform = delivery["platform"] as? String else {
             return nil
         }
-        isQuiet = Self.isQuiet(body, platform)
+        let root = (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
+        let (aps, content) = (root["aps"] as? [String: Any], root["message"] as? [String: Any])
+        let data = platform == "fcmv1" ? content?["data"] as? [String: Any] ?? [:] : root
+        if platform == "windows" {
+            isQuiet = body.contains(#"<audio silent="true""#)
+            (category, text) = Self.windows(body)
+        } else {
+            isQuiet = data["quiet"] as? String == "true" || aps?["interruption-level"] as? String == "passive"
+            let shown: Any? =
+                switch platform {
+                case "apple": aps?["alert"]
+                case "fcmv1": content?["notification"] ?? data["message"]
+                default: root["message"] ?? root
+                }
+            (category, text) = (data["category"] as? String, Self.text(shown) ?? body)
+        }
         if isQuiet { delivery["quiet"] = true }
         guard
             let written = try? JSONSerialization.data(
@@ -40,7 +55,6 @@ package struct DeviceNotification: Sendable {
         isShown = delivery["outcome"] as? String == "Success"
         json = String(decoding: written, as: UTF8.self)
         message = delivery["messageId"] as? String ?? ""
-        (category, text) = platform == "windows" ? Self.windows(body) : Self.object(body, platform)
     }
 
     /// The delivery as `10:15:02  World  Breaking World News : …`, without control characters.
@@ -53,30 +67,6 @@ package struct DeviceNotification: Sendable {
                 let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
                 return isControl ? " " : character
             })
-    }
-
-    private static func isQuiet(_ body: String, _ platform: String) -> Bool {
-        if platform == "windows" { return body.contains(#"<audio silent="true""#) }
-        let root = (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
-        let data = platform == "fcmv1" ? (root["message"] as? [String: Any])?["data"] as? [String: Any] ?? [:] : root
-        let level = (root["aps"] as? [String: Any])?["interruption-level"] as? String
-        return data["quiet"] as? String == "true" || level == "passive"
-    }
-
-    private static func object(_ body: String, _ platform: String) -> (String?, String) {
-        let root = (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
-        var shown: Any?
-        var data = root
-        switch platform {
-        case "apple":
-            shown = (root["aps"] as? [String: Any])?["alert"]
-        case "fcmv1":
-            let message = root["message"] as? [String: Any] ?? [:]
-            data = message["data"] as? [String: Any] ?? [:]
-            shown = message["notification"] ?? data["message"]
-        default: shown = root["message"] ?? root
-        }
-        return (data["category"] as? String, text(shown) ?? body)
     }
 
     /// The shown text, which is either one string or a title and a body.

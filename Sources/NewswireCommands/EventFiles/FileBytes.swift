@@ -72,7 +72,7 @@ final class FileBytes {
             compression = Compression(beginning: input)
             if let compression {
                 decompressor = compression.makeDecompressor()
-                if decompressor == nil { throw Failure(description: "\(name): there is no memory to decompress it") }
+                if decompressor == nil { throw Failure("\(name): there is no memory to decompress it") }
             }
         }
         guard let decompressor else { return try plain() }
@@ -92,9 +92,7 @@ final class FileBytes {
                 used = 0
                 if isAtEnd {
                     guard decompressor.isAtEnd else {
-                        throw Failure(
-                            description:
-                                "\(name): ends in the middle of its compressed data: it is incomplete")
+                        throw Failure("\(name): ends in the middle of its compressed data: it is incomplete")
                     }
                     return []
                 }
@@ -121,7 +119,7 @@ final class FileBytes {
             }
         }
         if let damage {
-            throw Failure(description: "\(name): is damaged: its compressed data cannot be read (\(damage.reason))")
+            throw Failure("\(name): is damaged: its compressed data cannot be read (\(damage.reason))")
         }
         mayHoldMore = piece.count == Self.pieceLength
         return piece
@@ -146,7 +144,7 @@ final class FileBytes {
             if count < 0 {
                 if error == EINTR { continue }
                 if error == EAGAIN { return false }
-                throw Failure(description: "\(name): reading failed before the end: \(Failure.text(error))")
+                throw Failure("\(name): reading failed before the end: \(Failure.text(error))")
             }
             isAtEnd = count == 0
             bytesRead += count
@@ -165,7 +163,7 @@ extension EventFile.Failure {
             case EISDIR: "is a folder; name the files in it"
             default: "cannot be read: \(Self.text(error))"
             }
-        self.init(description: "\(path): \(reason)")
+        self.init("\(path): \(reason)")
     }
 
     /// The system's description of an error number.

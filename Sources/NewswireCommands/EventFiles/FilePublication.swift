@@ -1,7 +1,9 @@
+package import Backfill
 import ByteText
 package import KafkaIO
-import KafkaModel
+package import KafkaModel
 package import NewsModel
+import PublisherService
 
 /// Publishes the events of one file to a topic.
 package struct FilePublication {
@@ -19,10 +21,7 @@ package struct FilePublication {
         package init(
             published: Int = 0, bad: Int = 0, resumed: Int = 0, skipped: Int = 0, isInterrupted: Bool = false
         ) {
-            self.published = published
-            self.bad = bad
-            self.resumed = resumed
-            self.skipped = skipped
+            (self.published, self.bad, self.resumed, self.skipped) = (published, bad, resumed, skipped)
             self.isInterrupted = isInterrupted
         }
 
@@ -30,7 +29,8 @@ package struct FilePublication {
         var isEmpty: Bool { self == Summary() }
     }
 
-    let path: String
+    /// The path of the file; `-` for standard input.
+    var path: String
     let format: EventFileFormat?
     let topic: String
     /// The progress of the file; `nil` to keep no progress.
@@ -59,9 +59,7 @@ package struct FilePublication {
     static let silenceMax = Duration.seconds(60)
 
     package init(path: String, format: EventFileFormat? = nil, topic: String) {
-        self.path = path
-        self.format = format
-        self.topic = topic
+        (self.path, self.format, self.topic) = (path, format, topic)
         selection = EventSelection(review, start: .distantPast)
     }
 
@@ -70,16 +68,45 @@ package struct FilePublication {
     /// - Parameter publisher: skips refused records. After an interruption or a failure it accepts no further record.
     /// - Throws: `KafkaFailure` or `EventFile.Failure`, after saving the progress.
     package mutating func run(
-        _ publisher: RecordPublisher, stop: StopFlag, report: (String) -> Void, bar: inout ProgressBar
+        _ publisher: RecordPublisher, stop: StopFlag, bar: ProgressBar, report: @escaping (String) -> Void
     ) throws -> Summary {
-        let publication = self
-        return try withoutActuallyEscaping(report) { report in
-            var run = try FileRun(publication, publisher, stop, report, bar)
-            defer {
-                bar = run.bar
-                selection = run.selection
+        var run = try FileRun(self, publisher, stop, bar, report)
+        defer { selection = run.state.selection }
+        return try run.run()
+    }
+}
+
+/// The wall clock, and a way to wait until one of its times.
+package struct PublishClock: Sendable {
+    package var now: @Sendable () -> Instant
+    /// Returns at the given time, or earlier if the flag is raised.
+    package var wait: @Sendable (Instant, StopFlag) -> Void
+
+    package init(now: @escaping @Sendable () -> Instant, wait: @escaping @Sendable (Instant, StopFlag) -> Void) {
+        (self.now, self.wait) = (now, wait)
+    }
+
+    package static let system = PublishClock(
+        now: { ServiceClock().now.wall },
+        wait: { time, stop in stop.wait(until: .now + (time - ServiceClock().now.wall)) })
+}
+
+extension EventsOnTopic {
+    /// The precision of publishers' clocks and of brokers' search by time.
+    private static let slack = Duration.seconds(2)
+
+    /// Reads the events of a run that were written since a time. Blocks.
+    ///
+    /// - Throws: an error if the topic cannot be read.
+    package init(
+        _ settings: KafkaSettings, topic: String, run: String, since: Instant, stop: StopFlag
+    ) throws(KafkaFailure) {
+        self.init()
+        let reader = try TopicReader(settings: settings, topic: topic, from: .time(since - Self.slack))
+        while !reader.isAtEnd, !stop.isRaised {
+            for read in try reader.next() where RunSource.run(of: read.record) == run {
+                if let value = read.record.value { add(value) }
             }
-            return try run.run()
         }
     }
 }

@@ -1,3 +1,4 @@
+import Backfill
 import ByteText
 import KafkaIO
 import KafkaModel
@@ -10,26 +11,16 @@ struct FileRun {
     let publisher: RecordPublisher
     private let stop: StopFlag
     let report: (String) -> Void
+    let bar: ProgressBar
     let clock = ContinuousClock()
-    /// The progress of an earlier command.
-    private let earlier: PublishProgress
     let acknowledgedBefore: Int
     private let stamp: FileStamp?
 
-    var bar: ProgressBar
-    private(set) var selection: EventSelection
+    var state: PublicationState
     var summary = FilePublication.Summary()
-    var walk: PublishWalk
     var silence: Silence
     var savedAt: ContinuousClock.Instant
-    /// Records sent by a time. Once all of them are answered for, the progress covers everything before that time.
-    var sentBefore: (count: Int, at: Instant)
-    /// Events that an earlier command wrote last and that were not met again yet. `missed` counts other events since then.
-    var onTopic = EventsOnTopic()
-    private var missed = 0
 
-    /// A publisher's default number of records in flight. After that many events in a row not on the topic, no later one is.
-    private static let underWayMax = 100_000
     /// The time between saves, except before the first one.
     static let saveInterval = Duration.seconds(1)
     private static let firstSave = Duration.milliseconds(100)
@@ -44,31 +35,27 @@ struct FileRun {
     }
 
     init(
-        _ publication: FilePublication, _ publisher: RecordPublisher, _ stop: StopFlag,
-        _ report: @escaping (String) -> Void, _ bar: ProgressBar
+        _ publication: FilePublication, _ publisher: RecordPublisher, _ stop: StopFlag, _ bar: ProgressBar,
+        _ report: @escaping (String) -> Void
     ) throws {
-        self.publication = publication
-        selection = publication.selection
-        self.publisher = publisher
-        self.stop = stop
-        self.report = report
-        self.bar = bar
+        (self.publication, self.publisher, self.stop) = (publication, publisher, stop)
+        (self.bar, self.report) = (bar, report)
         file = try EventFile(path: publication.path, format: publication.format)
-        earlier = publication.progress?.earlier ?? PublishProgress(topic: publication.topic)
-        walk = PublishWalk(publication.progress?.current ?? earlier)
+        state = PublicationState(
+            publication.progress?.earlier ?? PublishProgress(topic: publication.topic),
+            current: publication.progress?.current, selection: publication.selection, sent: publisher.published,
+            at: publication.wall.now())
         // Taken before the first byte is read, so that any later change differs from it.
         stamp = publication.progress.flatMap { _ in FileStamp(of: publication.path) }
         acknowledgedBefore = publisher.acknowledged
         silence = Silence(acknowledged: publisher.acknowledged, since: clock.now)
         savedAt = clock.now - Self.saveInterval + Self.firstSave
-        sentBefore = (publisher.published, publication.wall.now())
     }
 
     mutating func run() throws -> FilePublication.Summary {
-        summary.resumed = earlier.published
         do {
             try verify()
-            if !stop.isRaised { walk.identify(stamp) }
+            if !stop.isRaised { state.identify(stamp) }
             findOnTopic()
             try publishAll()
             if !summary.isInterrupted { try awaitAnswers() }
@@ -79,6 +66,7 @@ struct FileRun {
         }
         if summary.isInterrupted { conclude(waiting: publication.waitMax) }
         summary.published = publisher.acknowledged - acknowledgedBefore
+        (summary.resumed, summary.skipped) = (state.resumed, state.skipped)
         return summary
     }
 
@@ -87,43 +75,40 @@ struct FileRun {
         // The beginning and the end of a changed file may come from different versions.
         guard file.isUnchanged else {
             throw EventFile.Failure(
-                description:
-                    "\(file.name): was changed while it was read; \(advice("compares it and publishes the rest"))")
+                "\(file.name): was changed while it was read; \(advice("compares it and publishes the rest"))")
         }
         try save()
     }
 
     /// Checks that the part published by an earlier command is unchanged. Reads it, and sends nothing.
-    private mutating func verify() throws {
+    private func verify() throws {
+        let earlier = state.earlier
         guard earlier.last > 0 else { return }
         // A mended line may change the file anywhere. The comparison below detects any other change.
         if earlier.absent.isEmpty, let difference = earlier.input?.difference(publication.path) {
             throw changed("\(difference), and")
         }
         let file = try EventFile(path: publication.path, format: publication.format)
-        var (number, sum) = (0, 0 as UInt64)
+        var part = PublishedPart(earlier)
         reading: while let items = try file.next() {
             bar.draw(share: file.share, events: 0, at: clock.now)
             for item in items {
                 if stop.isRaised { return }
                 if case .broken = item.content { break reading }
-                number += 1
-                if earlier.isDone(number) { sum &+= item.fingerprint(number) }
-                if number == earlier.last { break reading }
+                part.read(item)
+                if part.isRead { break reading }
             }
         }
-        guard number == earlier.last, sum == earlier.fingerprint else {
-            throw changed("has changed in the part of which")
-        }
+        if !part.isUnchanged { throw changed("has changed in the part of which") }
     }
 
     /// Finds the events that an earlier command wrote but could not record before it was killed.
     private mutating func findOnTopic() {
         guard publication.progress?.earlier != nil, let find = publication.findOnTopic,
-            let since = earlier.coveredUntil ?? earlier.begunAt
+            let since = state.unrecordedSince
         else { return }
         do {
-            onTopic = try find(Instant(milliseconds: since))
+            state.found(try find(since))
         } catch {
             tell(
                 "\(file.name): what an earlier command wrote last cannot be looked for, and may be published twice: \(error)"
@@ -131,36 +116,18 @@ struct FileRun {
         }
     }
 
-    private mutating func isOnTopic(_ event: [UInt8]) -> Bool {
-        if onTopic.isEmpty { return false }
-        if onTopic.take(event) {
-            missed = 0
-            return true
-        }
-        missed += 1
-        if missed >= Self.underWayMax { onTopic = EventsOnTopic() }
-        return false
-    }
-
     private func changed(_ what: String) -> EventFile.Failure {
         EventFile.Failure(
-            description:
-                "\(file.name): \(what) \(counted(earlier.published, "event was", plural: "events were")) published. Restore it (a bad line may be mended, not removed) and run the same command again, or put only what is new into a file of its own; to forget what was published, remove \(ProgressFile.path(for: publication.path))"
+            "\(file.name): \(what) \(counted(state.earlier.published, "event was", plural: "events were")) published. Restore it (a bad line may be mended, not removed) and run the same command again, or put only what is new into a file of its own; to forget what was published, remove \(ProgressFile.path(for: publication.path))"
         )
     }
 
     private mutating func publishAll() throws {
-        var number = 0
         while let items = try file.next() {
             for item in items {
                 if stop.isRaised { break }
                 if case .broken(let reason) = item.content { throw complaint(item.line, reason) }
-                number += 1
-                if !earlier.isDone(number) {
-                    try take(item, number)
-                } else if selection.needsAllItems {
-                    _ = selection.choose(item)
-                }
+                try publish(item)
             }
             if stop.isRaised {
                 summary.isInterrupted = true
@@ -172,18 +139,9 @@ struct FileRun {
         }
     }
 
-    private mutating func take(_ item: EventFileItem, _ number: Int) throws {
-        let fingerprint = item.fingerprint(number)
-        switch selection.choose(item) {
-        case .event(let event, let bytes):
-            let record = publication.review.record(event, bytes, topic: publication.topic)
-            guard walk.canPublish(number) else {
-                return try bad(number, fingerprint, item.line, "too many lines were mended; publish it in another file")
-            }
-            if isOnTopic(bytes) {
-                summary.resumed += 1
-                return walk.there(number, fingerprint)
-            }
+    private mutating func publish(_ item: EventFileItem) throws {
+        switch state.decide(item) {
+        case .write(let event, let bytes):
             if let most = publication.recordsMax, publisher.published >= most {
                 throw complaint(
                     item.line,
@@ -192,18 +150,16 @@ struct FileRun {
             try awaitHours()
             if let pace = publication.pace { stop.wait(until: pace.due(after: publisher.published)) }
             do {
-                guard try put(record) else { return }
-                walk.sent(index: publisher.published - 1, number: number, line: item.line, fingerprint)
+                guard try put(publication.review.record(event, bytes, topic: publication.topic)) else { return }
+                state.sent(index: publisher.published - 1)
             } catch let failure as KafkaFailure where failure.code == "MSG_SIZE_TOO_LARGE" {
-                try bad(number, fingerprint, item.line, "\(failure)")
+                try complain(state.reject("\(failure)"))
             }
-        case .bad(let complaint): try bad(number, fingerprint, complaint.line, complaint.reason)
-        case .skipped:
-            summary.skipped += 1
-            walk.skipped(number, fingerprint)
+        case .bad(let complaint): try complain(complaint)
+        case .done: break
         }
         // The clock is read only now and then, because that costs as much as a short line.
-        if number.isMultiple(of: 64) || publication.pace != nil { try tick() }
+        if state.number.isMultiple(of: 64) || publication.pace != nil { try tick() }
     }
 
     /// Waits until events may be written, or until the flag is raised. Applies the broker's answers meanwhile.
@@ -246,5 +202,117 @@ struct FileRun {
         }
         try publisher.flush()
         try answers()
+    }
+}
+
+/// Handles bad items and the broker's answers.
+extension FileRun {
+    // MARK: Bad items
+
+    mutating func complain(_ complaint: EventReview.Complaint) throws {
+        summary.bad += 1
+        let failure = self.complaint(complaint.line, complaint.reason)
+        if publication.isStrict { throw failure }
+        if summary.bad <= FilePublication.complaintsShown { tell(failure.description) }
+    }
+
+    func complaint(_ line: Int, _ reason: String) -> EventFile.Failure {
+        EventFile.Failure("\(file.name):\(line): \(reason)")
+    }
+
+    func tell(_ text: String) {
+        bar.clear()
+        report(text)
+    }
+
+    /// A sentence about what the same command does when it is given again.
+    func advice(_ does: String) -> String {
+        publication.progress != nil
+            ? "the same command \(does)" : "no position is kept: the same command starts again from the beginning"
+    }
+
+    // MARK: The broker's answers
+
+    /// Does periodic work: draws the bar, applies answers, saves progress, and checks for silence of the broker.
+    mutating func tick() throws {
+        let (now, publication) = (clock.now, publication)
+        bar.draw(share: file.share, events: publisher.acknowledged - acknowledgedBefore, at: now) { work in
+            guard let schedule = publication.schedule else { return work }
+            let wall = publication.wall.now()
+            return schedule.end(of: work, from: wall) - wall
+        }
+        try answers()
+        if savedAt.duration(to: now) > Self.saveInterval {
+            savedAt = now
+            try save()
+        }
+        try listen(at: now)
+    }
+
+    mutating func answers() throws {
+        for refusal in publisher.takeRefused() {
+            guard let line = state.refused(index: refusal.index) else { continue }
+            try complain(.init(line: line, reason: "the broker refuses it: \(refusal.failure)"))
+        }
+        state.settle(before: publisher.contiguous)
+    }
+
+    /// - Throws: the reason, if the broker has not answered for too long.
+    private mutating func listen(at now: ContinuousClock.Instant) throws(KafkaFailure) {
+        let waiting = publisher.waiting
+        if waiting == 0 || publisher.acknowledged != silence.acknowledged {
+            silence = Silence(acknowledged: publisher.acknowledged, since: now)
+            return
+        }
+        let silent = silence.since.duration(to: now)
+        if silent > FilePublication.silenceMax {
+            silence.isOver = true
+            throw publisher.silence
+        }
+        if silent > FilePublication.silenceToTell, !silence.isTold {
+            silence.isTold = true
+            tell("waiting for the broker to acknowledge \(counted(waiting, "event"))")
+        }
+    }
+
+    mutating func save() throws(EventFile.Failure) {
+        guard let file = publication.progress, file.current != state.progress else { return }
+        state.cover(answered: publisher.contiguous, sent: publisher.published, at: publication.wall.now())
+        try file.save(state.progress)
+    }
+
+    /// Waits up to `limit` for records in flight, abandons the rest, and saves what is certain.
+    mutating func conclude(waiting limit: Duration) {
+        let deadline = clock.now + limit
+        try? save()
+        while !publisher.settle(within: .milliseconds(100)), clock.now < deadline {
+            try? answers()
+            try? save()
+        }
+        let unknown = publisher.abandon()
+        try? answers()
+        var repeated = state.conclude(publisher.isAcknowledged)
+        do {
+            try save()
+        } catch {
+            tell("\(error)")
+            repeated = max(repeated, state.progress.published - (publication.progress?.current?.published ?? 0))
+        }
+        summary.published = publisher.acknowledged - acknowledgedBefore
+        if unknown > 0 {
+            tell(
+                "\(file.name): the broker did not answer for \(counted(unknown, "event")): each may be on the topic or not; \(advice("publishes them again"))"
+            )
+        }
+        if repeated > 0 {
+            tell(
+                "\(file.name): \(counted(repeated, "event")) on the topic could not be recorded; the same command publishes them again"
+            )
+        }
+        // Without any event on the topic there is nothing to continue.
+        let stored = publication.progress != nil ? state.progress.published : summary.published
+        if stored + unknown == 0, !summary.isInterrupted { return }
+        let ending = summary.isInterrupted ? "interrupted" : "stopped"
+        tell("\(file.name): \(ending) with \(counted(stored, "event")) on the topic; \(advice("publishes the rest"))")
     }
 }

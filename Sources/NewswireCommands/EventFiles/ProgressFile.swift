@@ -1,4 +1,6 @@
+package import Backfill
 import Foundation
+import HTTPServing
 import KafkaModel
 
 /// Keeps the progress of a file beside it, in `FILE.newswire-progress`, which is locked until this object is released.
@@ -58,17 +60,14 @@ package final class ProgressFile {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
             guard descriptor >= 0 else {
                 if errno == EMFILE || errno == ENFILE {
-                    throw Failure(description: "\(file): too many files at once; publish them in several commands")
+                    throw Failure("\(file): too many files at once; publish them in several commands")
                 }
-                throw Failure(
-                    description:
-                        "\(path): cannot be written: \(Failure.text(errno)); \(Self.remedy)"
-                )
+                throw Failure("\(path): cannot be written: \(Failure.text(errno)); \(Self.remedy)")
             }
             // Some network file systems have no locks, so nothing detects a second command there.
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
                 close(descriptor)
-                throw Failure(description: "\(file): is being published by another command; wait for its end")
+                throw Failure("\(file): is being published by another command; wait for its end")
             }
             // Another command may have removed the file between opening and locking.
             var (ours, current) = (stat(), stat())
@@ -89,8 +88,7 @@ package final class ProgressFile {
         let places = bytes.prefix(max(count, 0)).split(separator: UInt8(ascii: "\n")).compactMap(read)
         guard let newest = places.max(by: { $0.sequence < $1.sequence }) else {
             throw Failure(
-                description:
-                    "\(path): cannot be read: it was damaged, or not written by this version of newswire. Nothing was published. If no event of \(file) is on the topic yet, remove it"
+                "\(path): cannot be read: it was damaged, or not written by this version of newswire. Nothing was published. If no event of \(file) is on the topic yet, remove it"
             )
         }
         return newest
@@ -120,7 +118,7 @@ package final class ProgressFile {
             do throws(Failure) {
                 try write(progress)
             } catch {
-                throw Failure(description: "\(error); \(Self.remedy)")
+                throw Failure("\(error); \(Self.remedy)")
             }
         }
         try write(progress)
@@ -145,7 +143,7 @@ package final class ProgressFile {
     }
 
     private func failure(_ reason: String) -> Failure {
-        Failure(description: "\(path): the position cannot be saved: \(reason)")
+        Failure("\(path): the position cannot be saved: \(reason)")
     }
 
     /// Removes the progress, so that the next command starts again from the beginning.
@@ -166,14 +164,18 @@ final class PublishProgresses {
     ///   - fresh: the progress of a file at its beginning.
     ///   - isRunNamed: true if only the run of `fresh` may be continued.
     init(_ paths: [String], fresh: PublishProgress, isRunNamed: Bool = false) throws(EventFile.Failure) {
-        Self.allowManyFiles()
+        // An archive may have thousands of files, each locked.
+        OpenFiles.raiseLimit()
         do throws(EventFile.Failure) {
             for path in paths {
                 let file = try ProgressFile(for: path)
                 files[path] = file
                 if let earlier = file.earlier {
-                    try Self.check(earlier, fresh, path)
-                    try check(run: earlier.run, isRunNamed ? fresh.run : nil, path)
+                    let run = isRunNamed ? fresh.run : self.earlier?.run
+                    if let obstacle = earlier.obstacle(to: fresh, run: run) {
+                        throw EventFile.Failure(
+                            "\(path): \(obstacle), or remove \(ProgressFile.path(for: path)) to forget how far it got")
+                    }
                 } else {
                     try file.save(fresh)
                 }
@@ -195,15 +197,6 @@ final class PublishProgresses {
         }
     }
 
-    /// Checks that a file belongs to the same run as the other files.
-    private func check(run: String?, _ named: String?, _ path: String) throws(EventFile.Failure) {
-        guard let run, let other = named ?? earlier?.run, other != run else { return }
-        throw EventFile.Failure(
-            description:
-                "\(path): was partly published as run \(run), and not \(other); finish that run first, or remove \(ProgressFile.path(for: path)) to forget how far it got"
-        )
-    }
-
     var isEmpty: Bool { files.isEmpty }
 
     subscript(path: String) -> ProgressFile? { files[path] }
@@ -223,24 +216,48 @@ final class PublishProgresses {
         for file in files.values where file.current?.published ?? 0 == 0 { file.remove() }
         files = [:]
     }
+}
 
-    private static func check(
-        _ earlier: PublishProgress, _ fresh: PublishProgress, _ path: String
-    ) throws(EventFile.Failure) {
-        let isElsewhere = earlier.cluster != nil && fresh.cluster != nil && earlier.cluster != fresh.cluster
-        if earlier.topic == fresh.topic, !isElsewhere { return }
-        let place = "topic \(earlier.topic)" + (isElsewhere ? " of another Kafka cluster" : "")
-        throw EventFile.Failure(
-            description:
-                "\(path): was partly published to \(place) by a command that did not finish; finish it first, or remove \(ProgressFile.path(for: path)) to forget how far it got"
-        )
+extension FileStamp {
+    private static let endLength = 64 << 10
+
+    /// - Parameter size: the number of bytes that count, from the first on; `nil` for all.
+    /// - Returns: `nil` if the file is not a plain file, is shorter than `size`, or cannot be read.
+    package init?(of path: String, size: Int? = nil) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let whole = Int(status.st_size)
+        let size = size ?? whole
+        let length = min(size, Self.endLength)
+        guard size >= 0, size <= whole, let head = Self.hash(descriptor, at: 0, length),
+            let tail = Self.hash(descriptor, at: size - length, length)
+        else { return nil }
+        let changedAt =
+            Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue
+            &+ Int64(status.st_mtim.tv_nsec)
+        self.init(size: size, changedAt: changedAt, head: head, tail: tail)
     }
 
-    /// Raises the limit of open files: an archive may have thousands, each locked. The usual 1,024 exists for `select`.
-    private static func allowManyFiles() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    private static func hash(_ descriptor: Int32, at offset: Int, _ length: Int) -> UInt64? {
+        var bytes = [UInt8](repeating: 0, count: length)
+        var done = 0
+        while done < length {
+            let count = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress.map { $0 + done }, length - done, off_t(offset + done))
+            }
+            guard count > 0 else { return nil }
+            done += count
+        }
+        var fingerprint = Fingerprint()
+        fingerprint.mix(bytes)
+        return fingerprint.value
+    }
+
+    /// The reason why the file at the path cannot be this one with something appended; `nil` if it can.
+    func difference(_ path: String) -> String? {
+        difference(from: FileStamp(of: path)) { FileStamp(of: path, size: size) }
     }
 }

@@ -1,3 +1,4 @@
+import Backfill
 import ByteText
 package import NewsModel
 package import NewswireSettings
@@ -29,7 +30,7 @@ package struct EventExplanation: Sendable {
         package init(_ settings: Settings, lane: Int, at wall: Instant, showsUsers: Bool = false) throws {
             users = settings.policy.users
             self.showsUsers = showsUsers
-            rehearsal = try EngineRehearsal(settings, lane: lane, at: wall)
+            rehearsal = EngineRehearsal(settings.engine, try settings.contentRules(), lane: lane, at: wall)
             self.lane = settings.engine.lanes[lane].name
         }
 
@@ -77,7 +78,7 @@ package struct EventExplanation: Sendable {
     // MARK: For programs
 
     package var json: String {
-        let bytes = JSONWriter.object { json in
+        JSONLine.object { json in
             if let eventID { json.field("eventId", eventID) } else { json.null("eventId") }
             json.field("outcome", outcome.rawValue)
             json.field("because", because)
@@ -110,7 +111,6 @@ package struct EventExplanation: Sendable {
                 }
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private var routing: [ResultRecord.Reason] { results.first?.routing ?? [] }

@@ -43,7 +43,9 @@ struct ExplainedSource {
 
     /// The reason why nothing can be explained, in one sentence.
     struct Failure: Error, CustomStringConvertible {
-        var description: String
+        let description: String
+
+        init(_ description: String) { self.description = description }
     }
 
     func read(contact: String?) async throws(Failure) -> FeedDocument {
@@ -64,17 +66,17 @@ struct ExplainedSource {
             await fetcher.close()
             switch AnswerVerdict(result, to: request, at: Self.now) {
             case .changed(let document, _): return document
-            case .failed(let trouble): throw Failure(description: trouble.detail)
-            case .wait(_, _, let trouble): throw Failure(description: trouble.detail)
-            case .gone: throw Failure(description: "the publisher says that the feed is gone for good (410)")
-            case .unchanged, .canceled: throw Failure(description: "there was no answer")
+            case .failed(let trouble): throw Failure(trouble.detail)
+            case .wait(_, _, let trouble): throw Failure(trouble.detail)
+            case .gone: throw Failure("the publisher says that the feed is gone for good (410)")
+            case .unchanged, .canceled: throw Failure("there was no answer")
             }
         } catch let failure as Failure {
             throw failure
         } catch let failure as FetchFailure {
-            throw Failure(description: failure.detail)
+            throw Failure(failure.detail)
         } catch {
-            throw Failure(description: "\(error)")
+            throw Failure("\(error)")
         }
     }
 
@@ -83,39 +85,22 @@ struct ExplainedSource {
     // MARK: A file
 
     private func readFile() throws(Failure) -> FeedDocument {
-        let bytes = try Self.bytes(of: text)
+        let bytes: [UInt8]
+        do {
+            bytes = try SettingsFile.bytes(of: text, max: FeedLimits.document)
+        } catch {
+            let reason =
+                switch error {
+                case .missing: "does not exist; an address begins with http:// or https://"
+                case .tooLarge: "is larger than \(FeedLimits.document >> 20) MiB, the most that is read of a feed"
+                default: "cannot be read"
+                }
+            throw Failure("the file \(reason)")
+        }
         do {
             return try FeedReader.read(bytes, from: DocumentSource(address: rules.url, zoneMinutes: rules.zoneMinutes))
         } catch {
-            throw Failure(description: error.detail)
+            throw Failure(error.detail)
         }
-    }
-
-    /// Reads at most one byte more than the bound, so that an endless device or pipe does no harm.
-    private static func bytes(of path: String) throws(Failure) -> [UInt8] {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw Failure(description: "the file does not exist; an address begins with http:// or https://")
-        }
-        guard !isFolder.boolValue, let file = FileHandle(forReadingAtPath: path) else {
-            throw Failure(description: "the file cannot be read")
-        }
-        defer { try? file.close() }
-        var bytes = Data()
-        do {
-            while bytes.count <= FeedLimits.document,
-                let more = try file.read(upToCount: FeedLimits.document + 1 - bytes.count), !more.isEmpty
-            {
-                bytes.append(more)
-            }
-        } catch {
-            throw Failure(description: "the file cannot be read")
-        }
-        guard bytes.count <= FeedLimits.document else {
-            throw Failure(
-                description: "the file is larger than \(FeedLimits.document >> 20) MiB, the most that is read of a feed"
-            )
-        }
-        return Array(bytes)
     }
 }

@@ -22,7 +22,7 @@ package struct FeedExplanation: Sendable {
         decisions.map { decision in
             let entry = entry(of: decision)
             let event = decision.event
-            let bytes = JSONWriter.object { json in
+            return JSONLine.object { json in
                 json.field("id", decision.id.isEmpty ? nil : decision.id)
                 json.field("story", event?.orderKey)
                 json.field("version", event?.version?.text)
@@ -37,7 +37,6 @@ package struct FeedExplanation: Sendable {
                 json.field("embargoUntil", event?.embargoUntil)
                 json.field("action", Self.word(decision.action))
             }
-            return String(decoding: bytes, as: UTF8.self)
         }
     }
 

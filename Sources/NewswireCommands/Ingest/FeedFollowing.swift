@@ -33,14 +33,11 @@ struct FeedFollowing {
     // MARK: Following
 
     /// - Parameter path: the path of the configuration, which is read again at SIGHUP.
-    func follow(_ path: String, effective: [EffectiveSetting], only feed: String?, threshold: LogThreshold?)
-        async throws
-    {
+    func follow(_ path: String, only feed: String?, threshold: LogThreshold?) async throws {
         let fetcher = try fetcher()
         let service = service(fetcher)
-        let signals = StopSignals { service.finish() }
-        let reload = FeedReload(path, feed: feed, service: service, log: log, threshold: threshold)
-        defer { withExtendedLifetime((signals, reload)) {} }
+        Signals.onStop { service.finish() }
+        SettingsReload(path, "feeds", log).begin(service, only: feed, threshold: threshold)
         log.info(
             "following feeds",
             metadata: [
@@ -86,17 +83,12 @@ struct FeedFollowing {
         }
     }
 
-    /// Serves health, metrics and the page of feeds.
-    ///
-    /// - Returns: `nil` if serving is off, or if the port is not available, because feeds are followed anyway.
+    /// Serves health, metrics and the page of feeds. Feeds are also followed without them.
     private func serveStatus(_ service: IngestService) async -> RunningServer? {
-        guard let listen = settings.ingest.listen else { return nil }
-        let server = FeedStatusServer(StatusServerSettings(host: listen.host, port: listen.port)) {
-            await service.report()
-        }
-        return await ServedStatus.begin(on: listen, page: "page", setting: "ingest.listen", log: log) {
-            () async throws(ListenFailure) in
-            try await server.start()
+        await ServedStatus.begin(on: settings.ingest.listen, page: "page", setting: "ingest.listen", log: log) {
+            listen async throws(ListenFailure) in
+            let settings = StatusServerSettings(host: listen.host, port: listen.port)
+            return try await FeedStatusServer(settings) { await service.report() }.start()
         }
     }
 
@@ -110,8 +102,7 @@ struct FeedFollowing {
         settings.settings.ingest.feeds.webSubURL = nil
         let fetcher = try settings.fetcher()
         let service = settings.service(fetcher)
-        let signals = StopSignals { service.finish() }
-        defer { withExtendedLifetime(signals) {} }
+        Signals.onStop { service.finish() }
         async let polled = service.pollOnce()
         let running = Task { try await service.run() }
         // If Kafka is not available, nothing is polled, and `run` throws the reason.

@@ -1,12 +1,16 @@
 package import Feeds
+package import Foundation
 package import NewsModel
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// The table of feeds and their states that `newswire ingest --status` shows.
 package enum FeedTable {
-    private static let columns = [
-        TextTable.Column(title: "FEED", widthMax: 32), TextTable.Column(title: "STATE", widthMax: 20),
-        TextTable.Column(title: "LAST SUCCESS"), TextTable.Column(title: "LAST NEW"),
-        TextTable.Column(title: "WEBSUB", widthMax: 12), TextTable.Column(title: "NEXT POLL AND WHY", widthMax: 160),
+    private static let columns: [TextTable.Column] = [
+        .left("FEED", max: 32), .left("STATE", max: 20), "LAST SUCCESS", "LAST NEW", .left("WEBSUB", max: 12),
+        .left("NEXT POLL AND WHY", max: 160),
     ]
 
     /// - Parameter statuses: in any order; the newest problem comes first.
@@ -49,8 +53,7 @@ package enum FeedTable {
             status.isQuiet ? status.usualGap.map { "strangely quiet: usually something new every \(words($0))" } : nil
         let heldBack = status.heldBack.flatMap { $0 > 0 ? "\($0) held back by limits, sent later" : nil }
         return [status.state.detail, heldBack, quiet, status.movedTo.map { "moved for good: set url to \($0)" }]
-            .compactMap(
-                \.self)
+            .compactMap(\.self)
     }
 
     private static func past(_ instant: Instant?, at now: Instant) -> String {
@@ -66,5 +69,51 @@ package enum FeedTable {
         case ..<172_800: return "\(seconds / 3_600) h"
         default: return "\(seconds / 86_400) d"
         }
+    }
+}
+
+/// The next poll of each feed and its reason, as reported over HTTP by a process that follows feeds. The state topic does not
+/// keep them, because every poll would then be a write.
+package struct LiveFeeds: Sendable {
+    private let feeds: [String: Feed]
+
+    private struct Answer: Decodable {
+        var feeds: [Feed]
+    }
+
+    private struct Feed: Decodable {
+        var name: String
+        var lastPoll: String?
+        var lastSuccess: String?
+        var nextPoll: String?
+        var because: String?
+    }
+
+    /// - Parameter address: host and port of `ingest.listen`.
+    /// - Returns: `nil` if no process that follows feeds answers there within two seconds.
+    package static func ask(_ address: String) async -> LiveFeeds? {
+        guard let url = URL(string: "http://\(address)/api/status") else { return nil }
+        let request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 2)
+        return await withCheckedContinuation { continuation in
+            let task = URLSession.shared.dataTask(with: request) { data, _, _ in
+                continuation.resume(returning: data.flatMap { LiveFeeds(json: $0) })
+            }
+            task.resume()
+        }
+    }
+
+    package init?(json: Data) {
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: json) else { return nil }
+        feeds = Dictionary(answer.feeds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Completes a status from the state topic with what this report knows.
+    package func complete(_ status: inout FeedStatus) {
+        guard let feed = feeds[status.name] else { return }
+        status.lastPollAt = feed.lastPoll.flatMap { Instant(rfc3339: $0) } ?? status.lastPollAt
+        // The topic records a success without new entries only now and then.
+        status.lastSuccessAt = feed.lastSuccess.flatMap { Instant(rfc3339: $0) } ?? status.lastSuccessAt
+        status.nextPollAt = feed.nextPoll.flatMap { Instant(rfc3339: $0) }
+        status.because = feed.because
     }
 }

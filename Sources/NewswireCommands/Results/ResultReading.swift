@@ -27,10 +27,7 @@ struct ResultReading {
     private let stop: StopFlag
 
     init(_ kafka: KafkaSettings, topic: String, follow: Bool, stop: StopFlag) {
-        self.kafka = kafka
-        self.topic = topic
-        self.follow = follow
-        self.stop = stop
+        (self.kafka, self.topic, self.follow, self.stop) = (kafka, topic, follow, stop)
     }
 
     /// - Parameters:
@@ -52,7 +49,7 @@ struct ResultReading {
             let records = try reader.next(timeout: .milliseconds(500))
             if records.isEmpty, !isRead() { return }
             for read in records {
-                guard let found = take(read.record) else { continue }
+                guard let found = wanted(read.record) else { continue }
                 if try !show(found) { return }
             }
         }
@@ -63,7 +60,7 @@ struct ResultReading {
     }
 
     /// The result of a record, if it passes the filters.
-    private mutating func take(_ record: SourceRecord) -> Found? {
+    private mutating func wanted(_ record: SourceRecord) -> Found? {
         guard let value = record.value, let result = try? ResultRecord(decoding: value) else {
             unreadable += 1
             return nil
@@ -90,7 +87,7 @@ struct ResultReading {
             var counts: [TopicPartition: Int] = [:]
             while !reader.isAtEnd, !stop.isRaised {
                 for read in try reader.next(timeout: .milliseconds(500)) {
-                    guard let found = take(read.record) else { continue }
+                    guard let found = wanted(read.record) else { continue }
                     counts[read.partition, default: 0] += 1
                     last.add(found)
                 }

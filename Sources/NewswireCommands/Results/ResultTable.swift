@@ -1,5 +1,9 @@
+import ByteText
 package import HubTelemetry
+import KafkaIO
+import KafkaModel
 package import NewsModel
+import NotificationHub
 
 /// Results as rows that are printed one by one, so the widths of their columns are fixed in advance.
 package struct ResultTable: Sendable {
@@ -8,10 +12,10 @@ package struct ResultTable: Sendable {
     private let columns: [TextTable.Column]
 
     private static let standardColumns: [TextTable.Column] = [
-        .init(title: "settled (UTC)"), .init(title: "outcome"), .init(title: "event"), .init(title: "story"),
-        .init(title: "platform"),
-        .init(title: "categories"), .init(title: "status", isRightAligned: true),
-        .init(title: "total ms", isRightAligned: true), .init(title: "remarks"),
+        "settled (UTC)", "outcome", "event", "story",
+        "platform",
+        "categories", .right("status"),
+        .right("total ms"), "remarks",
     ]
 
     /// - Parameters:
@@ -22,7 +26,7 @@ package struct ResultTable: Sendable {
         let reached = hasTelemetry ? [18] : []
         var columns = Self.standardColumns
         if hasTelemetry {
-            columns.insert(.init(title: "reached", isRightAligned: true), at: columns.count - 1)
+            columns.insert(.right("reached"), at: columns.count - 1)
         }
         self.columns = columns
         let fixed = [19, 11, 0, 0, 12, 18, 6, 8] + reached
@@ -69,5 +73,70 @@ extension Outcome {
         case .unsent: .yellow
         case .waiting: .grey
         }
+    }
+}
+
+/// The hub's telemetry about the sends of results.
+struct ResultTelemetry {
+    private var table = TelemetryTable(countMax: Self.countMax)
+    /// The number of records that cannot be read.
+    private(set) var unreadable = 0
+    private var sums = (sends: 0, targets: Int64(0), successes: Int64(0), unknown: 0)
+
+    /// Maximum number of sends in the table, about 100 MB.
+    private static let countMax = 100_000
+
+    /// Reads the telemetry topic to its present end. Blocks.
+    init(_ kafka: KafkaSettings, topic: String, since: Instant?, stop: StopFlag) throws(KafkaFailure) {
+        let reader = try TopicReader(settings: kafka, topic: topic, from: since.map { .time($0) } ?? .beginning)
+        while !stop.isRaised, !reader.isAtEnd {
+            for read in try reader.next(timeout: .milliseconds(500)) {
+                guard let value = read.record.value, let record = try? TelemetryRecord(decoding: value) else {
+                    unreadable += 1
+                    continue
+                }
+                table.add(record)
+            }
+        }
+    }
+
+    /// The number of sends without room in the table. Their results show no telemetry.
+    var dropped: Int { table.dropped }
+
+    /// The last record about the send of an accepted result. Also adds that send to the sums.
+    mutating func lastRecord(about result: ResultRecord) -> TelemetryRecord? {
+        guard result.outcome == .accepted, let event = result.eventID, let id = result.notificationID else {
+            return nil
+        }
+        let record = table[.init(eventID: event, platform: result.platform, notificationID: id)]
+        if let record, record.isHubsLastWord {
+            sums.sends += 1
+            sums.targets += record.targets
+            sums.successes += record.successes
+        } else {
+            sums.unknown += 1
+        }
+        return record
+    }
+
+    /// The result's line with the telemetry record as one more member.
+    static func json(_ result: [UInt8], _ record: TelemetryRecord?) -> [UInt8] {
+        guard let record, let end = result.lastIndex(of: UInt8(ascii: "}")) else { return result }
+        return result[..<end] + Array(#","telemetry":"#.utf8) + record.json + [UInt8(ascii: "}")]
+    }
+
+    var summary: String {
+        var text =
+            "\(grouped(sums.successes)) of \(counted(sums.targets, "device")) reached by \(counted(sums.sends, "send"))"
+        if sums.unknown > 0 { text += "; no last word on \(counted(sums.unknown, "accepted send"))" }
+        return text
+    }
+}
+
+extension TelemetryRecord {
+    /// The telemetry in a few words for a table.
+    var reached: String {
+        if isFinal, state == .completed { return "\(grouped(successes)) of \(grouped(targets))" }
+        return isFinal && state == .noTargetFound ? "no device" : state.rawValue
     }
 }

@@ -1,3 +1,4 @@
+package import Backfill
 import ControlIO
 package import EditorialControl
 import KafkaIO
@@ -71,7 +72,7 @@ package struct RunFollower {
             try progress(Progress(figures: figures, standing: orders, isReading: isReading))
         }
         while !reading.sourcesAtEnd, !stop.isRaised {
-            for read in try reading.nextSources(timeout: .milliseconds(200)) { take(read, &ledger) }
+            for read in try reading.nextSources(timeout: .milliseconds(200)) { append(read, &ledger) }
             try tell(isReading: true)
         }
         var movedAt = ContinuousClock.now
@@ -96,10 +97,9 @@ package struct RunFollower {
         return try verdict(&ledger, stop)
     }
 
-    private func take(_ read: TopicReader.ReadRecord, _ ledger: inout RunLedger) {
+    private func append(_ read: TopicReader.ReadRecord, _ ledger: inout RunLedger) {
         guard RunSource.run(of: read.record) == run else { return }
-        ledger.take(
-            RunSource(read.record.headers), at: .init(partition: read.partition, offset: read.record.offset))
+        ledger.append(RunSource(read.record.headers), at: .init(partition: read.partition, offset: read.record.offset))
     }
 
     /// Reads some results, and the records that they are about. A record that returns from the held topic is on a lane's topic
@@ -111,12 +111,12 @@ package struct RunFollower {
             RunResult($0.record, group: kafka.group)
         }
         let before = ledger.tally.published
-        for read in try reading.nextSources(timeout: .zero) { take(read, &ledger) }
+        for read in try reading.nextSources(timeout: .zero) { append(read, &ledger) }
         for result in results where !ledger.has(result.coordinates.source) {
-            for read in try reading.nextSources(beyond: result.coordinates.source) { take(read, &ledger) }
+            for read in try reading.nextSources(beyond: result.coordinates.source) { append(read, &ledger) }
         }
         var news = ledger.tally.published - before
-        for result in results where ledger.take(result) { news += 1 }
+        for result in results where ledger.apply(result) { news += 1 }
         return news
     }
 

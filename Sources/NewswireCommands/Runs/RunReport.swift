@@ -1,3 +1,4 @@
+package import Backfill
 import ByteText
 package import EditorialControl
 import NewsModel
@@ -7,10 +8,8 @@ package enum RunReport {
     package static func table(_ runs: [(id: String, figures: RunFigures)], hasColours: Bool) -> String {
         var table = TextTable(
             [
-                .init(title: "run", widthMax: 64), .init(title: "published", isRightAligned: true),
-                .init(title: "settled", isRightAligned: true), .init(title: "open", isRightAligned: true),
-                .init(title: "rate", isRightAligned: true), .init(title: "left", isRightAligned: true),
-                .init(title: "outcomes", widthMax: 80), .init(title: "last event (UTC)", widthMax: 60),
+                .left("run", max: 64), .right("published"), .right("settled"), .right("open"), .right("rate"),
+                .right("left"), .left("outcomes", max: 80), .left("last event (UTC)", max: 60),
             ], hasColours: hasColours)
         for (id, figures) in runs {
             table.add([
@@ -64,31 +63,72 @@ package enum RunReport {
     ///
     /// - Parameter verdict: the findings, if the run was verified.
     package static func json(_ run: String, _ figures: RunFigures, verdict: RunVerdict? = nil) -> String {
-        JSONLine.text { json in
-            json.object { json in
-                json.field("run", run)
-                json.field("published", figures.published)
-                json.object("outcomes") { json in
-                    for (outcome, count) in sorted(figures) { json.field(named: outcome.rawValue, Int64(count)) }
-                }
-                json.field("open", figures.open)
-                json.field("rate", (figures.rate * 10).rounded() / 10)
-                if let left = figures.secondsLeft { json.field("secondsLeft", left) } else { json.null("secondsLeft") }
-                if let last = figures.last { json.field("lastEvent", last.event) } else { json.null("lastEvent") }
-                json.field("lastAt", figures.last?.at)
-                guard let verdict else { return }
-                json.field("sound", verdict.isSound)
-                json.object("missing") { finding(verdict.missing, &$0) }
-                json.object("held") { finding(verdict.held, &$0) }
-                json.object("doubled") { finding(verdict.doubled, &$0) }
-                json.object("repeated") { finding(verdict.repeated, &$0) }
-                json.object("unexplained") { finding(verdict.unexplained, &$0) }
+        JSONLine.object { json in
+            json.field("run", run)
+            json.field("published", figures.published)
+            json.object("outcomes") { json in
+                for (outcome, count) in sorted(figures) { json.field(named: outcome.rawValue, Int64(count)) }
             }
+            json.field("open", figures.open)
+            json.field("rate", (figures.rate * 10).rounded() / 10)
+            if let left = figures.secondsLeft { json.field("secondsLeft", left) } else { json.null("secondsLeft") }
+            if let last = figures.last { json.field("lastEvent", last.event) } else { json.null("lastEvent") }
+            json.field("lastAt", figures.last?.at)
+            guard let verdict else { return }
+            json.field("sound", verdict.isSound)
+            json.object("missing") { finding(verdict.missing, &$0) }
+            json.object("held") { finding(verdict.held, &$0) }
+            json.object("doubled") { finding(verdict.doubled, &$0) }
+            json.object("repeated") { finding(verdict.repeated, &$0) }
+            json.object("unexplained") { finding(verdict.unexplained, &$0) }
         }
     }
 
     private static func finding(_ finding: RunVerdict.Finding, _ json: inout JSONWriter) {
         json.field("count", finding.count)
         json.array("names", of: finding.names)
+    }
+}
+
+/// Shows people the progress of a followed run: a line that is redrawn on a terminal, or elsewhere a line a minute. Prints a
+/// line whenever orders stop the run or no longer do.
+struct RunWatch {
+    private let run: String
+    private let terminal: Terminal
+    private let status: StatusLine
+    private var orders: [Order] = []
+    private var toldAt: ContinuousClock.Instant
+
+    private static let interval = Duration.seconds(60)
+
+    init(_ run: String, on terminal: Terminal, at now: ContinuousClock.Instant) {
+        self.run = run
+        self.terminal = terminal
+        status = StatusLine(terminal)
+        toldAt = now
+    }
+
+    mutating func show(_ progress: RunFollower.Progress, at now: ContinuousClock.Instant) {
+        for line in changes(progress.standing) { tell(line) }
+        let text = RunReport.progress(of: run, progress.figures, isReading: progress.isReading)
+        if !terminal.isInteractive, toldAt.duration(to: now) >= Self.interval {
+            toldAt = now
+            tell(text)
+        }
+        status.draw(at: now) { _ in text }
+    }
+
+    func clear() { status.clear() }
+
+    private func tell(_ line: String) {
+        status.clear()
+        terminal.plainLine(line)
+    }
+
+    /// Lines about changes of the orders that stop the run.
+    private mutating func changes(_ standing: [Order]) -> [String] {
+        defer { orders = standing }
+        if standing.isEmpty { return orders.isEmpty ? [] : ["run \(run) goes on"] }
+        return standing.filter { !orders.contains($0) }.map { RunReport.line($0, stopping: run) }
     }
 }

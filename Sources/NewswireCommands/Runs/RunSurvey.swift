@@ -1,3 +1,4 @@
+import Backfill
 import KafkaIO
 import KafkaModel
 import NewsModel
@@ -66,7 +67,7 @@ struct RunSurvey {
         var moved: [TopicPartition: Int64] = [:]
         while !reading.sourcesAtEnd, !stop.isRaised {
             for read in try reading.nextSources(timeout: .milliseconds(200)) {
-                tables[read.partition, default: RunTable()].take(source: read.record)
+                tables[read.partition, default: RunTable()].add(source: read.record)
                 moved[read.partition] = read.record.offset + 1
             }
         }
@@ -77,7 +78,7 @@ struct RunSurvey {
                 guard let result = RunResult(read.record, group: kafka.group),
                     let run = Self.run(of: read.record, parser)
                 else { continue }
-                tables[read.partition, default: RunTable()].take(result, of: run, read.record)
+                tables[read.partition, default: RunTable()].add(result, of: run, read.record)
             }
         }
         return moved

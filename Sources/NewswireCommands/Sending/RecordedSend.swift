@@ -27,10 +27,7 @@ struct RecordedSend {
     private static let patience = Duration.seconds(5)
 
     init(_ event: NewsEvent, categories: [String], _ settings: Settings, isForced: Bool) {
-        self.settings = settings
-        self.event = event
-        self.categories = categories
-        self.isForced = isForced
+        (self.settings, self.event, self.categories, self.isForced) = (settings, event, categories, isForced)
     }
 
     /// Reads the orders in force, and announces the notification on the audit topic.
@@ -42,31 +39,26 @@ struct RecordedSend {
             orders = try standing()
         } catch {
             guard isForced else {
-                Terminal.standardError.plainLine(
-                    "error: not sent: the standing orders cannot be read, and one of them may be against it. \(error) "
+                throw CommandFailure(
+                    "not sent: the standing orders cannot be read, and one of them may be against it. \(error) "
                         + "--despite-stop sends it all the same.")
-                throw ExitCode.failure
             }
             return warn(error)
         }
         if !orders.isEmpty, !isForced {
             for order in orders {
-                Terminal.standardError.plainLine(
-                    "error: not sent: \(order.scope.standing) \(FormerOrder(order).phrase)")
+                notice("error: not sent: \(order.scope.standing) \(FormerOrder(order).phrase)")
             }
-            Terminal.standardError.line("--despite-stop sends it all the same, and is recorded.")
+            notice("--despite-stop sends it all the same, and is recorded.")
             throw ExitCode.failure
         }
-        let line = AuditEntry.send(
-            event, at: ServiceClock().now.wall, by: author, reason: reason, despite: orders)
+        let line = AuditEntry.send(event, at: ServiceClock().now.wall, by: author, reason: reason, despite: orders)
         do throws(KafkaFailure) {
             place = try store(line.record(on: settings.control.topics.audit))
         } catch {
             // Without the topic there is no audit. If an audit fails, the operator must know before anything is sent.
             guard isForced || error.code == Self.missing else {
-                Terminal.standardError.plainLine(
-                    "error: not sent: it cannot be recorded. \(error) --despite-stop sends it all the same.")
-                throw ExitCode.failure
+                throw CommandFailure("not sent: it cannot be recorded. \(error) --despite-stop sends it all the same.")
             }
             warn(error)
         }
@@ -75,7 +67,7 @@ struct RecordedSend {
     private static let missing = KafkaFailure.missing(topic: "").code
 
     private func warn(_ failure: KafkaFailure) {
-        Terminal.standardError.plainLine("warning: this notification is not recorded. \(failure)")
+        notice("warning: this notification is not recorded. \(failure)")
     }
 
     private func standing() throws(KafkaFailure) -> [Order] {
@@ -88,9 +80,7 @@ struct RecordedSend {
             return []
         }
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
-        if let line = ControlTable.width(view, settings.control.topics.control) {
-            Terminal.standardError.plainLine(line)
-        }
+        ControlTable.warn(of: view, settings.control.topics.control)
         return view.orders(against: event.orderKey, categories: categories, at: ServiceClock().now.wall)
     }
 

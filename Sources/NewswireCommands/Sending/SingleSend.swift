@@ -25,7 +25,12 @@ struct SingleSend: Sendable {
 
     /// - Throws: only if the trusted certificates cannot be read.
     func send(_ request: SendRequest) async throws -> SendResult {
-        let tls = connection.endpoint.scheme == .https ? try trustRoots.makeContext() : nil
+        let tls: NIOSSLContext?
+        do {
+            tls = connection.endpoint.scheme == .https ? try trustRoots.makeContext() : nil
+        } catch {
+            throw CommandFailure("hub.trustRoots: \(error)", isConfiguration: true)
+        }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let result = await result(of: request, tls: tls, on: group.next())
         try? await group.shutdownGracefully()

@@ -26,11 +26,7 @@ package struct LogLineHandler: LogHandler {
         label: String, format: Format, threshold: LogThreshold, write: @escaping @Sendable (String) -> Void,
         now: @escaping @Sendable () -> Instant
     ) {
-        self.label = label
-        self.format = format
-        self.threshold = threshold
-        self.write = write
-        self.now = now
+        (self.label, self.format, self.threshold, self.write, self.now) = (label, format, threshold, write, now)
     }
 
     package var logLevel: Logger.Level {

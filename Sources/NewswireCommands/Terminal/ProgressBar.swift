@@ -1,17 +1,42 @@
 import ByteText
 
-/// A progress line that is redrawn on a terminal, and not shown elsewhere.
-package struct ProgressBar {
-    let terminal: Terminal
+/// A line of text that is redrawn on a terminal, and not shown elsewhere. Used from one thread.
+final class StatusLine {
+    private let terminal: Terminal
     private let isShown: Bool
+    private var drawnAt: ContinuousClock.Instant?
+
+    init(_ terminal: Terminal) {
+        self.terminal = terminal
+        isShown = terminal.isInteractive
+    }
+
+    /// Draws at most ten times a second.
+    ///
+    /// - Parameter text: makes the text for a width in characters.
+    func draw(at now: ContinuousClock.Instant, _ text: (_ width: Int) -> String) {
+        guard isShown else { return }
+        if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
+        drawnAt = now
+        let width = terminal.width
+        terminal.write("\r\u{1B}[K" + TextWidth.cut(text(width).plain, to: max(width - 1, 10)))
+    }
+
+    /// Erases the line to make room for another line of text.
+    func clear() {
+        if isShown { terminal.write("\r\u{1B}[K") }
+    }
+}
+
+/// A progress line that is redrawn on a terminal, and not shown elsewhere. Used from one thread.
+package final class ProgressBar {
+    private let line: StatusLine
     private let start: ContinuousClock.Instant
-    private var lastDrawn: ContinuousClock.Instant?
     /// The total time of pauses, in which no work was due.
     private var paused = Duration.zero
 
     package init(_ terminal: Terminal, at now: ContinuousClock.Instant) {
-        self.terminal = terminal
-        isShown = terminal.isInteractive
+        line = StatusLine(terminal)
         start = now
     }
 
@@ -19,26 +44,18 @@ package struct ProgressBar {
     /// - Parameters:
     ///   - share: the completed share, 0 to 1; `nil` if the end is unknown.
     ///   - takes: the elapsed time for a working time, including pauses.
-    mutating func draw(
-        share: Double?, events: Int, at now: ContinuousClock.Instant, takes: (Duration) -> Duration = { $0 }
-    ) {
-        guard isShown else { return }
-        if let lastDrawn, lastDrawn.duration(to: now) < .milliseconds(100) { return }
-        lastDrawn = now
-        terminal.write(
-            "\r\u{1B}[K"
-                + Self.text(
-                    share: share, events: events, elapsed: start.duration(to: now) - paused, width: terminal.width,
-                    takes: takes))
+    func draw(share: Double?, events: Int, at now: ContinuousClock.Instant, takes: (Duration) -> Duration = { $0 }) {
+        line.draw(at: now) { width in
+            Self.text(
+                share: share, events: events, elapsed: start.duration(to: now) - paused, width: width, takes: takes)
+        }
     }
 
     /// Excludes a pause from the measured pace.
-    mutating func pause(_ time: Duration) { paused += time }
+    func pause(_ time: Duration) { paused += time }
 
     /// Erases the bar to make room for a line of text.
-    func clear() {
-        if isShown { terminal.write("\r\u{1B}[K") }
-    }
+    func clear() { line.clear() }
 
     package static func text(
         share: Double?, events: Int, elapsed: Duration, width: Int, takes: (Duration) -> Duration = { $0 }

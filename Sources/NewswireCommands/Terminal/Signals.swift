@@ -3,42 +3,38 @@ import Foundation
 import NewsModel
 import Synchronization
 
-/// Handles one signal, instead of its default effect, until this object is released.
-final class SignalHandler: Sendable {
+/// Handlers of signals. They stay until the process ends.
+enum Signals {
     /// Signal sources are safe to share, but their protocol does not declare it.
     private struct Source: @unchecked Sendable {
         var source: any DispatchSourceSignal
     }
 
-    private let source: Source
-
-    init(_ number: Int32, on queue: DispatchQueue = .global(), handle: @escaping @Sendable () -> Void) {
-        signal(number, SIG_IGN)
-        source = Source(source: DispatchSource.makeSignalSource(signal: number, queue: queue))
-        source.source.setEventHandler(handler: handle)
-        source.source.resume()
-    }
-
-    deinit { source.source.cancel() }
-}
-
-/// Turns SIGTERM and SIGINT into an orderly end. The second one ends the process at once.
-final class StopSignals: Sendable {
-    private let handlers: [SignalHandler]
+    private static let sources = Mutex<[Source]>([])
 
     /// A second signal within this time counts as the first one. For example, `timeout` signals its child and then the child's
     /// group.
     private static let echo = Duration.milliseconds(200)
 
+    /// Handles a signal instead of its default effect.
+    static func handle(_ number: Int32, on queue: DispatchQueue = .global(), _ body: @escaping @Sendable () -> Void) {
+        signal(number, SIG_IGN)
+        let source = Source(source: DispatchSource.makeSignalSource(signal: number, queue: queue))
+        source.source.setEventHandler(handler: body)
+        source.source.resume()
+        sources.withLock { $0.append(source) }
+    }
+
+    /// Turns SIGTERM and SIGINT into an orderly end. The second one ends the process at once.
+    ///
     /// - Parameters:
     ///   - hangUp: true if the loss of the terminal ends the process too. Has no effect under `nohup`. A hang-up never ends
     ///     the process at once, because both the shell and the system send it.
     ///   - stop: called once, on a thread of a global dispatch queue.
-    init(hangUp: Bool = false, stop: @escaping @Sendable () -> Void) {
+    static func onStop(hangUp: Bool = false, _ stop: @escaping @Sendable () -> Void) {
         let first = Mutex<ContinuousClock.Instant?>(nil)
-        let numbers = [SIGTERM, SIGINT] + (hangUp && !Self.isIgnored(SIGHUP) ? [SIGHUP] : [])
-        handlers = numbers.map { number in
-            SignalHandler(number) {
+        for number in [SIGTERM, SIGINT] + (hangUp && !isIgnored(SIGHUP) ? [SIGHUP] : []) {
+            handle(number) {
                 let now = ContinuousClock.now
                 let before = first.withLock { first in
                     defer { first = first ?? now }
@@ -46,9 +42,16 @@ final class StopSignals: Sendable {
                 }
                 guard let before else { return stop() }
                 // A shell reports 128 plus the signal's number for a process that a signal ended.
-                if number != SIGHUP, before.duration(to: now) >= Self.echo { _exit(128 + number) }
+                if number != SIGHUP, before.duration(to: now) >= echo { _exit(128 + number) }
             }
         }
+    }
+
+    /// A flag that SIGTERM and SIGINT raise.
+    static func stopFlag(hangUp: Bool = false) -> StopFlag {
+        let flag = StopFlag()
+        onStop(hangUp: hangUp) { flag.raise() }
+        return flag
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {

@@ -1,13 +1,13 @@
+import ArgumentParser
 import Foundation
+import NewsModel
 import Synchronization
 
 /// An output stream of the process. Results go to `StandardOutput` instead.
 package struct Terminal: Sendable {
     package let descriptor: Int32
 
-    package init(descriptor: Int32) {
-        self.descriptor = descriptor
-    }
+    package init(descriptor: Int32) { self.descriptor = descriptor }
 
     static let standardError = Terminal(descriptor: 2)
 
@@ -78,6 +78,9 @@ package struct Terminal: Sendable {
     }
 }
 
+/// Writes a notice to standard error, on one line and without characters that a terminal obeys.
+func notice(_ text: String) { Terminal.standardError.plainLine(text) }
+
 package enum TerminalColour: String, Sendable {
     case red = "31"
     case green = "32"
@@ -118,5 +121,112 @@ package enum TextWidth {
             return 2
         default: return 1
         }
+    }
+}
+
+/// The output of a command's results. A result that cannot be written ends the command; a lost notice does not.
+struct StandardOutput: Sendable {
+    private let terminal = Terminal(descriptor: 1)
+
+    var isInteractive: Bool { terminal.isInteractive }
+    var hasColours: Bool { terminal.hasColours }
+    var width: Int { terminal.width }
+
+    /// True once the reader has closed the stream, as `head` does at its end.
+    var isAbandoned: Bool { terminal.isAbandoned }
+
+    /// Writes the whole text.
+    ///
+    /// - Throws: the exit of the command. It is success if nobody reads any more, as behind `| head`. For every other error
+    ///   it is failure, and the error is on standard error.
+    func write(_ text: String) throws(ExitCode) {
+        if let error = terminal.failure(writing: text) { throw Self.exit(error) }
+    }
+
+    func line(_ text: String = "") throws(ExitCode) {
+        try write(text + "\n")
+    }
+
+    private static func exit(_ error: Int32) -> ExitCode {
+        if error == EPIPE { return .success }
+        notice("error: standard output: \(String(cString: strerror(error)))")
+        return .failure
+    }
+}
+
+/// JSON as one line of text.
+enum JSONLine {
+    static func text(_ write: (inout JSONWriter) -> Void) -> String {
+        var bytes: [UInt8] = []
+        JSONWriter.write(into: &bytes, write)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func object(_ body: (inout JSONWriter) -> Void) -> String {
+        String(decoding: JSONWriter.object(body), as: UTF8.self)
+    }
+}
+
+extension Terminal {
+    static let standardOutput = StandardOutput()
+
+    /// Must be called before a command begins. A closed reader is then a failed write instead of a signal. Texts that the
+    /// command line itself prints, such as help, cannot be lost silently either.
+    package static func prepare() {
+        signal(SIGPIPE, SIG_IGN)
+        atexit {
+            let error = fflush(nil) != 0 && errno != EPIPE ? errno : nil
+            if let error { notice("error: standard output: \(String(cString: strerror(error)))") }
+            LogWriter.standardError.flush(within: .seconds(2))
+            if error != nil { _exit(ExitCode.failure.rawValue) }
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The text on one line and without control characters. Text from outside must not move the cursor or change the order in
+    /// which the rest of the line is read.
+    package var plain: String {
+        String(map { $0.isNewline || $0 == "\t" ? " " : $0 }.filter { !$0.isControl }).escapingHidden
+    }
+}
+
+extension String {
+    /// The text with JSON escapes for characters that change how the text around them is shown. These are C1 controls, line and
+    /// paragraph separators, and marks of writing direction. U+202E, for example, makes `txt.exe` of `exe.txt`.
+    ///
+    /// In JSON such a character occurs only inside a string, where the escape means the same.
+    package var escapingHidden: String {
+        // In UTF-8, all of these characters begin with one of these three bytes, which few texts contain.
+        guard utf8.contains(where: { $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }),
+            unicodeScalars.contains(where: \.isHidden)
+        else {
+            return self
+        }
+        var escaped = ""
+        for scalar in unicodeScalars {
+            if scalar.isHidden {
+                let digits = String(scalar.value, radix: 16)
+                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isHidden: Bool {
+        switch value {
+        case 0x80...0x9F, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
+extension Character {
+    fileprivate var isControl: Bool {
+        unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

@@ -1,15 +1,23 @@
 /// Rows in columns, for people. Control characters in cells are dropped, so that text from outside cannot move the cursor.
 package struct TextTable {
-    package struct Column: Sendable {
+    package struct Column: Sendable, ExpressibleByStringLiteral {
         var title: String
-        var isRightAligned: Bool
+        var isRightAligned = false
         /// Maximum width. Wider cells are cut.
-        var widthMax: Int
+        var widthMax = 40
 
-        package init(title: String, isRightAligned: Bool = false, widthMax: Int = 40) {
-            self.title = title
-            self.isRightAligned = isRightAligned
-            self.widthMax = widthMax
+        package init(stringLiteral title: String) { self.title = title }
+
+        package static func left(_ title: String, max width: Int) -> Column {
+            var column = Column(stringLiteral: title)
+            column.widthMax = width
+            return column
+        }
+
+        package static func right(_ title: String) -> Column {
+            var column = Column(stringLiteral: title)
+            column.isRightAligned = true
+            return column
         }
     }
 
@@ -31,10 +39,7 @@ package struct TextTable {
     let hasColours: Bool
     private(set) var rows: [[Cell]] = []
 
-    package init(_ columns: [Column], hasColours: Bool) {
-        self.columns = columns
-        self.hasColours = hasColours
-    }
+    package init(_ columns: [Column], hasColours: Bool) { (self.columns, self.hasColours) = (columns, hasColours) }
 
     package mutating func add(_ cells: [Cell]) {
         rows.append(cells)

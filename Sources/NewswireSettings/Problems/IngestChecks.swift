@@ -1,3 +1,4 @@
+import ByteText
 import Feeds
 import Foundation
 import PublishEngine
@@ -62,7 +63,7 @@ extension IngestConfiguration {
             guard let category, !categories.contains(where: { $0.lowercased() == category.lowercased() }) else {
                 continue
             }
-            let hint = Spelling.nearest(to: category, among: categories).map { "did you mean \($0)?" }
+            let hint = Spelling.question(for: category, among: categories)
             reader.report(
                 path, "'\(category.prefix(60))' is not a category: such events are unroutable",
                 hint ?? "add it under categories", severity: .warning)
@@ -108,8 +109,7 @@ extension IngestConfiguration {
 extension SettingsReader {
     fileprivate mutating func unknownLane(_ path: SettingsPath, _ lane: String, _ lanes: [String]) {
         guard isSound("lanes") else { return }
-        let hint = Spelling.nearest(to: lane, among: lanes).map { "did you mean \($0)?" }
-        report(
-            path, "'\(lane.prefix(60))' is not a lane", hint ?? "known: \(lanes.joined(separator: ", "))")
+        let hint = Spelling.question(for: lane, among: lanes)
+        report(path, "'\(lane.prefix(60))' is not a lane", hint ?? "known: \(lanes.joined(separator: ", "))")
     }
 }

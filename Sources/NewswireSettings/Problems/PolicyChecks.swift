@@ -1,6 +1,7 @@
+import ByteText
 import NewsModel
 import NotificationHub
-import PublishEngine
+package import PublishEngine
 
 /// Problems of the settings that decide whether an event is sent, to whom, and how loudly.
 extension Settings {
@@ -45,7 +46,7 @@ extension Settings {
     private func check(_ hours: QuietHours, _ path: SettingsPath, _ reader: inout SettingsReader) {
         let names = categories.map(\.name)
         for name in hours.categories where !names.contains(name) {
-            let hint = Spelling.nearest(to: name, among: names).map { "did you mean \($0)?" }
+            let hint = Spelling.question(for: name, among: names)
             reader.report(
                 path / "categories", "'\(name.prefix(60))' is not the name of a category",
                 hint ?? "known: \(names.prefix(20).joined(separator: ", "))")
@@ -53,5 +54,23 @@ extension Settings {
         guard hours.action == .silent, payload.problems.isEmpty, let ringing = payload.ringing else { return }
         reader.report(
             path / "do", "not everything can be silent: \(ringing.cause)", "\(ringing.remedy); or write delay or drop")
+    }
+}
+
+extension PayloadSettings {
+    /// The reason why a notification cannot be silent, as a sentence, and the remedy; `nil` if it can be silent.
+    package var ringing: (cause: String, remedy: String)? {
+        guard !canBeSilent else { return nil }
+        switch mode {
+        case .template:
+            return (
+                "in template mode the devices' template decides, and it makes a sound",
+                "set payload.templates to the names of two templates that your app registers, e.g. {normal: breakingNews, "
+                    + "quiet: breakingNewsQuiet}"
+            )
+        case .native(let platforms):
+            let loud = platforms.filter { !$0.canBeSilent }.map(\.rawValue).joined(separator: " and ")
+            return ("\(loud) cannot be silent", "leave \(loud) out of payload.platforms")
+        }
     }
 }

@@ -1,5 +1,20 @@
-import Feeds
-import Foundation
+import ByteText
+package import Feeds
+
+/// Everything about feeds that an operator may set.
+package struct IngestConfiguration: Sendable {
+    /// The settings of the `Ingester`. Its `partitions` and `writer` are known only at run time.
+    package var feeds: IngestSettings
+    package var stateTopic: String
+    /// The address that WebSub hubs reach by `feeds.webSubURL`; `nil` without WebSub.
+    package var webSubListen: NetworkAddress?
+    /// The address of the status page; `nil` if it is off.
+    package var listen: NetworkAddress?
+    /// An address at which publishers can reach us, sent as part of the `User-Agent`.
+    package var contact: String?
+
+    package var isConfigured: Bool { !feeds.feeds.isEmpty }
+}
 
 extension IngestConfiguration {
     /// - Parameter lanes: the names of all lanes, highest urgency first.
@@ -26,21 +41,21 @@ extension FeedRules {
     fileprivate init(named name: String, _ reader: inout SettingsReader) {
         let path = "ingest.feeds" / name
         self.init(name: name, url: reader.text(path / "url") ?? "")
-        category = reader.given(path / "category") { $0.text($1) }
+        category = reader.givenText(path / "category")
         for word in reader.names(under: path / "map") {
             // Names are compared without regard to case.
             categoryMap[word.lowercased()] = reader.text(path / "map" / word)
         }
-        otherwise = reader.given(path / "default") { $0.text($1) }.flatMap { $0 == "drop" ? nil : $0 }
-        lane = reader.given(path / "lane") { $0.text($1) }
+        otherwise = reader.givenText(path / "default").flatMap { $0 == "drop" ? nil : $0 }
+        lane = reader.givenText(path / "lane")
         if reader.isGiven(path / "maxAge") { maxAge = reader.durationOrNone(path / "maxAge") }
-        if let word = reader.given(path / "updates", { $0.text($1) }) {
+        if let word = reader.givenText(path / "updates") {
             updates = UpdatePolicy(rawValue: word) ?? updates
         }
-        if let word = reader.given(path / "onFirstSight", { $0.text($1) }) {
+        if let word = reader.givenText(path / "onFirstSight") {
             onFirstSight = FirstSight(word) ?? reader.unclear(path / "onFirstSight", "silent, last:N or all", .silent)
         }
-        if let word = reader.given(path / "identity", { $0.text($1) }) {
+        if let word = reader.givenText(path / "identity") {
             identity =
                 IdentityRule(word)
                 ?? reader.unclear(path / "identity", "guid, link, link+title or regex:EXPRESSION", .automatic)
@@ -49,15 +64,15 @@ extension FeedRules {
         if let most = reader.given(path / "maxPerHour", { $0.integerOrWord($1) }) { maxPerHour = most }
         if let most = reader.given(path / "maxVersionsPerHour", { $0.integerOrWord($1) }) { maxVersionsPerHour = most }
         isUndated = reader.given(path / "undated") { $0.boolean($1) } ?? isUndated
-        catchUpIsLive = reader.given(path / "catchUp") { $0.text($1) } == "live"
-        futureDatesAreEmbargoes = reader.given(path / "futureDates") { $0.text($1) } == "embargo"
+        catchUpIsLive = reader.givenText(path / "catchUp") == "live"
+        futureDatesAreEmbargoes = reader.givenText(path / "futureDates") == "embargo"
         isPolite = reader.given(path / "polite") { $0.boolean($1) } ?? isPolite
         strip = reader.given(path / "strip") { $0.texts($1) } ?? []
         for signal in Signal.allCases {
             signals[signal] = reader.given(path / "signals" / signal.rawValue) { $0.texts($1) }
         }
-        group = reader.given(path / "group") { $0.text($1) }
-        if let word = reader.given(path / "zone", { $0.text($1) }) {
+        group = reader.givenText(path / "group")
+        if let word = reader.givenText(path / "zone") {
             zoneMinutes = ZoneOffset.minutes(word) ?? reader.unclear(path / "zone", ZoneOffset.expectation, 0)
         }
         intervalMin = reader.given(path / "interval" / "min") { $0.durationOrNone($1) }
@@ -65,7 +80,6 @@ extension FeedRules {
         headers = reader.secretFields(under: path / "headers").map { HeaderField($0.name, $0.value.revealed) }
         allowPrivate = reader.given(path / "allowPrivate") { $0.texts($1) } ?? []
         usesWebSub = reader.given(path / "websub") { $0.boolean($1) } ?? usesWebSub
-        _ = reader.given(path / "format") { $0.text($1) }
     }
 }
 
@@ -75,6 +89,8 @@ extension SettingsReader {
     ) -> T? {
         isGiven(path) ? read(&self, path) : nil
     }
+
+    fileprivate mutating func givenText(_ path: SettingsPath) -> String? { given(path) { $0.text($1) } }
 
     /// Reports a text without a known meaning, and returns the default.
     fileprivate mutating func unclear<T>(_ path: SettingsPath, _ expectation: String, _ fallback: T) -> T {
@@ -89,9 +105,7 @@ extension FeedRules.FirstSight {
         case "silent": self = .silent
         case "all": self = .all
         case _ where text.hasPrefix("last:"):
-            guard let count = SettingsValue.integer(String(text.dropFirst(5))), (1...100).contains(count) else {
-                return nil
-            }
+            guard let count = Int(digits: text.dropFirst(5)), (1...100).contains(count) else { return nil }
             self = .last(count)
         default: return nil
         }
@@ -119,12 +133,9 @@ enum ZoneOffset {
 
     static func minutes(_ text: String) -> Int? {
         if ["UTC", "GMT", "Z"].contains(text) { return 0 }
-        let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
-        guard let sign = text.first, sign == "+" || sign == "-", parts.count == 2, parts[0].count == 2,
-            parts[1].count == 2, let hours = SettingsValue.integer(String(parts[0])),
-            let minutes = SettingsValue.integer(String(parts[1])), minutes < 60,
-            hours < 14 || hours == 14 && minutes == 0
+        guard let sign = text.first, sign == "+" || sign == "-", text.utf8.count == 6,
+            let minutes = minutesAfterMidnight(text.dropFirst()), minutes <= 14 * 60
         else { return nil }
-        return (sign == "-" ? -1 : 1) * (hours * 60 + minutes)
+        return sign == "-" ? -minutes : minutes
     }
 }

@@ -1,4 +1,6 @@
+import Backfill
 import ControlIO
+import EditorialControl
 import HubIO
 import KafkaIO
 import Logging
@@ -133,6 +135,39 @@ extension PayloadSettings {
                 "payload.templates" / missing, "is missing",
                 "name both templates that your app registers, or remove payload.templates.\(present)")
         }
+    }
+}
+
+extension Localization {
+    /// - Returns: `nil` if neither the file nor the environment has a setting of it.
+    fileprivate static func read(_ reader: inout SettingsReader) -> Localization? {
+        let group: SettingsPath = "localization"
+        let codes = reader.names(under: group / "languages")
+        let keys = ["mode", "property", "message", "tag", "fallback"]
+        guard !codes.isEmpty || keys.contains(where: { reader.isGiven(group / $0) }) else { return nil }
+        let languages = codes.map { code in
+            Language(code: code, name: reader.text(group / "languages" / code) ?? code)
+        }
+        return Localization(
+            mode: reader.text(group / "mode").flatMap(Mode.init(rawValue:)) ?? .properties,
+            property: reader.text(group / "property") ?? standardProperty, tag: reader.text(group / "tag"),
+            message: reader.text(group / "message") ?? standardMessage, languages: languages,
+            fallback: reader.texts(group / "fallback"))
+    }
+}
+
+extension ControlSettings {
+    fileprivate init(_ reader: inout SettingsReader) {
+        self.init(
+            topics: ControlTopics(
+                control: reader.text("control.topic") ?? "", audit: reader.text("control.auditTopic") ?? "",
+                held: ""))
+        staleAfter = reader.duration("control.staleAfter")
+        if let policy = reader.text("control.onStale").flatMap(ControlState.OnStale.init(rawValue:)) {
+            onStale = policy
+        }
+        // Read after the whole control section, because settings are printed in the order in which they are read.
+        topics.held = reader.text("held.topic") ?? ""
     }
 }
 

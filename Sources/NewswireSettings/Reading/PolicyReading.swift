@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import NotificationHub
 package import PublishEngine
@@ -72,13 +73,7 @@ extension SettingsReader {
     /// Reads a time of day as minutes after midnight.
     fileprivate mutating func timeOfDay(_ path: SettingsPath) -> Int {
         guard let text = text(path) else { return 0 }
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        if parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
-            let hours = SettingsValue.integer(String(parts[0])), let minutes = SettingsValue.integer(String(parts[1])),
-            (0...23).contains(hours) && (0...59).contains(minutes) || hours == 24 && minutes == 0
-        {
-            return hours * 60 + minutes
-        }
+        if let minutes = minutesAfterMidnight(text) { return minutes }
         report(path, "'\(text.prefix(20))' is not a time of day", "write hours and minutes in quotes, e.g. \"22:00\"")
         return 0
     }

@@ -1,37 +1,31 @@
+import Backfill
+
 /// Reading single settings, with their defaults.
 extension SettingsReader {
-    mutating func text(_ path: SettingsPath) -> String? {
-        if case .text(let text)? = value(path) { text } else { nil }
-    }
+    mutating func text(_ path: SettingsPath) -> String? { if case .text(let text)? = value(path) { text } else { nil } }
 
     /// The setting, or a default that depends on the names around it.
     mutating func text(_ path: SettingsPath, otherwise fallback: String) -> String {
         if isGiven(path) { return text(path) ?? fallback }
-        effective.append(
-            EffectiveSetting(path: path, values: [fallback], isList: false, actual: [Secret(fallback)], place: nil))
+        noteInForce(path, [fallback])
         return fallback
     }
 
     mutating func texts(_ path: SettingsPath, otherwise fallback: [String]) -> [String] {
         if isGiven(path) || fallback.isEmpty { return texts(path) }
-        effective.append(
-            EffectiveSetting(path: path, values: fallback, isList: true, actual: fallback.map(Secret.init), place: nil))
+        noteInForce(path, fallback, isList: true)
         return fallback
     }
 
     /// The number; 0 only for an absent setting without a default.
-    mutating func integer(_ path: SettingsPath) -> Int {
-        integerOrWord(path) ?? 0
-    }
+    mutating func integer(_ path: SettingsPath) -> Int { integerOrWord(path) ?? 0 }
 
     /// The number; `nil` for the word that may replace it.
     mutating func integerOrWord(_ path: SettingsPath) -> Int? {
         if case .integer(let integer)? = value(path) { integer } else { nil }
     }
 
-    mutating func duration(_ path: SettingsPath) -> Duration {
-        durationOrNone(path) ?? .zero
-    }
+    mutating func duration(_ path: SettingsPath) -> Duration { durationOrNone(path) ?? .zero }
 
     mutating func durationOrNone(_ path: SettingsPath) -> Duration? {
         if case .duration(let duration)? = value(path) { duration } else { nil }
@@ -78,8 +72,7 @@ extension SettingsReader {
         guard let (value, shown, actual) = understand(raw, at: node.place, path, key) else {
             return fallback(path, key)
         }
-        effective.append(
-            EffectiveSetting(path: path, values: [shown], isList: false, actual: [Secret(actual)], place: node.place))
+        noteInForce(path, [shown], actual: [actual], at: node.place)
         return value
     }
 
@@ -117,10 +110,20 @@ extension SettingsReader {
         if values.isEmpty, isSound(path), key.isRequired {
             report(path, "is empty", "write \(key.kind.expectation)", at: node.place)
         }
+        noteInForce(path, shown, isList: true, at: node.place)
+        return values
+    }
+
+    /// - Parameters:
+    ///   - values: the values as they are shown.
+    ///   - actual: the values, if they differ from those that are shown.
+    private mutating func noteInForce(
+        _ path: SettingsPath, _ values: [String], isList: Bool = false, actual: [String]? = nil,
+        at place: SettingsPlace? = nil
+    ) {
         effective.append(
             EffectiveSetting(
-                path: path, values: shown, isList: true, actual: shown.map(Secret.init), place: node.place))
-        return values
+                path: path, values: values, isList: isList, actual: (actual ?? values).map(Secret.init), place: place))
     }
 
     private mutating func given(_ path: SettingsPath, _ key: SettingsKey) -> SettingsNode? {
@@ -133,11 +136,7 @@ extension SettingsReader {
 
     private mutating func fallback(_ path: SettingsPath, _ key: SettingsKey) -> SettingsKey.Kind.Value? {
         guard let fallback = key.fallback, case .success(let value) = key.kind.parse(fallback) else { return nil }
-        if !isGiven(path), !key.isInList {
-            effective.append(
-                EffectiveSetting(
-                    path: path, values: [fallback], isList: false, actual: [Secret(fallback)], place: nil))
-        }
+        if !isGiven(path), !key.isInList { noteInForce(path, [fallback]) }
         return value
     }
 

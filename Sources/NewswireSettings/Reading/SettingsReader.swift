@@ -1,3 +1,5 @@
+import ByteText
+
 /// Reads settings one by one from a document and the environment, and collects every problem.
 ///
 /// For an unusable value it reports a problem and returns the default, so that one reading finds all problems.

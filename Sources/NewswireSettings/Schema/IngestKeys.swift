@@ -9,8 +9,7 @@ extension SettingsKey {
 
     static let ingest =
         [
-            SettingsKey(
-                "ingest.lane", .text, default: ingester.lane, "The lane that events of feeds are written to."),
+            SettingsKey("ingest.lane", .text, default: ingester.lane, "The lane that events of feeds are written to."),
             SettingsKey(
                 "ingest.stateTopic", .topic, default: "news.feeds",
                 "The compacted topic that keeps what is known of each feed and its entries."),
@@ -46,8 +45,7 @@ extension SettingsKey {
                 "ingest.feeds.*.name", .text, required: true,
                 "A name of its own that never changes: event ids begin with it, so a feed may move to another address."),
             SettingsKey("ingest.feeds.*.url", .text, required: true, "The feed's address."),
-            SettingsKey(
-                "ingest.feeds.*.category", .text, "The category of every entry, whatever the feed says."),
+            SettingsKey("ingest.feeds.*.category", .text, "The category of every entry, whatever the feed says."),
             SettingsKey(
                 "ingest.feeds.*.map.*", .text, "Our category for a category of the publisher, e.g. Politik: Politics."),
             SettingsKey(
@@ -100,8 +98,7 @@ extension SettingsKey {
                 "Texts to remove from the end of headlines and summaries, e.g. Read more."),
         ]
         + FeedRules.Signal.allCases.map { signal in
-            SettingsKey(
-                "ingest.feeds.*.signals.\(signal.rawValue)", .list(.text), summary(of: signal))
+            SettingsKey("ingest.feeds.*.signals.\(signal.rawValue)", .list(.text), summary(of: signal))
         } + [
             SettingsKey(
                 "ingest.feeds.*.group", .text,
@@ -124,8 +121,7 @@ extension SettingsKey {
             SettingsKey(
                 "ingest.feeds.*.websub", .boolean, default: "\(feed.usesWebSub)",
                 "Let the publisher push, where it offers that and ingest.websub.publicURL is set."),
-            SettingsKey(
-                "ingest.feeds.*.format", .text, "A note for people; the format is always detected."),
+            SettingsKey("ingest.feeds.*.format", .text, "A note for people; the format is always detected."),
         ]
 
     private static func summary(of signal: FeedRules.Signal) -> String {

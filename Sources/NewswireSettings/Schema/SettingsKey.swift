@@ -1,3 +1,6 @@
+package import Backfill
+import ByteText
+
 /// The only definition of one key of the configuration. Reading, overriding, printing and the JSON Schema all use it.
 package struct SettingsKey: Sendable {
     /// The path of the key, in which `*` stands for a name that the user chooses.
@@ -112,9 +115,9 @@ extension SettingsKey.Kind {
         case .listen:
             text == "off"
                 ? .success(.word) : NetworkAddress(text).map { .success(.address($0)) } ?? .failure(.notUnderstood)
-        case .integer(let range): Self.integer(SettingsValue.integer(text), in: range)
+        case .integer(let range): Self.integer(Int(digits: text), in: range)
         case .integerOr(let word, let range):
-            text == word ? .success(.word) : Self.integer(SettingsValue.integer(text), in: range)
+            text == word ? .success(.word) : Self.integer(Int(digits: text), in: range)
         case .duration(let range, let orNone):
             switch SettingsValue.duration(text) {
             case _ where orNone && text == "none": .success(.word)
@@ -161,5 +164,53 @@ extension SettingsKey.Kind {
         case .priceSteps: "pairs with ascending millions, the last one for the rest, e.g. [[100, 10.00], [null, 2.50]]"
         case .list(let item): "a list, each item " + item.expectation
         }
+    }
+}
+
+/// The path to one setting, e.g. `lanes` → `live` → `maxAge`. In a pattern, `*` stands for a name that the user chooses.
+package struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
+    package var parts: [String]
+
+    init(_ parts: [String]) { self.parts = parts }
+
+    /// Creates a path from a text such as `hub.connections`.
+    package init(_ text: String) {
+        parts = text.split(separator: ".").map(String.init)
+    }
+
+    static let root = SettingsPath([])
+
+    package var description: String { parts.joined(separator: ".") }
+
+    static func / (path: SettingsPath, part: String) -> SettingsPath { SettingsPath(path.parts + [part]) }
+
+    func matches(_ pattern: SettingsPath) -> Bool {
+        parts.count == pattern.parts.count && zip(parts, pattern.parts).allSatisfy { $1 == "*" || $0 == $1 }
+    }
+
+    /// True if the path is the beginning of the pattern, and shorter.
+    func leads(to pattern: SettingsPath) -> Bool {
+        parts.count < pattern.parts.count && zip(parts, pattern.parts).allSatisfy { $1 == "*" || $0 == $1 }
+    }
+
+    /// The environment variable that overrides it: `rate.perSecond` is `NEWSWIRE_RATE_PER_SECOND`.
+    var environmentName: String {
+        "NEWSWIRE_" + parts.map(Self.upperSnake).joined(separator: "_")
+    }
+
+    private static func upperSnake(_ part: String) -> String {
+        let isOneWord = !part.contains(where: \.isLowercase)
+        var name = ""
+        for character in part {
+            if character.isUppercase, !isOneWord, !name.isEmpty { name.append("_") }
+            name += character.isLetter || character.isNumber ? character.uppercased() : "_"
+        }
+        return name
+    }
+}
+
+extension SettingsPath: ExpressibleByStringLiteral {
+    package init(stringLiteral text: String) {
+        self.init(text)
     }
 }

@@ -107,7 +107,7 @@ package enum SettingsSchema {
 
     private static func literal(_ text: String, _ kind: SettingsKey.Kind) -> String {
         switch kind {
-        case .integer, .integerOr: SettingsValue.integer(text).map(String.init) ?? string(text)
+        case .integer, .integerOr: Int(digits: text).map(String.init) ?? string(text)
         default: string(text)
         }
     }

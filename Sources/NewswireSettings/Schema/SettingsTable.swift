@@ -24,15 +24,13 @@ extension SettingsKey {
             """
             The consumer group of the first lane; every other lane reads as {group}.{lane}. Processes with the same \
             group share the work.
-            """
-        ),
+            """),
         SettingsKey(
             "kafka.instance", .text,
             """
             A name for this process that stays the same after a restart (static membership): a quick restart moves no \
             partitions.
-            """
-        ),
+            """),
         SettingsKey(
             "kafka.properties.*", .text,
             "Any librdkafka property, passed through, e.g. security.protocol or sasl.password."),
@@ -55,8 +53,7 @@ extension SettingsKey {
             """
             After a timeout or a broken connection it is unknown whether the hub accepted the notification: send it \
             again, or end as unknown.
-            """
-        ),
+            """),
         SettingsKey(
             "lanes.*.window.records", .integer(1...1_000_000), default: "\(lane.window.records)",
             "The most buffered records of the lane."),
@@ -101,15 +98,13 @@ extension SettingsKey {
             """
             The most requests for one delivery, including the first. When not set: until its deadline (its expiresAt or \
             its lane's maxAge), or \(RetrySchedule.attemptsWithoutDeadline) without a deadline.
-            """
-        ),
+            """),
         SettingsKey(
             "retry.unknownAttempts", .integer(1...20), default: "\(engine.unknownAttempts)",
             """
             The most requests for one delivery that the hub may have accepted: after a timeout, a broken connection, \
             500, 502 or 504.
-            """
-        ),
+            """),
         SettingsKey(
             "retry.firstDelay", .duration(.milliseconds(1) ... .seconds(3600), orNone: false),
             default: SettingsValue.text(engine.retry.first),
@@ -139,14 +134,11 @@ extension SettingsKey {
             """
             In template mode, the name of the app's template for news that may make a sound; the library BreakingNews \
             calls it breakingNews. With it every send names a template, so that a device with both gets one notification.
-            """
-        ),
+            """),
         SettingsKey(
             "payload.templates.quiet", .text,
             "The name of the app's template without a sound; the library BreakingNews calls it breakingNewsQuiet."),
-        SettingsKey(
-            "categories.*.tag", .text,
-            "The hub tag of the category; by default the category's name."),
+        SettingsKey("categories.*.tag", .text, "The hub tag of the category; by default the category's name."),
         SettingsKey(
             "categories.*.names", .list(.text),
             "Other names that events use for the category, compared without case; its own name always counts."),
@@ -171,8 +163,7 @@ extension SettingsKey {
             """
             Stop a lane when more than this share of its recent events is refused: then the cause is probably not the \
             events, and a person has to look.
-            """
-        ),
+            """),
         SettingsKey(
             "floodGuard.events", .integer(10...100_000), default: "\(engine.floodGuard.events)",
             "How many recent events the flood guard considers."),
@@ -192,22 +183,19 @@ extension SettingsKey {
             How many event loops share the work and, by their partitions, the connections and the rate. One handles tens \
             of thousands of events a second. auto, decided at the start, is one unless rate.perSecond is above 10000 or \
             unlimited; then two to eight by the number of cores, and no more than hub.connections.
-            """
-        ),
+            """),
         SettingsKey(
             "shutdown.deadline", .duration(.seconds(1) ... .seconds(600), orNone: false),
             """
             How long a shutdown may wait for replies and results. When not set: hub.requestTimeout plus 5 seconds, at \
             least 20 seconds. Whatever stops the process must allow it more time than that.
-            """
-        ),
+            """),
         SettingsKey(
             "tracing.otlp.endpoint", .text,
             """
             The collector that receives a span for each request to the hub, e.g. http://127.0.0.1:4318 (OTLP over \
             HTTP, JSON); without it there are none.
-            """
-        ),
+            """),
         SettingsKey(
             "tracing.otlp.headers.*", .text, secret: true,
             "Headers that the collector requires, e.g. authorization."),

@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 
 /// The notation of single values: durations, percentages, sizes, numbers and names of topics.
@@ -22,7 +23,7 @@ package enum SettingsValue {
     }
 
     /// The notation of a duration in its largest unit without a remainder.
-    static func text(_ duration: Duration) -> String {
+    package static func text(_ duration: Duration) -> String {
         let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
         return switch milliseconds {
         case let value where value % 86_400_000 == 0: "\(value / 86_400_000)d"
@@ -37,7 +38,7 @@ package enum SettingsValue {
 
     /// Reads a whole percentage such as `10%`, which may exceed 100.
     package static func percent(_ text: String) -> Int? {
-        text.last == "%" ? integer(String(text.dropLast())) : nil
+        text.last == "%" ? Int(digits: text.dropLast()) : nil
     }
 
     /// Reads a size such as `65536`, `64KiB`, `64MiB`, `2GiB`, `10kB` or `10MB`, in bytes.
@@ -63,19 +64,13 @@ package enum SettingsValue {
     /// Reads a number such as `1` or `0.01`, in millionths. Digits after the sixth are dropped.
     static func millionths(_ text: String) -> Int? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard (1...2).contains(parts.count), let whole = integer(parts[0]), whole <= 1_000_000 else { return nil }
+        guard (1...2).contains(parts.count), let whole = Int(digits: parts[0]), whole <= 1_000_000 else { return nil }
         guard parts.count == 2 else { return whole * 1_000_000 }
         let digits = String(parts[1].prefix(6))
-        guard integer(parts[1].count <= 18 ? parts[1] : digits) != nil, let fraction = integer(digits) else {
+        guard Int(digits: parts[1].count <= 18 ? parts[1] : digits) != nil, let fraction = Int(digits: digits) else {
             return nil
         }
         return whole * 1_000_000 + (0..<(6 - digits.count)).reduce(fraction) { value, _ in value * 10 }
-    }
-
-    /// Reads a whole number of digits only, without a sign or separators.
-    package static func integer(_ text: String) -> Int? {
-        guard !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
-        return Int(text)
     }
 
     /// Kafka's own rule for the name of a topic: 1 to 249 of letters, digits, `.`, `_`, `-`; not `.` or `..`.
@@ -91,13 +86,10 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// 0 asks the system for any free port.
     package var port: Int
 
-    package init(host: String, port: Int) {
-        self.host = host
-        self.port = port
-    }
+    package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = SettingsValue.integer(String(text[colon...].dropFirst())),
+        guard let colon = text.lastIndex(of: ":"), let port = Int(digits: text[colon...].dropFirst()),
             port <= 65_535
         else { return nil }
         var host = text[..<colon]

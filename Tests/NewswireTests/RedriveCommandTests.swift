@@ -1,0 +1,43 @@
+import HubServer
+import KafkaIO
+import KafkaModel
+import NewsModel
+import Testing
+
+struct RedriveCommandTests {
+    @Test func `a returned dead letter is delivered once, and a second run returns nothing`() async throws {
+        let room = try await ProgramRoom()
+        let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
+        for (key, category) in [("a", "Gardening"), ("b", "World"), ("c", "Gardening")] {
+            try publisher.publish(
+                ProducedRecord(
+                    topic: "news.events", partition: 1, key: Array(key.utf8),
+                    value: Array(#"{"id":"\#(key)","headline":"H","category":"\#(category)"}"#.utf8)))
+        }
+        try publisher.flush()
+        let first = try await room.run("run", "--until-caught-up")
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(room.hub.receivedCount == 1)
+
+        let dry = try await room.run("redrive", "--dry-run")
+        #expect(dry.output.hasSuffix("would put back 2 dead letters\n"), "\(dry.output) \(dry.errors)")
+        let other = try await room.run("redrive", "--outcome", "rejected")
+        #expect(other.output == "put back 0 dead letters, left 2 excluded by the filters\n", "\(other.errors)")
+        let one = try await room.run("redrive", "--limit", "1")
+        #expect(one.output.hasSuffix("put back 1 dead letter\n"), "\(one.output) \(one.errors)")
+        let rest = try await room.run("redrive")
+        #expect(rest.output.contains("put back 1 dead letter"), "\(rest.output) \(rest.errors)")
+        let none = try await room.run("redrive")
+        #expect(none.output.hasPrefix("put back 0"), "\(none.output) \(none.errors)")
+
+        // The newsroom now sends unroutable events as World.
+        let routed = room.environment.merging(["NEWSWIRE_UNROUTABLE": "World"]) { $1 }
+        let second = try await Program.run(
+            ["run", "--until-caught-up", "--config", room.path("newswire.yaml")], environment: routed)
+        #expect(second.status == 0, "\(second.errors)")
+        #expect(room.hub.receivedCount == 3)
+        let again = try await room.run("redrive", "--again", "--dry-run")
+        #expect(again.output.hasSuffix("would put back 2 dead letters\n"), "\(again.output) \(again.errors)")
+        await room.close()
+    }
+}
