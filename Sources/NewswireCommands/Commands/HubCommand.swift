@@ -200,9 +200,9 @@ struct HubBehaviour: ParsableArguments {
         if let sendsPerMinute, !(1...Self.sendsMax).contains(sendsPerMinute) {
             throw ValidationError("--sends-per-minute must be 1 to \(Self.sendsMax); leave it out for no limit.")
         }
-        let lag = try Self.duration("--installation-lag", installationLag, max: Self.lagMax)
+        let lag = try Self.duration("--installation-lag", installationLag, max: Self.lagMax, example: "2s")
         let skew = try Self.duration("--clock-skew", clockSkew, max: Self.skewMax)
-        let telemetryLag = try Self.duration("--telemetry-lag", telemetryLag, max: Self.telemetryMax)
+        let telemetryLag = try Self.duration("--telemetry-lag", telemetryLag, max: Self.telemetryMax, example: "10s")
         let telemetryTime = try Self.duration("--telemetry-time", telemetryTime, max: Self.telemetryMax)
         guard let missing = SettingsValue.percent(telemetryMissing), (0...100).contains(missing) else {
             throw ValidationError("--telemetry-missing must be 0% to 100%.")
@@ -219,9 +219,11 @@ struct HubBehaviour: ParsableArguments {
         }
     }
 
-    private static func duration(_ option: String, _ text: String, max: Duration) throws -> Duration {
+    private static func duration(
+        _ option: String, _ text: String, max: Duration, example: String = "30s"
+    ) throws -> Duration {
         guard let duration = SettingsValue.duration(text), (.zero...max).contains(duration) else {
-            throw ValidationError("\(option) must be 0s to \(SettingsValue.text(max)), e.g. 30s.")
+            throw ValidationError("\(option) must be 0s to \(SettingsValue.text(max)), e.g. \(example).")
         }
         return duration
     }
