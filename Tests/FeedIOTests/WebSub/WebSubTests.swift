@@ -38,8 +38,9 @@ struct WebSubTests {
     }
 
     /// Subscribes to an Atom feed.
-    private static func subscribe(_ service: PushSubscriber, _ hub: FakeWebSubHub) async throws -> FakeWebSubHub.Subscriber
-    {
+    private static func subscribe(
+        _ service: PushSubscriber, _ hub: FakeWebSubHub
+    ) async throws -> FakeWebSubHub.Subscriber {
         hub.serve("/feed", page(atom, hub, topic: "/feed"))
         try await service.follow("/feed")
         try await service.ask()
@@ -289,7 +290,8 @@ struct WebSubTests {
             _ = try await Self.subscribe(service, hub)
             try await service.poll()
             for number in 0..<PushTrust.silentPollsMax {
-                hub.serve("/feed", .init(headers: Self.links(hub, topic: "/feed"), body: service.news("Late \(number)")))
+                let body = service.news("Late \(number)")
+                hub.serve("/feed", .init(headers: Self.links(hub, topic: "/feed"), body: body))
                 try await service.poll()
                 try await service.wait(601)
             }
