@@ -42,7 +42,7 @@ public final class HeldLink: Sendable {
         public var unreadable = 0
         /// Number of events that vanished and could not be restored, since the start.
         public var lost = 0
-        /// What the topic contains; `nil` while that is unknown.
+        /// The content of the topic; `nil` while that is unknown.
         public var totals: HeldTotals?
 
         public init() {}

@@ -10,7 +10,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
         self.platform = platform
     }
 
-    /// `topic/partition/offset/platform`
+    /// The coordinates as text: `topic/partition/offset/platform`.
     public var description: String { "\(source)/\(platform.rawValue)" }
 
     /// `description` as header bytes.
@@ -66,7 +66,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ResultRecord.Source: CustomStringConvertible {
-    /// `topic/partition/offset`
+    /// The coordinates as text: `topic/partition/offset`.
     public var description: String { "\(partition)/\(offset)" }
 }
 
