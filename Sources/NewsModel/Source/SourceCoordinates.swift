@@ -50,7 +50,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
         self.init(headerValue: Array(text.utf8))
     }
 
-    /// Digits without sign and without leading zeros.
+    /// Decodes digits without a sign and without leading zeros.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard let first = digits.first, first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
         var number: Int64 = 0
