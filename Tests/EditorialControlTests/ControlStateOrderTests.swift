@@ -7,7 +7,7 @@ import Testing
 @Suite struct ControlStateOrderTests {
     // MARK: The held topic
 
-    @Test func `what the held topic contained is reported after the first reading only`() {
+    @Test func `the former content of the held topic is reported only after the first reading`() {
         let totals = (1...3).map { HeldTotals(count: $0, last: HeldMark(HeldPlace(0, Int64($0)), identity: 5)) }
         var state = TestControlState()
         state.write(.heldTotals(totals[0]))
@@ -22,7 +22,7 @@ import Testing
         #expect(state.formerlyHeld.count == 1)
     }
 
-    @Test func `without a topic nothing is known about what the held topic contained`() {
+    @Test func `without a control topic, the former content of the held topic is unknown`() {
         var state = TestControlState()
         state.take(.unreadable(TestControlState.failure))
         #expect(state.formerlyHeld.isEmpty)
@@ -30,7 +30,7 @@ import Testing
         #expect(state.formerlyHeld == [nil])
     }
 
-    @Test func `what the held topic contains is written once for each change, and at most every ten seconds`() {
+    @Test func `the content of the held topic is written once for each change, and at most every ten seconds`() {
         var state = TestControlState()
         state.start()
         var written: [HeldTotals] {

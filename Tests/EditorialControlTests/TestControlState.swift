@@ -20,7 +20,7 @@ struct TestControlState {
     private(set) var confirmed: [UInt64] = []
     private(set) var notes = 0
     private(set) var hasFinished = false
-    /// What the topic said about the held topic, once for each `formerlyHeld`.
+    /// The reported contents of the held topic, one for each `formerlyHeld`.
     private(set) var formerlyHeld: [HeldTotals?] = []
     /// Stories whose recalls by events are settled.
     private(set) var settled: [String] = []

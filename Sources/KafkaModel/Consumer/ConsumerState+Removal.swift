@@ -81,7 +81,7 @@ extension ConsumerState {
     /// Receives the first offset of a partition, read after the check was requested. Skipped offsets below it were removed before
     /// they were read. The others are ordinary gaps.
     ///
-    /// - Returns: the removed records, one element for each gap. A partition that was recreated meanwhile has none.
+    /// - Returns: the removed records, one element for each gap; empty if the partition was recreated meanwhile.
     public mutating func checked(_ check: RemovalCheck, firstOffset: Int64) -> [RemovedRecords] {
         var open: [Range<Int64>] = []
         if let index = slot(check.partition, check.generation), !slots[index].hasRestarted {

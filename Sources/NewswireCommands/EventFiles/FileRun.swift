@@ -68,6 +68,7 @@ struct FileRun {
         summary.resumed = earlier.published
         do {
             try verify()
+            // Only after the comparison. A refused command would make the changed file the one to continue otherwise.
             if !stop.isRaised { walk.identify(stamp) }
             findOnTopic()
             try publishAll()

@@ -104,7 +104,7 @@ struct VanishedEventsTests {
 
     // MARK: No process ran
 
-    /// What a topic with three held events says of itself, and its records.
+    /// The totals of a topic with three held events, and its records.
     private func former() throws -> (totals: HeldTotals, readings: [HeldRecord.Reading]) {
         let totals = try #require(state().state.totals)
         #expect(totals.count == 3 && totals.last?.place == HeldPlace(3, 2))

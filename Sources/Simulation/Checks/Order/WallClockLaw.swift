@@ -13,7 +13,7 @@ struct WallClockLaw: Checker {
     /// The same difference when each engine last read the clock.
     private var seen: [Address: Duration] = [:]
     private static let caution = Duration.seconds(60)
-    /// When the hub told a process the time first, since its clock was set.
+    /// The time at which a process first heard from the hub after its clock was set.
     private var heardHubAt: [Address: Instant] = [:]
 
     private struct Step {
