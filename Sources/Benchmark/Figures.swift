@@ -4,13 +4,13 @@ import NIOCore
 /// The figures of one scenario.
 struct Figures: Codable {
     var scenario: String
-    /// Requests between the 5th and the 95th percentile of arrival, so that the start does not count.
+    /// Requests per second between the 5th and the 95th percentile of arrivals, so that the start does not count.
     var requestsPerSecond: Double
     /// User and system time of the whole process per request, in microseconds.
     var cpuPerRequest: Double
     /// Peak memory, in MiB.
     var memory: Int
-    /// The time from an event's due time for writing to its arrival at the hub, in milliseconds.
+    /// The time from the moment at which an event was to be written to its arrival at the hub, in milliseconds.
     var latency: Latency?
     /// The use of the rate; only for a scenario with a pace.
     var pace: Pace?
@@ -28,7 +28,7 @@ struct Figures: Codable {
     }
 
     struct Pace: Codable {
-        /// The most requests above `rate · t` in any window of length t: at most the burst.
+        /// The largest number of requests above `rate · t` in any window of length t. It must not exceed the burst.
         var overshoot: Double
         /// Share of the rate that was used, without the start.
         var used: Double

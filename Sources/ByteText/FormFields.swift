@@ -11,6 +11,7 @@ public struct FormFields: Sendable, Hashable {
     /// - Parameter text: the query without its question mark.
     /// - Returns: `nil` for a broken percent escape, and for bytes that are not UTF-8.
     public init?(_ text: some StringProtocol) {
+        // Pages encode a space as `+`. Read otherwise, a recall of a story with a space would recall nothing.
         for part in Substring(text).utf8.split(separator: UInt8(ascii: "&")) {
             let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
             guard let name = Substring(part[..<equals]).percentDecoded(plusIsSpace: true),

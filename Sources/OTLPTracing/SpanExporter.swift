@@ -7,6 +7,9 @@ import FoundationNetworking
 #endif
 
 /// Sends spans to a collector in batches. Adding a span never blocks: without room it is dropped and counted.
+///
+/// Our own exporter, because swift-otel needs Protocol Buffers and a second HTTP client (AsyncHTTPClient) for a request that is
+/// one JSON object.
 public final class SpanExporter: Sendable {
     /// The most spans that may wait, about 4 MB.
     static let waitingMax = 4096

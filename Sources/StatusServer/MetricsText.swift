@@ -3,6 +3,9 @@ import PublisherService
 
 /// Writes the Prometheus text format, version 0.0.4.
 ///
+/// It writes the snapshot that `/api/status` shows too, so that both agree. swift-prometheus has a registry of its own, which the
+/// shards would have to update with every event.
+///
 /// ```swift
 /// text.family("newswire_hub_requests_total", .counter, "Requests sent to the hub.") { $0.sample(42) }
 /// ```

@@ -1,18 +1,25 @@
 import Foundation
 import Testing
 
-/// Checks `Sources/ARCHITECTURE.md`: modules import only what it permits, and everything that it names exists.
+/// Compares `Sources/ARCHITECTURE.md` with `Package.swift` and the code: modules import only what both permit, and everything
+/// that the page names exists.
 struct ArchitectureTests {
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardizedFileURL
     private static let sources = repository.appending(path: "Sources")
     /// Modules outside the package that no pure module may import.
-    private static let impure = [
-        "Foundation", "Dispatch", "Glibc", "Darwin", "Synchronization", "Logging", "NIOCore", "NIOPosix",
+    private static let impure = system.union(["Logging", "NIOCore", "NIOPosix"])
+    /// Modules of the toolchain, which no target declares.
+    private static let system: Set = [
+        "Foundation", "FoundationEssentials", "FoundationNetworking", "FoundationXML", "Dispatch", "Glibc", "Musl",
+        "Darwin", "Synchronization", "Testing",
     ]
+    /// C libraries, which the table permits without a line of their own.
+    private static let libraries: Set = ["CSimdjson", "CRdkafka", "CIconv", "CAllocator"]
 
     private let text: String
     private let modules: [Module]
+    private let manifest: Manifest
 
     private struct Module {
         var name: String
@@ -23,6 +30,8 @@ struct ArchitectureTests {
 
     init() throws {
         text = try String(contentsOf: Self.sources.appending(path: "ARCHITECTURE.md"), encoding: .utf8)
+        manifest = Manifest(
+            text: try String(contentsOf: Self.repository.appending(path: "Package.swift"), encoding: .utf8))
         let table = text.components(separatedBy: "## Modules")[1].components(separatedBy: "## Threads")[0]
         modules = table.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
             let cells = line.split(separator: "|", omittingEmptySubsequences: false)
@@ -43,14 +52,11 @@ struct ArchitectureTests {
             .map { folder.appending(path: $0) }
     }
 
+    /// The modules that a file imports. An indented line belongs to a script in another language.
     private static func imports(of file: URL) throws -> [String] {
-        try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
-            let words = line.split(separator: " ")
-            guard let keyword = words.firstIndex(of: "import"), keyword <= 1, words.count > keyword + 1 else {
-                return nil
-            }
-            return String(words[keyword + 1])
-        }
+        try String(contentsOf: file, encoding: .utf8)
+            .matches(of: /^(?:@?\w+ )?import (?:(?:struct|class|enum|protocol|func) )?(\w+)/.anchorsMatchLineEndings())
+            .map { String($0.1) }
     }
 
     @Test func `every folder of Swift code is a module in the table`() throws {
@@ -61,31 +67,46 @@ struct ArchitectureTests {
     }
 
     @Test func `the modules table is sorted so that each module uses only modules above it`() {
-        var above: Set<String> = ["CSimdjson", "CRdkafka", "CIconv", "CAllocator"]
+        var above = Self.libraries
         for module in modules {
             #expect((module.uses ?? []).isSubset(of: above), "\(module.name)")
             above.insert(module.name)
         }
     }
 
-    @Test func `imports stay within the table`() throws {
-        let ours = Set(modules.map(\.name)).union(["CSimdjson", "CRdkafka", "CIconv", "CAllocator"])
+    @Test func `the table has the dependencies that Package.swift declares`() throws {
+        #expect(manifest.targets.count > 50)
+        let ours = Set(modules.map(\.name)).union(Self.libraries)
         for module in modules {
-            for file in try Self.swiftFiles(in: Self.sources.appending(path: module.name)) {
-                for imported in try Self.imports(of: file) {
-                    if let uses = module.uses, ours.contains(imported) {
-                        #expect(uses.contains(imported), "\(module.name)/\(file.lastPathComponent) imports \(imported)")
-                    }
-                    if module.isPure {
-                        #expect(!Self.impure.contains(imported), "\(file.lastPathComponent) imports \(imported)")
-                    }
-                }
-            }
+            let target = try #require(
+                manifest.targets.first { $0.folder == "Sources/" + module.name }, "\(module.name)")
+            guard let uses = module.uses else { continue }
+            #expect(uses == target.dependencies.intersection(ours), "\(module.name)")
+        }
+    }
+
+    @Test func `each target declares the modules that it imports, and imports those that it declares`() throws {
+        // Tests start these programs, and the linker uses this library; nothing imports them.
+        let notImported = Set(manifest.targets.filter(\.isExecutable).map(\.name)).union(["CAllocator"])
+        for target in manifest.targets {
+            let imported = Set(
+                try Self.swiftFiles(in: Self.repository.appending(path: target.folder)).flatMap(Self.imports))
+            let undeclared = imported.subtracting(Self.system).subtracting(target.dependencies)
+            #expect(undeclared.isEmpty, "\(target.name) imports these without declaring them")
+            let unused = target.dependencies.subtracting(imported).subtracting(notImported)
+            #expect(unused.isEmpty, "\(target.name) declares these without importing them")
+        }
+    }
+
+    @Test func `pure modules import nothing that has a clock, a socket or a thread`() throws {
+        for module in modules where module.isPure {
+            let imported = try Self.swiftFiles(in: Self.sources.appending(path: module.name)).flatMap(Self.imports)
+            #expect(Self.impure.intersection(imported).isEmpty, "\(module.name)")
         }
     }
 
     @Test func `every path and every function on the journeys exists`() throws {
-        let journeys = text.components(separatedBy: "## Seven journeys")[1].components(separatedBy: "## Words")[0]
+        let journeys = text.components(separatedBy: "## Journeys")[1].components(separatedBy: "## Words")[0]
         var file: String?
         var count = 0
         for name in Self.quoted(journeys) {
@@ -104,11 +125,15 @@ struct ArchitectureTests {
     @Test func `every path in CONTRIBUTING exists`() throws {
         let text = try String(contentsOf: Self.repository.appending(path: ".github/CONTRIBUTING.md"), encoding: .utf8)
         let changes = text.components(separatedBy: "## Where a change goes").last ?? ""
-        let paths = Self.quoted(changes).filter { $0.contains("/") }
-        #expect(paths.count > 10)
-        for path in paths {
-            let places = [Self.sources, Self.repository].map { $0.appending(path: path).path }
-            #expect(places.contains { FileManager.default.fileExists(atPath: $0) }, "\(path)")
+        let names = Set(Self.quoted(changes).filter { $0.hasSuffix(".swift") || $0.contains("/") })
+        #expect(names.count > 50)
+        let files = try Self.swiftFiles(in: Self.sources).map(\.lastPathComponent)
+        for name in names where !name.contains("…") {
+            let places = [Self.sources, Self.repository].map { $0.appending(path: name).path }
+            // A name without a folder stands beside one with it.
+            let isFile =
+                name.contains("/") ? places.contains(where: FileManager.default.fileExists) : files.contains(name)
+            #expect(isFile, "\(name)")
         }
     }
 

@@ -264,7 +264,7 @@ struct InstructionTests {
 
     @Test func `a recall lapses after a week, a stop never lapses`() {
         #expect(instruction(.recall(story: "S")).order?.until == start + .seconds(7 * 86_400))
-        // The clock of whoever gives it is behind: the week begins with the time of the processes.
+        // The editor's clock is behind, so the week begins with the time of the processes.
         var late = instruction(.recall(story: "S"))
         late.processTime = start + .seconds(8 * 86_400)
         #expect(late.order?.until == start + .seconds(15 * 86_400))

@@ -2,9 +2,9 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// A desk with a control topic and with clocks that the test moves.
+/// A state with a control topic and with clocks that the test moves.
 struct TestControlState {
-    private var desk: ControlState
+    private var state: ControlState
     var now = Moment(steady: Instant(milliseconds: 0), wall: Instant(milliseconds: 1_795_428_000_000))
     private var topic: [SourceRecord] = []
     private var readTo = 0
@@ -20,7 +20,7 @@ struct TestControlState {
     private(set) var confirmed: [UInt64] = []
     private(set) var notes = 0
     private(set) var hasFinished = false
-    /// What the topic said about the held topic, once for each `formerlyHeld`.
+    /// The reported contents of the held topic, one for each `formerlyHeld`.
     private(set) var formerlyHeld: [HeldTotals?] = []
     /// Stories whose recalls by events are settled.
     private(set) var settled: [String] = []
@@ -36,10 +36,10 @@ struct TestControlState {
         var settings = ControlState.Settings(replica: replica, shards: shards, environment: environment)
         settings.onStale = onStale
         settings.asksHubForTime = asksHubForTime
-        desk = ControlState(settings)
+        state = ControlState(settings)
     }
 
-    var status: ControlStatus { desk.status(at: now) }
+    var status: ControlStatus { state.status(at: now) }
     /// The stories under recall.
     var recalled: [String] {
         status.standing.all.compactMap { if case .recall(let story) = $0.scope { story } else { nil } }
@@ -47,7 +47,7 @@ struct TestControlState {
     var beats: Int { written.count { $0.key == "beat/us" && $0.value != nil } }
 
     mutating func take(_ input: ControlState.Input) {
-        for action in desk.handle(input, at: now) {
+        for action in state.handle(input, at: now) {
             switch action {
             case .tell(let changes):
                 told += changes

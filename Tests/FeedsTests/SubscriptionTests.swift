@@ -6,7 +6,7 @@ import Testing
 @testable import Feeds
 
 /// A subscription with everything that its shell would provide.
-private struct Desk {
+private struct TestSubscription {
     var subscription = Subscription()
     var now = Instant(milliseconds: 1_780_000_000_000)
     var random = SeededRandom(seed: 1)
@@ -15,18 +15,20 @@ private struct Desk {
     static let source = PushSource(hub: "https://hub.example/", topic: "https://news.example/feed")
 
     /// A subscription that has learned of a hub.
-    static func informed(_ source: PushSource = source) -> Desk {
-        var desk = Desk()
-        desk.subscription.learn(source, at: desk.now)
-        return desk
+    static func informed(_ source: PushSource = source) -> TestSubscription {
+        var subscriber = TestSubscription()
+        subscriber.subscription.learn(source, at: subscriber.now)
+        return subscriber
     }
 
     /// A subscription with a lease of this many seconds.
-    static func subscribed(_ source: PushSource = source, lease: String? = "864000", trusts: Bool = false) -> Desk {
-        var desk = informed(source)
-        _ = desk.ask(trusts: trusts)
-        _ = desk.confirm(lease: lease)
-        return desk
+    static func subscribed(_ source: PushSource = source, lease: String? = "864000", trusts: Bool = false)
+        -> TestSubscription
+    {
+        var subscriber = informed(source)
+        _ = subscriber.ask(trusts: trusts)
+        _ = subscriber.confirm(lease: lease)
+        return subscriber
     }
 
     mutating func ask(trusts: Bool = false) -> [String: String]? {
@@ -82,24 +84,24 @@ struct SubscriptionTests {
     // MARK: Asking
 
     @Test func `a feed without a hub sends no request`() {
-        var desk = Desk()
-        #expect(desk.subscription.dueAt(base: desk.base) == nil)
-        #expect(desk.ask() == nil)
-        desk.subscription.learn(nil, at: desk.now)
-        #expect(desk.ask() == nil)
+        var subscriber = TestSubscription()
+        #expect(subscriber.subscription.dueAt(base: subscriber.base) == nil)
+        #expect(subscriber.ask() == nil)
+        subscriber.subscription.learn(nil, at: subscriber.now)
+        #expect(subscriber.ask() == nil)
     }
 
     @Test func `the form has all fields that a hub needs, and a path and a secret of its own`() throws {
-        var desk = Desk.informed()
-        let form = try desk.form()
+        var subscriber = TestSubscription.informed()
+        let form = try subscriber.form()
         let callback = try #require(form["hub.callback"])
         #expect(form["hub.mode"] == "subscribe")
         #expect(form["hub.topic"] == "https://news.example/feed")
         #expect(form["hub.lease_seconds"] == "864000")
         #expect(callback.hasPrefix("https://push.example/websub/") && callback.utf8.count == 28 + 32)
         #expect(form["hub.secret"]?.utf8.count == 64)
-        #expect(desk.ask() == nil, "asked once")
-        var other = Desk.informed()
+        #expect(subscriber.ask() == nil, "asked once")
+        var other = TestSubscription.informed()
         other.random = SeededRandom(seed: 2)
         let second = try other.form()
         #expect(second["hub.callback"] != callback && second["hub.secret"] != form["hub.secret"])
@@ -110,58 +112,58 @@ struct SubscriptionTests {
         ("http://hub.example/", true, true),
     ])
     func `the secret is sent only under TLS or to a trusted host`(hub: String, isTrusted: Bool, isSent: Bool) throws {
-        var desk = Desk.informed(PushSource(hub: hub, topic: "https://news.example/feed"))
-        let form = try desk.form(trusts: isTrusted)
+        var subscriber = TestSubscription.informed(PushSource(hub: hub, topic: "https://news.example/feed"))
+        let form = try subscriber.form(trusts: isTrusted)
         #expect((form["hub.secret"] != nil) == isSent)
     }
 
     @Test func `a hub that refuses lease_seconds is asked without it, at once and from then on`() throws {
-        var desk = Desk.informed()
-        _ = desk.ask()
-        #expect(desk.answered(400)?.level == .info)
-        let form = try desk.form()
+        var subscriber = TestSubscription.informed()
+        _ = subscriber.ask()
+        #expect(subscriber.answered(400)?.level == .info)
+        let form = try subscriber.form()
         #expect(form["hub.lease_seconds"] == nil)
-        #expect(desk.answered(202) == nil)
-        #expect(desk.confirm(lease: nil).status == 200)
-        desk.now = try #require(desk.subscription.lease).renewAt
-        let renewal = try desk.form()
+        #expect(subscriber.answered(202) == nil)
+        #expect(subscriber.confirm(lease: nil).status == 200)
+        subscriber.now = try #require(subscriber.subscription.lease).renewAt
+        let renewal = try subscriber.form()
         #expect(renewal["hub.lease_seconds"] == nil)
     }
 
     @Test func `a hub that answers 400 again is not asked for a day, then for two`() throws {
-        var desk = Desk.informed()
+        var subscriber = TestSubscription.informed()
         for days in [1, 2, 4] as [Int64] {
-            _ = desk.ask()
-            _ = desk.answered(400)
-            _ = desk.ask()
-            #expect(desk.answered(400)?.level == .warning)
-            #expect(desk.subscription.dueAt(base: desk.base) == desk.now + .seconds(86_400 * days))
-            desk.now = desk.now + .seconds(86_400 * days)
+            _ = subscriber.ask()
+            _ = subscriber.answered(400)
+            _ = subscriber.ask()
+            #expect(subscriber.answered(400)?.level == .warning)
+            #expect(subscriber.subscription.dueAt(base: subscriber.base) == subscriber.now + .seconds(86_400 * days))
+            subscriber.now = subscriber.now + .seconds(86_400 * days)
         }
     }
 
     @Test(arguments: [500, 503, 429, 302])
     func `a hub with an error is asked again after 10 minutes, then 20, at most a day`(status: Int) throws {
-        var desk = Desk.informed()
+        var subscriber = TestSubscription.informed()
         for minutes in [10, 20, 40, 80, 160, 320, 640, 1_280, 1_440, 1_440] as [Int64] {
-            #expect(desk.ask() != nil)
-            #expect(desk.answered(status)?.level == .warning)
-            #expect(desk.subscription.dueAt(base: desk.base) == desk.now + .seconds(60 * minutes))
-            desk.now = desk.now + .seconds(60 * minutes)
+            #expect(subscriber.ask() != nil)
+            #expect(subscriber.answered(status)?.level == .warning)
+            #expect(subscriber.subscription.dueAt(base: subscriber.base) == subscriber.now + .seconds(60 * minutes))
+            subscriber.now = subscriber.now + .seconds(60 * minutes)
         }
     }
 
     @Test func `a hub that never verifies is asked again after 10 minutes, then 20, with another path each time`()
         throws
     {
-        var desk = Desk.informed()
+        var subscriber = TestSubscription.informed()
         var callbacks: Set<String?> = []
         for minutes in [10, 20, 40] as [Int64] {
-            let form = try desk.form()
+            let form = try subscriber.form()
             callbacks.insert(form["hub.callback"])
-            #expect(desk.answered(202) == nil)
-            #expect(desk.subscription.dueAt(base: desk.base) == desk.now + .seconds(60 * minutes))
-            desk.now = desk.now + .seconds(60 * minutes)
+            #expect(subscriber.answered(202) == nil)
+            #expect(subscriber.subscription.dueAt(base: subscriber.base) == subscriber.now + .seconds(60 * minutes))
+            subscriber.now = subscriber.now + .seconds(60 * minutes)
         }
         #expect(callbacks.count == 3)
     }
@@ -169,29 +171,30 @@ struct SubscriptionTests {
     // MARK: Verification
 
     @Test func `a verification of our request gets its challenge back`() {
-        var desk = Desk.informed()
-        _ = desk.ask()
-        #expect(desk.confirm() == WebSubAnswer(status: 200, body: "echo"))
-        #expect(desk.subscription.lease?.until == desk.now + .seconds(864_000))
-        #expect(desk.answered(500) == nil, "the hub verified before it answered")
-        #expect(desk.subscription.lease != nil)
+        var subscriber = TestSubscription.informed()
+        _ = subscriber.ask()
+        #expect(subscriber.confirm() == WebSubAnswer(status: 200, body: "echo"))
+        #expect(subscriber.subscription.lease?.until == subscriber.now + .seconds(864_000))
+        #expect(subscriber.answered(500) == nil, "the hub verified before it answered")
+        #expect(subscriber.subscription.lease != nil)
     }
 
     @Test func `any other verification is answered with 404 and changes nothing`() throws {
-        var desk = Desk.informed()
-        _ = desk.ask()
-        let path = try #require(desk.subscription.attempt).callback.path
-        let before = desk.subscription
-        #expect(desk.verify("subscribe", "https://news.example/other", path: path).status == 404)
-        #expect(desk.verify("subscribe", path: "0123").status == 404)
-        #expect(desk.verify("unsubscribe", path: path).status == 404)
-        #expect(desk.verify("", path: path).status == 404)
-        #expect(desk.verify("subscribe", path: path, ["hub.challenge": nil]).status == 404)
+        var subscriber = TestSubscription.informed()
+        _ = subscriber.ask()
+        let path = try #require(subscriber.subscription.attempt).callback.path
+        let before = subscriber.subscription
+        #expect(subscriber.verify("subscribe", "https://news.example/other", path: path).status == 404)
+        #expect(subscriber.verify("subscribe", path: "0123").status == 404)
+        #expect(subscriber.verify("unsubscribe", path: path).status == 404)
+        #expect(subscriber.verify("", path: path).status == 404)
+        #expect(subscriber.verify("subscribe", path: path, ["hub.challenge": nil]).status == 404)
         #expect(
-            desk.verify("subscribe", path: path, ["hub.challenge": String(repeating: "x", count: 2_000)]).status == 404)
-        #expect(desk.verify("denied", "https://news.example/other", path: path).status == 404)
-        #expect(desk.subscription == before)
-        #expect(desk.confirm().status == 200)
+            subscriber.verify("subscribe", path: path, ["hub.challenge": String(repeating: "x", count: 2_000)]).status
+                == 404)
+        #expect(subscriber.verify("denied", "https://news.example/other", path: path).status == 404)
+        #expect(subscriber.subscription == before)
+        #expect(subscriber.confirm().status == 200)
     }
 
     @Test(
@@ -200,107 +203,121 @@ struct SubscriptionTests {
             ("0", 86_400), ("-5", 86_400), ("ten", 86_400), ("", 86_400), (nil, 86_400),
         ] as [(String?, Int64)])
     func `a lease is renewed after two thirds of its length`(lease: String?, seconds: Int64) throws {
-        var desk = Desk.subscribed(lease: lease)
-        let active = try #require(desk.subscription.lease)
-        #expect(active.until == desk.now + .seconds(seconds))
-        #expect(active.renewAt == desk.now + .seconds(seconds * 2 / 3))
-        desk.now = active.renewAt - .seconds(1)
-        #expect(desk.ask() == nil)
-        desk.now = active.renewAt
-        #expect(desk.ask() != nil)
+        var subscriber = TestSubscription.subscribed(lease: lease)
+        let active = try #require(subscriber.subscription.lease)
+        #expect(active.until == subscriber.now + .seconds(seconds))
+        #expect(active.renewAt == subscriber.now + .seconds(seconds * 2 / 3))
+        subscriber.now = active.renewAt - .seconds(1)
+        #expect(subscriber.ask() == nil)
+        subscriber.now = active.renewAt
+        #expect(subscriber.ask() != nil)
     }
 
     @Test func `the old callback works until the new one is verified`() throws {
-        var desk = Desk.subscribed()
-        let old = try #require(desk.subscription.lease)
-        let secret = desk.secret
-        desk.now = old.renewAt
-        let form = try desk.form()
+        var subscriber = TestSubscription.subscribed()
+        let old = try #require(subscriber.subscription.lease)
+        let secret = subscriber.secret
+        subscriber.now = old.renewAt
+        let form = try subscriber.form()
         #expect(form["hub.callback"] != old.callback.base + old.callback.path)
-        #expect(desk.deliver("a", signature: sha256("a", secret)) == (200, .news(topic: Desk.source.topic)))
-        #expect(desk.confirm().status == 200)
-        #expect(desk.secret != secret)
-        let late = desk.deliver("a", signature: sha256("a", secret), path: old.callback.path)
+        #expect(
+            subscriber.deliver("a", signature: sha256("a", secret)) == (
+                200, .news(topic: TestSubscription.source.topic)
+            ))
+        #expect(subscriber.confirm().status == 200)
+        #expect(subscriber.secret != secret)
+        let late = subscriber.deliver("a", signature: sha256("a", secret), path: old.callback.path)
         #expect(late == (410, .unwanted), "replaced")
-        #expect(desk.deliver("a", signature: sha256("a", secret)) == (200, .forged), "replayed to the new one")
-        #expect(desk.deliver("a", signature: sha256("a", desk.secret)).1 == .news(topic: Desk.source.topic))
-        #expect(desk.verify("unsubscribe", path: old.callback.path).body == "echo")
-        #expect(desk.verify("unsubscribe", path: try #require(desk.subscription.lease).callback.path).status == 404)
+        #expect(subscriber.deliver("a", signature: sha256("a", secret)) == (200, .forged), "replayed to the new one")
+        #expect(
+            subscriber.deliver("a", signature: sha256("a", subscriber.secret)).1
+                == .news(topic: TestSubscription.source.topic))
+        #expect(subscriber.verify("unsubscribe", path: old.callback.path).body == "echo")
+        #expect(
+            subscriber.verify("unsubscribe", path: try #require(subscriber.subscription.lease).callback.path).status
+                == 404)
     }
 
     @Test func `a renewal that fails does not change the lease`() throws {
-        var desk = Desk.subscribed()
-        let old = try #require(desk.subscription.lease)
-        desk.now = old.renewAt
-        _ = desk.ask()
-        #expect(desk.answered(503)?.level == .warning)
-        #expect(desk.deliver("a", signature: sha256("a", desk.secret)).1 == .news(topic: Desk.source.topic))
-        #expect(desk.subscription.dueAt(base: desk.base) == desk.now + .seconds(600))
+        var subscriber = TestSubscription.subscribed()
+        let old = try #require(subscriber.subscription.lease)
+        subscriber.now = old.renewAt
+        _ = subscriber.ask()
+        #expect(subscriber.answered(503)?.level == .warning)
+        #expect(
+            subscriber.deliver("a", signature: sha256("a", subscriber.secret)).1
+                == .news(topic: TestSubscription.source.topic))
+        #expect(subscriber.subscription.dueAt(base: subscriber.base) == subscriber.now + .seconds(600))
     }
 
     @Test func `a hub that verifies again on its own initiative extends the lease`() throws {
-        var desk = Desk.subscribed(lease: "86400")
-        let path = try #require(desk.subscription.lease).callback.path
-        desk.now = desk.now + .seconds(50_000)
-        #expect(desk.verify("subscribe", path: path, ["hub.lease_seconds": "86400"]).status == 200)
-        #expect(desk.subscription.lease?.until == desk.now + .seconds(86_400))
+        var subscriber = TestSubscription.subscribed(lease: "86400")
+        let path = try #require(subscriber.subscription.lease).callback.path
+        subscriber.now = subscriber.now + .seconds(50_000)
+        #expect(subscriber.verify("subscribe", path: path, ["hub.lease_seconds": "86400"]).status == 200)
+        #expect(subscriber.subscription.lease?.until == subscriber.now + .seconds(86_400))
     }
 
     @Test func `a process with another public address asks the hub again`() throws {
-        var desk = Desk.subscribed()
-        desk.base = "https://other.example/"
-        let form = try desk.form()
+        var subscriber = TestSubscription.subscribed()
+        subscriber.base = "https://other.example/"
+        let form = try subscriber.form()
         #expect(form["hub.callback"]?.hasPrefix("https://other.example/") == true)
     }
 
     @Test func `a feed that moves to another hub is subscribed there, but not with every poll`() throws {
-        var desk = Desk.subscribed()
+        var subscriber = TestSubscription.subscribed()
         let other = PushSource(hub: "https://other.example/", topic: "https://news.example/feed")
-        desk.subscription.learn(other, at: desk.now)
-        desk.now = desk.now + .seconds(600)
-        #expect(desk.ask() != nil)
-        #expect(desk.confirm().status == 200)
-        #expect(desk.subscription.lease?.source == other)
+        subscriber.subscription.learn(other, at: subscriber.now)
+        subscriber.now = subscriber.now + .seconds(600)
+        #expect(subscriber.ask() != nil)
+        #expect(subscriber.confirm().status == 200)
+        #expect(subscriber.subscription.lease?.source == other)
         for _ in 0..<10 {
-            desk.subscription.learn(Desk.source, at: desk.now)
-            desk.subscription.learn(other, at: desk.now)
-            #expect(desk.ask() == nil)
+            subscriber.subscription.learn(TestSubscription.source, at: subscriber.now)
+            subscriber.subscription.learn(other, at: subscriber.now)
+            #expect(subscriber.ask() == nil)
         }
-        desk.subscription.learn(nil, at: desk.now)
-        desk.now = desk.now + .seconds(864_000)
-        #expect(desk.ask() == nil, "no hub is named any more: the lease runs out")
+        subscriber.subscription.learn(nil, at: subscriber.now)
+        subscriber.now = subscriber.now + .seconds(864_000)
+        #expect(subscriber.ask() == nil, "no hub is named any more: the lease runs out")
     }
 
     // MARK: Denial
 
     @Test func `a hub may deny a request`() throws {
-        var desk = Desk.informed()
-        _ = desk.ask()
-        let path = try #require(desk.subscription.attempt).callback.path
-        let query = ["hub.mode": "denied", "hub.topic": Desk.source.topic, "hub.reason": "no\nway \u{202E}x"]
-        let (answer, note) = desk.subscription.verify(query, path: path, at: desk.now)
+        var subscriber = TestSubscription.informed()
+        _ = subscriber.ask()
+        let path = try #require(subscriber.subscription.attempt).callback.path
+        let query = [
+            "hub.mode": "denied", "hub.topic": TestSubscription.source.topic, "hub.reason": "no\nway \u{202E}x",
+        ]
+        let (answer, note) = subscriber.subscription.verify(query, path: path, at: subscriber.now)
         #expect(answer.status == 200)
         #expect(note?.text.contains("denies the subscription: noway x") == true)
-        #expect(desk.subscription.dueAt(base: desk.base) == desk.now + .seconds(86_400))
+        #expect(subscriber.subscription.dueAt(base: subscriber.base) == subscriber.now + .seconds(86_400))
     }
 
     @Test func `a hub may end a lease at any time`() throws {
-        var desk = Desk.subscribed()
-        let callback = try #require(desk.subscription.lease).callback
-        #expect(desk.verify("denied", path: callback.path).status == 200)
+        var subscriber = TestSubscription.subscribed()
+        let callback = try #require(subscriber.subscription.lease).callback
+        #expect(subscriber.verify("denied", path: callback.path).status == 200)
         #expect(
-            desk.deliver("a", signature: sha256("a", callback.secret ?? ""), path: callback.path) == (404, .unwanted))
-        #expect(desk.subscription.pollFactor(at: desk.now) == 1)
-        desk.subscription.learn(PushSource(hub: "https://other.example/", topic: Desk.source.topic), at: desk.now)
-        #expect(desk.subscription.state == .idle, "another hub is another matter")
+            subscriber.deliver("a", signature: sha256("a", callback.secret ?? ""), path: callback.path) == (
+                404, .unwanted
+            ))
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 1)
+        subscriber.subscription.learn(
+            PushSource(hub: "https://other.example/", topic: TestSubscription.source.topic), at: subscriber.now)
+        #expect(subscriber.subscription.state == .idle, "another hub is another matter")
     }
 
     // MARK: Deliveries
 
     @Test func `every signing method is checked, in any letter case`() {
-        var desk = Desk.subscribed()
+        var subscriber = TestSubscription.subscribed()
         let body = Array("<feed/>".utf8)
-        let key = SymmetricKey(data: Array(desk.secret.utf8))
+        let key = SymmetricKey(data: Array(subscriber.secret.utf8))
         let codes = [
             "sha1=" + hex(HMAC<Insecure.SHA1>.authenticationCode(for: body, using: key)),
             "sha256=" + hex(HMAC<SHA256>.authenticationCode(for: body, using: key)),
@@ -308,140 +325,145 @@ struct SubscriptionTests {
             "sha512=" + hex(HMAC<SHA512>.authenticationCode(for: body, using: key)),
         ]
         for code in codes {
-            #expect(desk.deliver("<feed/>", signature: code).1 == .news(topic: Desk.source.topic), "\(code)")
-            #expect(desk.deliver("<feed/>", signature: code.uppercased()).1 == .news(topic: Desk.source.topic))
-            #expect(desk.deliver("<feed/> ", signature: code) == (200, .forged))
-            #expect(desk.deliver("<feed/>", signature: String(code.dropLast(2))).1 == .forged)
-            #expect(desk.deliver("<feed/>", signature: code + "00").1 == .forged)
+            #expect(
+                subscriber.deliver("<feed/>", signature: code).1 == .news(topic: TestSubscription.source.topic),
+                "\(code)")
+            #expect(
+                subscriber.deliver("<feed/>", signature: code.uppercased()).1
+                    == .news(topic: TestSubscription.source.topic))
+            #expect(subscriber.deliver("<feed/> ", signature: code) == (200, .forged))
+            #expect(subscriber.deliver("<feed/>", signature: String(code.dropLast(2))).1 == .forged)
+            #expect(subscriber.deliver("<feed/>", signature: code + "00").1 == .forged)
         }
         for wrong in ["", "=", "sha1", "sha1=", "md5=00", "sha256=zz", codes[1].replacing("sha256", with: "sha1")] {
-            #expect(desk.deliver("<feed/>", signature: wrong) == (200, .forged), "\(wrong)")
+            #expect(subscriber.deliver("<feed/>", signature: wrong) == (200, .forged), "\(wrong)")
         }
-        #expect(desk.deliver("<feed/>", signature: nil) == (200, .forged))
-        #expect(desk.deliver("<feed/>", signature: codes[1], path: "0123") == (404, .unwanted))
+        #expect(subscriber.deliver("<feed/>", signature: nil) == (200, .forged))
+        #expect(subscriber.deliver("<feed/>", signature: codes[1], path: "0123") == (404, .unwanted))
     }
 
     @Test func `a delivery that the hub could not sign is only a hint to poll`() {
-        var desk = Desk.subscribed(PushSource(hub: "http://hub.example/", topic: Desk.source.topic))
-        #expect(desk.deliver("<feed/>", signature: nil) == (200, .hint))
-        #expect(desk.deliver("<feed/>", signature: "sha1=00") == (200, .hint))
+        var subscriber = TestSubscription.subscribed(
+            PushSource(hub: "http://hub.example/", topic: TestSubscription.source.topic))
+        #expect(subscriber.deliver("<feed/>", signature: nil) == (200, .hint))
+        #expect(subscriber.deliver("<feed/>", signature: "sha1=00") == (200, .hint))
     }
 
     @Test func `a signed delivery proves a subscription that was lost in a crash`() throws {
-        var desk = Desk.informed()
-        _ = desk.ask()
-        let callback = try #require(desk.subscription.attempt).callback
-        #expect(desk.deliver("a", signature: nil, path: callback.path) == (404, .unwanted))
-        let known = desk.deliver("a", signature: sha256("a", callback.secret ?? ""), path: callback.path)
-        #expect(known == (200, .news(topic: Desk.source.topic)))
-        #expect(desk.subscription.lease != nil)
+        var subscriber = TestSubscription.informed()
+        _ = subscriber.ask()
+        let callback = try #require(subscriber.subscription.attempt).callback
+        #expect(subscriber.deliver("a", signature: nil, path: callback.path) == (404, .unwanted))
+        let known = subscriber.deliver("a", signature: sha256("a", callback.secret ?? ""), path: callback.path)
+        #expect(known == (200, .news(topic: TestSubscription.source.topic)))
+        #expect(subscriber.subscription.lease != nil)
     }
 
     // MARK: Trust
 
     @Test func `polls become rare only once pushes come first`() {
-        var desk = Desk.subscribed()
-        #expect(desk.subscription.pollFactor(at: desk.now) == 1)
-        desk.subscription.pushed(new: 0, at: desk.now)
-        #expect(desk.subscription.pollFactor(at: desk.now) == 1, "it brought nothing that was not known")
-        desk.subscription.pushed(new: 1, at: desk.now)
-        #expect(desk.subscription.pollFactor(at: desk.now) == 5)
-        #expect(desk.subscription.pollFactor(at: desk.now + .seconds(864_000)) == 1, "the lease is over")
+        var subscriber = TestSubscription.subscribed()
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 1)
+        subscriber.subscription.pushed(new: 0, at: subscriber.now)
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 1, "it brought nothing that was not known")
+        subscriber.subscription.pushed(new: 1, at: subscriber.now)
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 5)
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now + .seconds(864_000)) == 1, "the lease is over")
     }
 
     @Test func `an entry found by a poll counts against the hub unless its push follows soon`() {
-        var desk = Desk.subscribed()
-        desk.subscription.pushed(new: 20, at: desk.now)
+        var subscriber = TestSubscription.subscribed()
+        subscriber.subscription.pushed(new: 20, at: subscriber.now)
         func poll(new: Int, after seconds: Int64) -> IngestNote? {
-            desk.now = desk.now + .seconds(seconds)
-            return desk.subscription.polled(new: new, at: desk.now)
+            subscriber.now = subscriber.now + .seconds(seconds)
+            return subscriber.subscription.polled(new: new, at: subscriber.now)
         }
         _ = poll(new: 7, after: 60)
         _ = poll(new: 0, after: 900)
-        #expect(desk.subscription.trust.polledFirst == 0, "they may be older than the subscription")
+        #expect(subscriber.subscription.trust.polledFirst == 0, "they may be older than the subscription")
         _ = poll(new: 1, after: 300)
-        desk.now = desk.now + .seconds(599)
-        desk.subscription.pushed(new: 0, at: desk.now)
+        subscriber.now = subscriber.now + .seconds(599)
+        subscriber.subscription.pushed(new: 0, at: subscriber.now)
         _ = poll(new: 0, after: 900)
-        #expect(desk.subscription.trust.polledFirst == 0, "only a moment late")
+        #expect(subscriber.subscription.trust.polledFirst == 0, "only a moment late")
         _ = poll(new: 1, after: 300)
-        #expect(desk.subscription.pollFactor(at: desk.now) == 5)
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 5)
         _ = poll(new: 0, after: 600)
-        #expect(desk.subscription.trust.polledFirst == 1)
-        #expect(desk.subscription.pollFactor(at: desk.now) == 1, "missed one")
-        desk.subscription.pushed(new: 1, at: desk.now)
-        #expect(desk.subscription.pollFactor(at: desk.now) == 5, "1 of 22, and it pushes again")
+        #expect(subscriber.subscription.trust.polledFirst == 1)
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 1, "missed one")
+        subscriber.subscription.pushed(new: 1, at: subscriber.now)
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 5, "1 of 22, and it pushes again")
         _ = poll(new: 3, after: 300)
-        desk.now = desk.now + .seconds(601)
-        desk.subscription.pushed(new: 1, at: desk.now)
-        #expect(desk.subscription.pollFactor(at: desk.now) == 1, "4 of 26")
-        desk.subscription.pushed(new: 14, at: desk.now)
-        #expect(desk.subscription.pollFactor(at: desk.now) == 5, "4 of 40")
+        subscriber.now = subscriber.now + .seconds(601)
+        subscriber.subscription.pushed(new: 1, at: subscriber.now)
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 1, "4 of 26")
+        subscriber.subscription.pushed(new: 14, at: subscriber.now)
+        #expect(subscriber.subscription.pollFactor(at: subscriber.now) == 5, "4 of 40")
     }
 
     @Test func `a hub that accepts subscriptions and never pushes is dropped, for longer each time`() throws {
-        var desk = Desk.subscribed()
+        var subscriber = TestSubscription.subscribed()
         for days in [1, 2, 4, 8, 14, 14] as [Int64] {
-            let path = try #require(desk.subscription.lease).callback.path
+            let path = try #require(subscriber.subscription.lease).callback.path
             var note: IngestNote?
             for _ in 0..<10 where note == nil {
-                desk.now = desk.now + .seconds(900)
-                note = desk.subscription.polled(new: 1, at: desk.now)
+                subscriber.now = subscriber.now + .seconds(900)
+                note = subscriber.subscription.polled(new: 1, at: subscriber.now)
             }
             #expect(try #require(note).level == .warning)
-            guard case .distrusted(Desk.source, let until) = desk.subscription.state else {
-                Issue.record("\(desk.subscription.state)")
+            guard case .distrusted(TestSubscription.source, let until) = subscriber.subscription.state else {
+                Issue.record("\(subscriber.subscription.state)")
                 return
             }
-            #expect(until == desk.now + .seconds(days * 86_400))
-            #expect(desk.deliver("a", signature: nil, path: path).0 == 410)
-            #expect(desk.ask() == nil)
-            desk.now = until
-            #expect(desk.ask() != nil)
-            #expect(desk.confirm().status == 200)
+            #expect(until == subscriber.now + .seconds(days * 86_400))
+            #expect(subscriber.deliver("a", signature: nil, path: path).0 == 410)
+            #expect(subscriber.ask() == nil)
+            subscriber.now = until
+            #expect(subscriber.ask() != nil)
+            #expect(subscriber.confirm().status == 200)
         }
     }
 
     @Test func `polls of a quiet feed say nothing about its hub`() {
-        var desk = Desk.subscribed()
+        var subscriber = TestSubscription.subscribed()
         for _ in 0..<100 {
-            desk.now = desk.now + .seconds(900)
-            #expect(desk.subscription.polled(new: 0, at: desk.now) == nil)
+            subscriber.now = subscriber.now + .seconds(900)
+            #expect(subscriber.subscription.polled(new: 0, at: subscriber.now) == nil)
         }
-        #expect(desk.subscription.lease != nil)
+        #expect(subscriber.subscription.lease != nil)
     }
 
     // MARK: State
 
     @Test func `every state is read back from its record`() throws {
-        var desks = [Desk(), Desk.informed(), Desk.subscribed()]
-        var asked = Desk.informed()
+        var subscribers = [TestSubscription(), TestSubscription.informed(), TestSubscription.subscribed()]
+        var asked = TestSubscription.informed()
         _ = asked.ask()
-        desks.append(asked)
-        var renewing = Desk.subscribed()
+        subscribers.append(asked)
+        var renewing = TestSubscription.subscribed()
         renewing.now = try #require(renewing.subscription.lease).renewAt
         _ = renewing.ask()
-        desks.append(renewing)
+        subscribers.append(renewing)
         _ = renewing.confirm()
         renewing.subscription.pushed(new: 3, at: renewing.now)
-        desks.append(renewing)
+        subscribers.append(renewing)
         var denied = asked
         _ = denied.answered(403)
-        desks.append(denied)
+        subscribers.append(denied)
         var refused = asked
         _ = refused.answered(400)
-        desks.append(refused)
-        var dead = Desk.subscribed()
+        subscribers.append(refused)
+        var dead = TestSubscription.subscribed()
         for _ in 0..<9 {
             dead.now = dead.now + .seconds(900)
             _ = dead.subscription.polled(new: 1, at: dead.now)
         }
-        desks.append(dead)
+        subscribers.append(dead)
         let parser = JSONParser()
-        for desk in desks {
-            let bytes = JSONWriter.object { desk.subscription.write(into: &$0) }
+        for subscriber in subscribers {
+            let bytes = JSONWriter.object { subscriber.subscription.write(into: &$0) }
             let restored = try bytes.withUnsafeBufferPointer { Subscription(try parser.object(in: $0)) }
-            #expect(restored == desk.subscription, "\(String(decoding: bytes, as: UTF8.self))")
+            #expect(restored == subscriber.subscription, "\(String(decoding: bytes, as: UTF8.self))")
         }
     }
 
@@ -455,21 +477,23 @@ struct SubscriptionTests {
         #expect(restored == Subscription())
         let wild = #"{"pushedFirst":9223372036854775807,"polledFirst":9223372036854775807,"failures":99999}"#
         var subscription = try Array(wild.utf8).withUnsafeBufferPointer { Subscription(try parser.object(in: $0)) }
-        subscription.learn(Desk.source, at: .distantFuture)
+        subscription.learn(TestSubscription.source, at: .distantFuture)
         var random = SeededRandom(seed: 1)
         #expect(subscription.request(base: "https://push.example/", at: .distantFuture, using: &random) != nil)
         _ = subscription.answered(.failed(FetchFailure(.timeout, "no answer")), at: .distantFuture)
     }
 
     @Test func `no description shows a path or a secret`() throws {
-        var desk = Desk.subscribed()
-        desk.now = try #require(desk.subscription.lease).renewAt
-        let asked = desk.subscription.request(base: desk.base, at: desk.now, using: &desk.random)
+        var subscriber = TestSubscription.subscribed()
+        subscriber.now = try #require(subscriber.subscription.lease).renewAt
+        let asked = subscriber.subscription.request(
+            base: subscriber.base, at: subscriber.now, using: &subscriber.random)
         let request = try #require(asked)
-        let hidden = [desk.subscription.lease?.callback, desk.subscription.attempt?.callback].compactMap(\.self)
-        var shown = "\(request) \(desk.subscription) \(IngestAction.post(FetchID(1), request))"
-        dump((request, desk.subscription), to: &shown)
-        shown += String(reflecting: desk.subscription) + String(reflecting: request)
+        let hidden = [subscriber.subscription.lease?.callback, subscriber.subscription.attempt?.callback].compactMap(
+            \.self)
+        var shown = "\(request) \(subscriber.subscription) \(IngestAction.post(FetchID(1), request))"
+        dump((request, subscriber.subscription), to: &shown)
+        shown += String(reflecting: subscriber.subscription) + String(reflecting: request)
         #expect(hidden.count == 2)
         for callback in hidden {
             let secret = try #require(callback.secret)

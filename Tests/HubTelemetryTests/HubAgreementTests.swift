@@ -111,7 +111,7 @@ struct HubAgreementTests {
         #expect(told + silent == Self.sends && silent > 50 && silent < 200)
         // The hub reported partial counts.
         #expect(partial > Self.sends / 2)
-        let figures = room.desk.figures
+        let figures = room.state.figures
         for (outcome, count) in devices {
             let counted = figures.outcomes.filter { $0.key.outcome == outcome }.values.reduce(0) { $0 + $1.count }
             #expect(counted == count, "\(outcome)")

@@ -58,8 +58,8 @@ struct TelemetryStateTests {
         #expect(room.records.map(\.attempt) == [2, 4])
         #expect(room.keys == ["event-1", "event-1"])
         #expect(room.committed == [0: 1])
-        #expect(room.desk.figures.successes == 9)
-        let sends = room.desk.figures.sends.values.first
+        #expect(room.state.figures.successes == 9)
+        let sends = room.state.figures.sends.values.first
         #expect(sends?.seconds.firstIndex(of: 1) == TelemetryFigures.bounds.firstIndex(of: 120))
     }
 
@@ -91,8 +91,8 @@ struct TelemetryStateTests {
                 [SourceRecord(offset: 7, value: Array("{".utf8), headers: [.init("nw-group", "newsroom")])]))
         room.pass(.seconds(60))
         #expect(room.asked.map(\.id) == ["NH-1"])
-        #expect(room.desk.figures.skipped == [.withoutID: 1, .notSampled: 2, .tooOld: 1])
-        #expect(room.desk.figures.unreadable == 1)
+        #expect(room.state.figures.skipped == [.withoutID: 1, .notSampled: 2, .tooOld: 1])
+        #expect(room.state.figures.unreadable == 1)
         // The other results do not block the offset.
         #expect(room.committed == [0: 8])
     }
@@ -162,13 +162,13 @@ struct TelemetryStateTests {
         room.pass(.seconds(100))
         let refused = room.asked.count
         #expect((1...4).contains(refused))
-        #expect(room.desk.problem == .throttled)
+        #expect(room.state.problem == .throttled)
         // Reading continues during the pause.
         #expect(room.credit == 50)
         room.pass(.seconds(400))
         #expect(room.asked.count == refused + 50)
         #expect(room.records.count == 50 && room.records.allSatisfy { $0.state == .completed })
-        #expect(room.desk.problem == nil && room.committed == [0: 50])
+        #expect(room.state.problem == nil && room.committed == [0: 50])
     }
 
     @Test func `a hub without telemetry is reported once and tested sometimes, and sends end without its report`() {
@@ -185,7 +185,7 @@ struct TelemetryStateTests {
         room.answer = { _, _ in .completed() }
         room.come((100..<110).map { TestTelemetryState.result($0, at: room.now.wall) })
         room.pass(.seconds(2_400))
-        #expect(room.desk.problem == nil)
+        #expect(room.state.problem == nil)
         #expect(room.records.suffix(10).contains { $0.state == .completed })
         #expect(room.committed == [0: 40])
     }
@@ -194,7 +194,7 @@ struct TelemetryStateTests {
         var room = TestTelemetryState { _, _ in .tokenRefused }
         room.come([TestTelemetryState.result(1, at: room.now.wall)])
         room.pass(.seconds(11))
-        #expect(room.asked.count == 2 && room.renewals == 2 && room.desk.problem == .tokenRefused)
+        #expect(room.asked.count == 2 && room.renewals == 2 && room.state.problem == .tokenRefused)
         room.pass(.seconds(600))
         #expect((10...13).contains(room.asked.count))
         #expect(room.notes.count == 1)
@@ -208,11 +208,11 @@ struct TelemetryStateTests {
         room.come((0..<5).map { TestTelemetryState.result($0, at: room.now.wall) })
         room.pass(.seconds(1_000))
         #expect(room.asked.count < 40)
-        #expect(room.notes.count == 1 && room.desk.problem == .unreachable)
+        #expect(room.notes.count == 1 && room.state.problem == .unreachable)
         #expect(room.records.isEmpty)
         room.answer = { _, _ in .completed() }
         room.pass(.seconds(61))
-        #expect(room.records.count == 5 && room.desk.problem == nil)
+        #expect(room.records.count == 5 && room.state.problem == nil)
     }
 
     @Test func `a send with a faulty question or answer ends without affecting others`() {
@@ -227,7 +227,7 @@ struct TelemetryStateTests {
         room.pass(.seconds(3_000))
         let errors = Dictionary(room.records.map { ($0.eventID, $0.error?.code) }) { $1 }
         #expect(errors == ["event-0": "status-400", "event-1": "unreadable", "event-2": nil])
-        #expect(room.committed == [0: 3] && room.desk.problem == nil)
+        #expect(room.committed == [0: 3] && room.state.problem == nil)
     }
 
     @Test func `reading pauses while too many sends are open, and resumes later`() {
@@ -273,7 +273,7 @@ struct TelemetryStateTests {
         #expect(room.asked.count == 3)
     }
 
-    @Test func `the desk is caught up once all results of the start are recorded and committed`() {
+    @Test func `the state is caught up once all results of the start are recorded and committed`() {
         var room = TestTelemetryState { _, _ in .completed() }
         room.come((0..<3).map { TestTelemetryState.result($0, at: room.now.wall) })
         room.hand(.restored(partition: 0))
@@ -307,7 +307,7 @@ struct TelemetryStateTests {
                 TestTelemetryState.result(number, at: room.now.wall) { $0.tags = ["tag-\(number)", "World"] }
             })
         room.pass(.seconds(60))
-        #expect(room.desk.figures.withoutTarget["World"]?.count == 300)
-        #expect(room.desk.figures.withoutTarget.count <= 201)
+        #expect(room.state.figures.withoutTarget["World"]?.count == 300)
+        #expect(room.state.figures.withoutTarget.count <= 201)
     }
 }

@@ -3,13 +3,13 @@ import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// A desk with a clock, a results topic of one partition and a hub that answers at once by a rule.
+/// A state with a clock, a results topic of one partition and a hub that answers at once by a rule.
 struct TestTelemetryState {
     static let group = "newsroom"
     static let start = Moment(
         steady: Instant(nanoseconds: 1_000_000_000), wall: Instant(milliseconds: 1_800_000_000_000))
 
-    var desk: TelemetryState
+    var state: TelemetryState
     var now = TestTelemetryState.start
     /// Returns the hub's answer to a question.
     var answer: (_ notificationID: String, _ at: Moment) -> HubWord
@@ -37,7 +37,7 @@ struct TestTelemetryState {
         var settings = TelemetrySettings(
             sample: sample, lanes: ["live", "backfill"], perSecond: perSecond, group: Self.group)
         settings.openMax = openMax
-        desk = TelemetryState(settings)
+        state = TelemetryState(settings)
         self.answer = answer
         hand(.assigned(partitions, total: total ?? partitions.count))
     }
@@ -76,7 +76,7 @@ struct TestTelemetryState {
         var inputs = [input]
         while let next = inputs.first {
             inputs.removeFirst()
-            for action in desk.handle(next, at: now) {
+            for action in state.handle(next, at: now) {
                 switch action {
                 case .ask(let id, let notificationID):
                     asked.append((notificationID, now))
@@ -104,7 +104,7 @@ struct TestTelemetryState {
         }
     }
 
-    /// Advances the time, with a tick at each time that the desk has requested.
+    /// Advances the time, with a tick at each time that the state has requested.
     mutating func pass(_ duration: Duration) {
         let end = now.steady + duration
         while let next = wakeAt, next <= end {
@@ -120,9 +120,9 @@ struct TestTelemetryState {
         now.steady = steady
     }
 
-    /// Replaces the desk by a new one, which starts at the last commit.
+    /// Replaces the state by a new one, which starts at the last commit.
     mutating func crash(partitions: [Int32] = [0], of results: [Int32: [ResultRecord]]) {
-        desk = TelemetryState(desk.settings)
+        state = TelemetryState(state.settings)
         wakeAt = nil
         hand(.assigned(partitions, total: partitions.count))
         for partition in partitions {

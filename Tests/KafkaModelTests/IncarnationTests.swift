@@ -93,12 +93,20 @@ struct IncarnationTests {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "a")
         reader.read(50..<60, of: "a")
-        reader.answer(.nothing)
+        reader.answer(.nothing(end: 50))
         reader.answer(.unknown)
-        reader.answer(.nothing)
+        reader.answer(.nothing(end: 50))
         #expect(!reader.hasRestarted)
-        reader.answer(.nothing)
+        reader.answer(.nothing(end: 50))
         #expect(reader.hasRestarted)
+    }
+
+    @Test func `a partition that retention has emptied is the same incarnation`() {
+        var reader = Reader(note: nil)
+        reader.read(0..<50, of: "a")
+        reader.read(50..<60, of: "a")
+        for _ in 0..<IncarnationWatch.doubtsMax { reader.answer(.nothing(end: 60)) }
+        #expect(!reader.hasRestarted)
     }
 
     @Test func `the next owner recognises the incarnation by the note of the last one`() {
@@ -151,7 +159,7 @@ struct IncarnationTests {
         reader.consumer.resume(reader.partition, reader.consumer.generation)
         _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [.end(offset: 3)] }
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
-            reader.consumer.checked(check, .nothing, &reader.events)
+            reader.consumer.checked(check, .nothing(end: 0), &reader.events)
             #expect(!reader.hasRestarted)
             reader.consumer.checked(check, .record(anchor(0, of: "newer")), &reader.events)
         }

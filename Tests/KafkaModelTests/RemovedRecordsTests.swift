@@ -100,7 +100,19 @@ struct RemovedRecordsTests {
         #expect(consumer.removalChecks().isEmpty, "the former committed offset does not count")
     }
 
-    @Test mutating func `an answer of an earlier assignment does not count`() throws {
+    @Test mutating func `a check that a revoked partition left open is answered once`() throws {
+        assign(committed: 10)
+        read([12])
+        let check = try #require(consumer.removalChecks().first)
+        _ = consumer.revoked(lost: false, at: Instant(milliseconds: 0), &events)
+        #expect(consumer.removalChecks() == [check], "the next owner begins behind the gap")
+        assign(committed: 13)
+        #expect(consumer.checked(check, firstOffset: 12) == [RemovedRecords(partition, 10..<12)])
+        #expect(consumer.checked(check, firstOffset: 12).isEmpty)
+        #expect(consumer.removalChecks().isEmpty)
+    }
+
+    @Test mutating func `an answer of an earlier assignment does not count for the present one`() throws {
         assign(committed: 10)
         read([12])
         let check = try #require(consumer.removalChecks().first)

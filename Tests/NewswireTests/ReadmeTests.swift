@@ -121,9 +121,9 @@ struct ReadmeTests {
     }
 
     @Test func `the samples are what they are said to be`() async throws {
-        let yaml = try String(contentsOf: repository.appending(path: "samples/newswire.yaml"), encoding: .utf8)
+        let yaml = try String(contentsOf: repository.appending(path: "schemas/samples/newswire.yaml"), encoding: .utf8)
         #expect(yaml == readme.blocks("yaml").first)
-        let events = repository.appending(path: "samples/events.ndjson").path
+        let events = repository.appending(path: "schemas/samples/events.ndjson").path
         let ended = try await Program.run(["demo", "--once", "--port", "0", "--events", events])
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
     }

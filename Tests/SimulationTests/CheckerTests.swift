@@ -57,6 +57,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         },
         PlantedBug(name: "a status without reasons", promise: .waitsExplained) { KeepsSilent() },
         PlantedBug(name: "lost lines that the log does not report", promise: .logs) { HidesLostLines() },
+        PlantedBug(name: "removed records that nobody reports", promise: .removalsReported) { HidesRemovals() },
     ]
 }
 

@@ -91,6 +91,11 @@ struct HidesLostLines: Interference {
     mutating func alter(lost: inout Int) { lost = 0 }
 }
 
+/// Never reports the records that retention removed before they were read.
+struct HidesRemovals: Interference {
+    mutating func alter(removed: inout [RemovedRecords]) { removed = [] }
+}
+
 /// Removes the versions of all events.
 struct ForgetsVersions: Interference {
     mutating func alter(_ input: inout Input) {

@@ -3,6 +3,9 @@ import NewsModel
 
 /// Comma-separated values (RFC 4180): a quoted field may contain line breaks, and quotes when doubled. The first row names
 /// the event's fields; each further row becomes the JSON of an event.
+///
+/// Our own splitter, because it reads pieces of any size with bounded memory, knows the line on which a row with line breaks
+/// begins, and reports an unclosed quote instead of publishing the rest of the file as one field.
 struct CSVSplitter: ItemSplitter {
     private var header: CSVHeader?
     private var isRefused = false

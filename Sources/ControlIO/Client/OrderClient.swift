@@ -19,7 +19,7 @@ public final class OrderClient {
 
     /// Time limit for reading the control topic.
     private static let readingMax = Duration.seconds(20)
-    /// Time to wait for an open transaction to end. Commands answer within five seconds.
+    /// Time to wait for an open transaction to end. Short, because a command answers within five seconds.
     private static let heldUpMax = ControlReading.patience
     /// Time to wait for an answer if no known process could answer.
     private static let unheardPatience = Duration.seconds(1)
@@ -70,7 +70,7 @@ public final class OrderClient {
         case standsNot
         /// The number of orders in force has reached its limit.
         case tooMany
-        /// Nothing was ordered; this is certain.
+        /// The order was certainly not given.
         case failed(KafkaFailure)
         /// The audit topic has the order. It is unknown whether the control topic has it.
         case halfway(KafkaFailure)
@@ -128,7 +128,7 @@ public final class OrderClient {
     /// writes to a lane must not be too old there.
     public func latest(_ wall: Instant) -> Instant { view.latestTime(wall) }
 
-    /// Returns what readers have received of the story, from the results of the lifetime of a recall.
+    /// Returns what readers have received of the story. Reads the results of the last week, which is the lifetime of a recall.
     public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
         var history = StoryHistory(story: story)
         let results = NamedResults(story)

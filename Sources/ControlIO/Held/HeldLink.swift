@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The topic may be missing, appear later or disappear. Without it, nothing can be held.
 public final class HeldLink: Sendable {
-    /// Events on the held topic. Delivered on the link's thread, so the receiver must hand them on and return.
+    /// A report about the held topic. It arrives on the link's thread, so the receiver must pass it on and return at once.
     public enum Notice: Sendable {
         /// Changes for every engine of the process.
         case held([HeldStory])
@@ -42,7 +42,7 @@ public final class HeldLink: Sendable {
         public var unreadable = 0
         /// Number of events that vanished and could not be restored, since the start.
         public var lost = 0
-        /// What the topic contains; `nil` while that is unknown.
+        /// The content of the topic; `nil` while that is unknown.
         public var totals: HeldTotals?
 
         public init() {}
@@ -108,7 +108,7 @@ public final class HeldLink: Sendable {
 
     private var isClosing: Bool { state.withLock { $0.phase == .closing } }
 
-    /// Longest time between inputs without a topic, so that the inbox does not grow.
+    /// Interval at which the inbox is emptied while there is no topic, so that the inbox does not grow.
     private static let step = Duration.milliseconds(100)
 
     private func run(_ notify: @escaping @Sendable (Notice) -> Void) {

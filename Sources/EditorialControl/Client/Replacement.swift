@@ -138,9 +138,9 @@ public struct WrittenReplacement: Sendable, Hashable {
 
     public init() {}
 
-    /// What is still not known after the wait for the requests in flight.
+    /// The doubts that remain after the wait for the requests in flight.
     ///
-    /// - Parameter doubts: what was not known when the recall had been answered.
+    /// - Parameter doubts: the doubts when the recall had been answered.
     public func remaining(_ doubts: StoryDoubts) -> StoryDoubts {
         var doubts = doubts
         doubts.inFlight = unsettled

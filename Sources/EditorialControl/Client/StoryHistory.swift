@@ -115,7 +115,7 @@ extension StoryHistory.Sent {
     }
 }
 
-/// What the answers to a recall leave unknown about the story. Results may be missing for requests that were in flight.
+/// The facts about a story that the answers to a recall leave unknown. Results may be missing for requests that were in flight.
 public struct StoryDoubts: Sendable, Hashable {
     /// Number of requests that were in flight when the recall arrived.
     public var inFlight: Int

@@ -22,7 +22,7 @@ extension HeldState {
         case began
         /// The topic cannot be read or is missing, so nothing is known of it.
         case lost
-        /// What the topic contained before the start, according to the control topic; `nil` if that does not say. Precedes `began`.
+        /// The topic's content before the start, according to the control topic; `nil` if that has no record of it. Precedes `began`.
         case formerly(HeldTotals?)
         /// Records of one partition with their timestamps, sorted by offset.
         case read(partition: Int32, [(offset: Int64, at: Instant?, reading: HeldRecord.Reading)])

@@ -52,9 +52,9 @@ public enum OrderChange: Sendable, Hashable {
 public struct AppliedOrder: Sendable, Hashable {
     /// The order's id, or the key of the scope of a lifted order.
     public var order: String
-    /// Waiting deliveries, which a recall ends and a stop holds back.
+    /// Number of waiting deliveries. A recall ends them; a stop delays them.
     public var waiting: Int
-    /// Requests that were in flight when the order arrived. They cannot be stopped.
+    /// Number of requests that were in flight when the order arrived. They cannot be stopped.
     public var inFlight: Int
     /// 1 if a recalled story has an event on the held topic, which ends too. Every shard and process knows all held events.
     public var held: Int

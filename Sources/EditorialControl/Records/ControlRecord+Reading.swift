@@ -1,13 +1,13 @@
 import ByteText
 public import NewsModel
 
-/// Decodes records written by others. No sequence of bytes may stop the work.
+/// Decodes records that other programs may have written. No sequence of bytes may trap or stop the reading.
 extension ControlRecord {
     /// The meaning of one record.
     public struct Reading: Sendable, Hashable {
         /// `nil` if the record has no meaning for us.
         public var record: ControlRecord?
-        /// The problem with the record: it is counted and raises an alarm. An invalid stop is obeyed all the same.
+        /// The problem with the record: it is counted and raises an alarm. An invalid stop is obeyed nevertheless.
         public var fault: Fault?
         /// The recall whose key an invalid record has. Compaction keeps only the newest record of a key, so the recall would be
         /// lost unless it is written again.
@@ -56,7 +56,7 @@ extension ControlRecord {
             record: .beat(Beat(replica: replica, at: at, logTime: fields.logTime, appliedTo: fields.appliedTo)))
     }
 
-    /// Decodes an order. An invalid stop stops: its key suffices, and everything unsent can be sent later.
+    /// Decodes an order. An invalid stop is in force too, because its key suffices and everything unsent can be sent later.
     private static func order(_ scope: ControlScope, _ value: [UInt8], _ record: SourceRecord) -> Reading {
         let fields = Fields(value)
         let isKnown = fields.map { $0.command == scope.verb } ?? false

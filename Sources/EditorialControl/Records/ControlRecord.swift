@@ -85,7 +85,7 @@ public enum ControlRecord: Sendable, Hashable {
     public static let partition: Int32 = 0
 }
 
-/// What the held topic contained when a process had read it to its end.
+/// The content of the held topic when a process had read it to its end.
 public struct HeldTotals: Sendable, Hashable {
     /// Number of held events of all lanes.
     public var count: Int

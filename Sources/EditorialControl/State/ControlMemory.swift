@@ -109,18 +109,18 @@ struct Beats: Sendable {
     /// Number of processes that count as living.
     var living: Int { signs.living.count }
 
-    /// See `LifeSigns.lapseClock`.
+    /// The clock by which orders lapse: see `LifeSigns.lapseClock`.
     func lapseClock(_ wall: Instant, besides replica: String?) -> Instant {
         signs.lapseClock(wall, besides: replica)
     }
 }
 
-/// What the held topic contains, according to this process and to the control topic.
+/// The content of the held topic, according to this process and to the control topic.
 struct HeldTotalsOnTopic: Sendable {
     /// `nil` while this process does not know it.
     var ours: HeldTotals?
     var recorded: HeldTotals?
-    /// True after `Action.formerlyHeld`.
+    /// True after the action `formerlyHeld`.
     var isTold = false
     private var writtenAt: Instant?
 

@@ -72,7 +72,7 @@ public struct ControlState: Sendable {
         case recalled(EventRecall)
         /// A reply of the hub at that monotonic time had this `Date`.
         case hubTime(Moment)
-        /// What the held topic contains; `nil` while that is unknown.
+        /// The content of the held topic; `nil` while that is unknown.
         case held(HeldTotals?)
         /// Arrives at least once a second.
         case tick
@@ -94,8 +94,8 @@ public struct ControlState: Sendable {
         case audit(WriteID, AuditEntry)
         /// Reads the topic from its beginning. Answered with `began`, `missing` or `unreadable`.
         case reread(reading: UInt64)
-        /// What the held topic contained at some time before the start, according to the control topic. Follows the first reading, or
-        /// its failure because the topic is missing.
+        /// The content of the held topic at some time before the start, according to the control topic. Follows the first reading of
+        /// the control topic, or the report that this topic is missing.
         case formerlyHeld(HeldTotals?)
         /// Tells the shard that it has received all orders that were on the topic when it asked.
         case confirmed(UInt64, shard: ShardID)

@@ -7,6 +7,9 @@ internal import NIOSSL
 ///
 /// Each hop has its own connection, which is closed after its answer. Polls of one host are a minute apart, so open
 /// connections would be thousands of idle sockets. Each new connection has its address checked again.
+///
+/// It uses NIO's HTTP handlers and not AsyncHTTPClient, which shows no resolved address before it connects. `CheckedResolver`
+/// needs to refuse addresses inside the network there.
 public final class Fetcher: Sendable {
     let settings: FetcherSettings
     let userAgent: String

@@ -6,7 +6,7 @@ import Feeds
 ///
 /// - Parameters:
 ///   - encodings: values of the header, in the order in which the publisher applied them.
-///   - limit: maximum bytes after unpacking. Memory grows by at most one piece more.
+///   - limit: maximum bytes after unpacking. Memory use exceeds it by at most one piece.
 func unpacked(_ bytes: [UInt8], encodings: [String], limit: Int) throws(FetchFailure) -> [UInt8] {
     let names = encodings.flatMap { $0.split(separator: ",") }.map { $0.trimmed.asciiLowercased }
         .filter { !$0.isEmpty && $0 != "identity" }

@@ -1,4 +1,7 @@
 /// Reads feed documents of all formats. The same bytes always give the same document.
+///
+/// Our own formats, because a library that maps feeds to Codable types (FeedKit, XMLCoder) refuses a whole document for one
+/// invalid field, and none reads NewsML-G2 and NITF.
 public enum FeedReader {
     /// Detects the format from the content, never from its declared type alone.
     ///

@@ -7,6 +7,9 @@ internal import NotificationHub
 ///
 /// The sizes of the pieces do not change the outcome, with one exception. Bytes after a reply make it malformed only if
 /// they arrive in the same piece, because the reader cannot wait for bytes that should not come.
+///
+/// Our own codec, with `RequestWriter`, because every request is on the path of an event. NIO's HTTP handlers allocate a head and
+/// its fields for each reply. This reader keeps only what a send needs, and is a value that fuzz tests can run.
 package struct ReplyReader {
     package enum Step: Hashable, Sendable {
         case needsMore

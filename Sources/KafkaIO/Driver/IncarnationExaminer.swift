@@ -57,7 +57,7 @@ final class IncarnationExaminer {
                     let finding: IncarnationAnchor.Finding =
                         switch message.pointee.err {
                         case RD_KAFKA_RESP_ERR_NO_ERROR: .record(IncarnationAnchor(SourceRecord(message)))
-                        case RD_KAFKA_RESP_ERR__PARTITION_EOF: .nothing
+                        case RD_KAFKA_RESP_ERR__PARTITION_EOF: .nothing(end: message.pointee.offset)
                         default: .unknown
                         }
                     commands.post(.checked(lane, check, finding))

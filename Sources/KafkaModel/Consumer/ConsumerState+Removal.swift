@@ -62,22 +62,36 @@ extension ConsumerState {
     }
 
     /// The partitions in which reading has skipped offsets. An unanswered check is requested again.
-    public func removalChecks() -> [RemovalCheck] {
-        guard case .assigned = phase else { return [] }
-        return slots.compactMap { slot in
+    public func removalChecks() -> [RemovalCheck] { uncheckedGaps + checksOfSlots }
+
+    private var checksOfSlots: [RemovalCheck] {
+        slots.compactMap { slot in
             guard !slot.skipped.gaps.isEmpty, !slot.hasRestarted else { return nil }
             return RemovalCheck(partition: slot.partition, generation: generation, gaps: slot.skipped.gaps)
         }
     }
 
+    /// Called before the partitions are released. Bounded, because partitions may be revoked again and again without an answer.
+    mutating func keepUncheckedGaps() {
+        uncheckedGaps = (uncheckedGaps + checksOfSlots).suffix(Self.uncheckedGapsMax)
+    }
+
+    private static let uncheckedGapsMax = 1_000
+
     /// Receives the first offset of a partition, read after the check was requested. Skipped offsets below it were removed before
     /// they were read. The others are ordinary gaps.
     ///
-    /// - Returns: the removed records, one element for each gap. A partition that was recreated meanwhile has none.
+    /// - Returns: the removed records, one element for each gap; empty if the partition was recreated meanwhile.
     public mutating func checked(_ check: RemovalCheck, firstOffset: Int64) -> [RemovedRecords] {
-        guard let index = slot(check.partition, check.generation), !slots[index].hasRestarted else { return [] }
-        let open = slots[index].skipped.gaps.filter(check.gaps.contains)
-        slots[index].skipped.remove(open)
+        var open: [Range<Int64>] = []
+        if let index = slot(check.partition, check.generation), !slots[index].hasRestarted {
+            open = slots[index].skipped.gaps.filter(check.gaps.contains)
+            slots[index].skipped.remove(open)
+        } else if let index = uncheckedGaps.firstIndex(where: {
+            $0.partition == check.partition && $0.generation == check.generation
+        }) {
+            open = uncheckedGaps.remove(at: index).gaps
+        }
         return open.compactMap { gap in
             guard gap.lowerBound < firstOffset else { return nil }
             return RemovedRecords(check.partition, gap.lowerBound..<min(gap.upperBound, firstOffset))

@@ -13,6 +13,8 @@ public struct ConsumerState: Sendable {
     /// The notes of the partitions that were revoked last: commits go out while they are drained.
     private(set) var drainedNotes: [TopicPartition: String] = [:]
     private var shards: [ShardCredit]
+    /// Checks of skipped offsets that were unanswered when their partitions were revoked. The next owner begins behind them.
+    var uncheckedGaps: [RemovalCheck] = []
     /// The longest time a revoke waits for the shards.
     private let patience: Duration
 
@@ -94,6 +96,7 @@ public struct ConsumerState: Sendable {
         events.addForAll { .revoked(lane, generation, partitions(of: $0), lost: lost) }
         let hadNone = slots.isEmpty
         for slot in slots { drainedNotes[slot.partition] = slot.watch.known?.note }
+        keepUncheckedGaps()
         clearSlots()
         if lost || hadNone {
             phase = .unassigned

@@ -52,8 +52,8 @@ public struct IncarnationAnchor: Sendable, Hashable {
     public enum Finding: Sendable, Hashable {
         /// The first record at or after the offset, as an anchor. If the partition ends earlier, its first record.
         case record(IncarnationAnchor)
-        /// The partition ends at or before the offset.
-        case nothing
+        /// No record exists at or after the offset; the partition's next record gets the offset `end`.
+        case nothing(end: Int64)
         /// The partition could not be read.
         case unknown
     }
@@ -73,7 +73,8 @@ public struct IncarnationAnchor: Sendable, Hashable {
     public func verdict(_ finding: Finding) -> Verdict {
         switch finding {
         case .unknown: .unknown
-        case .nothing: began == nil ? .doubtful : .same
+        // A partition that ends behind the anchor has lost its records by retention. Another one would be shorter.
+        case .nothing(let end): began == nil && end <= offset ? .doubtful : .same
         case .record(let found) where began != nil: verdict(onFirst: found)
         case .record(let found) where found.offset > offset: .same
         case .record(let found) where found.offset < offset: .doubtful

@@ -3,8 +3,8 @@ import NewsModel
 /// Decides when a partition of a shared topic has been read: once all records before its end at the assignment were
 /// handed over.
 ///
-/// The end is requested. A fetch's first "end of partition" is not enough: a newly elected leader may not show all
-/// acknowledged records yet. It reports no end before it does.
+/// The broker is asked for the end. The first "end of partition" of a fetch is not sufficient, because a newly elected leader
+/// may not show all acknowledged records yet. Such a leader does not answer the question before it shows them.
 public struct SharedStateReading: Sendable {
     public private(set) var generation = Generation.none
     private var partitions: [Int32: Progress] = [:]

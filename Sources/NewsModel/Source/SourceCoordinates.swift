@@ -10,7 +10,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
         self.platform = platform
     }
 
-    /// `topic/partition/offset/platform`
+    /// The coordinates as text: `topic/partition/offset/platform`.
     public var description: String { "\(source)/\(platform.rawValue)" }
 
     /// `description` as header bytes.
@@ -50,7 +50,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
         self.init(headerValue: Array(text.utf8))
     }
 
-    /// Digits without sign and without leading zeros.
+    /// Decodes digits without a sign and without leading zeros.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard let first = digits.first, first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
         var number: Int64 = 0
@@ -66,7 +66,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ResultRecord.Source: CustomStringConvertible {
-    /// `topic/partition/offset`
+    /// The coordinates as text: `topic/partition/offset`.
     public var description: String { "\(partition)/\(offset)" }
 }
 

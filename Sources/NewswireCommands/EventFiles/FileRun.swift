@@ -55,6 +55,7 @@ struct FileRun {
     mutating func run() throws -> FilePublication.Summary {
         do {
             try verify()
+            // Only after the comparison. A refused command would make the changed file the one to continue otherwise.
             if !stop.isRaised { state.identify(stamp) }
             findOnTopic()
             try publishAll()

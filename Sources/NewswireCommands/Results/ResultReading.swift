@@ -2,7 +2,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// Reads the results topic for people, with filters, from a time or from the last few results on.
+/// Reads the results topic for people. Filters the results, and begins at a time or with the last few results.
 struct ResultReading {
     struct Found {
         var result: ResultRecord
@@ -69,7 +69,7 @@ struct ResultReading {
             (outcomes.isEmpty || outcomes.contains(result.outcome))
             && (events.isEmpty || result.eventID.map(events.contains) ?? false)
             && (stories.isEmpty || (result.story ?? result.eventID).map(stories.contains) ?? false)
-            // Brokers that know times find the first record that is late enough, but later records may be older.
+            // The broker finds the first record that is late enough, but later records may have earlier times.
             && since.map { (record.timestamp ?? result.settledAt) >= $0 } ?? true
         return isWanted ? Found(result: result, json: value) : nil
     }
@@ -92,7 +92,7 @@ struct ResultReading {
                     last.add(found)
                 }
             }
-            // Each partition must have as many, because their distribution over time is not known.
+            // Each partition must have that many, because one partition may have all of the latest results.
             let isEnough = reader.shortened.allSatisfy { counts[$0, default: 0] >= count }
             if isEnough || since != nil || stop.isRaised { return (reader, last.inOrder) }
             depth = depth > .max / Self.growth ? .max : depth * Self.growth

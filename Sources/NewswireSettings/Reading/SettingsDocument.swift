@@ -1,6 +1,9 @@
 import Yams
 
 /// A YAML text as nodes with their places. Limits ensure that no text takes long to read.
+///
+/// Yams parses the text. The additions are what its errors and limits do not offer: `${…}` without quotes, a bound for aliases,
+/// and all repeated keys at once.
 package struct SettingsDocument: Sendable {
     /// Maximum length of a text, in UTF-8 bytes.
     static let bytesMax = 4 * 1024 * 1024

@@ -45,6 +45,7 @@ final class ExaminedRecord: Sendable {
         let (expiresAt, embargo) = (event.expiresAt, event.embargoUntil)
         let routing = rules.router.route(event, isForEverybody: record.isReplacement)
         let isSilent = record.isSilent
+        // `publish` refuses such events too, but the settings may have changed since.
         let wouldRing = isSilent && event.status == .usable && !rules.builder.settings.canBackfillSilently
         let refusal = rules.policy.refusal(of: event) ?? (wouldRing ? .wouldRing : nil)
         failure = if let refusal { refusal } else if case .unroutable(let failure) = routing { failure } else { nil }

@@ -1,3 +1,4 @@
+public import KafkaModel
 public import NewsModel
 public import PublishEngine
 
@@ -15,6 +16,8 @@ public protocol Interference {
     mutating func alter(_ moment: inout Moment)
     /// Changes the number of lost lines that a log reports.
     mutating func alter(lost: inout Int)
+    /// Changes the records that a consumer reports as removed before they were read.
+    mutating func alter(removed: inout [RemovedRecords])
 }
 
 extension Interference {
@@ -24,4 +27,5 @@ extension Interference {
     public mutating func alter(_ reasons: WaitReasons) -> WaitReasons { reasons }
     public mutating func alter(_ moment: inout Moment) {}
     public mutating func alter(lost: inout Int) {}
+    public mutating func alter(removed: inout [RemovedRecords]) {}
 }

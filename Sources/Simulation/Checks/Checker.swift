@@ -40,6 +40,10 @@ enum Fact {
     case heldLost(Int)
     /// A process has written an original that vanished from the held topic to its lane again as a new item.
     case restoredHeld(item: Int, of: Int)
+    /// Retention has removed these records, which the lane's group had not committed.
+    case removedUnread(items: [Int])
+    /// A process reports records that were removed unread.
+    case reportedRemoved([RemovedRecords])
     /// An engine requests the storage of a result.
     case settled(delivery: Int, ownership: Int?, ResultRecord, Address)
     /// The result is on the results topic.

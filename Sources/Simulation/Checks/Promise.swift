@@ -31,6 +31,7 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
     case waitsExplained = "every wait has a reason"
     case quietAlarms = "alarms do not spin"
     case logs = "a log says how many lines it lacks"
+    case removalsReported = "records removed unread are reported"
 
     var checker: any Checker {
         switch self {
@@ -65,6 +66,7 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
         case .waitsExplained: WaitsExplained()
         case .quietAlarms: QuietAlarms()
         case .logs: LogsComplete()
+        case .removalsReported: RemovalsReported()
         }
     }
 }

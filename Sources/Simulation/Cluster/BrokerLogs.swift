@@ -13,6 +13,8 @@ struct SourceLog {
     var firstCut: Instant?
     /// Items in ascending order of offsets.
     var items: [(offset: Int64, item: Int)] = []
+    /// The first offset that retention has kept.
+    var start: Int64 = 0
     var end: Int64 = 0
 
     init(incarnation: Int = 0, startedAt: Instant) {

@@ -14,7 +14,7 @@ struct HeldClient {
     var settled = 0
     var perSecond: Int?
     var counts: [String: Int] = [:]
-    /// What the control state was told that the topic contains.
+    /// The content of the topic that the control state was informed about.
     var totals: HeldTotals?
     /// Number of lost events that `HeldState` has reported.
     var lost = 0

@@ -44,6 +44,7 @@ enum Occurrence {
     case takeCounts(Address, [String: Int], readIn: [Generation])
     case lookAtIncarnations(Address)
     case examine(Address, lane: Int, [ConsumerState.IncarnationCheck])
+    case examineRemovals(Address, lane: Int, [ConsumerState.RemovalCheck])
     case retryProduce(Address)
     case inspect(Address)
     case askHub(Address)
@@ -85,7 +86,8 @@ enum Occurrence {
             .poll(let address), .readLedger(let address, _, _), .locate(let address, _, _),
             .noticeRebalance(let address, _, _), .takeAssignment(let address, _, _, _), .noticeLoss(let address, _),
             .expireRelease(let address, _), .askCounts(let address, _), .takeCounts(let address, _, _),
-            .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address),
+            .lookAtIncarnations(let address), .examine(let address, _, _), .examineRemovals(let address, _, _),
+            .retryProduce(let address),
             .inspect(let address), .askHub(let address), .hearHub(let address, _), .exit(let address),
             .readControl(let address), .tickControl(let address), .writeLog(let address),
             .answerControlState(let address, _),

@@ -88,6 +88,7 @@ extension SimulatedCluster {
             processes[index].lanes[lane].positions = positions
             post(events, items: items, to: address)
         }
+        lookAtRemovals(address)
         if hasMore { wakePoll(index) }
     }
 
@@ -101,8 +102,9 @@ extension SimulatedCluster {
             return ([], [])
         }
         // The library does not notice a recreation as long as its offset exists. It continues there in the new incarnation.
+        if position.offset < log.start { position.offset = log.start }
         if position.offset > log.end || position.isOutOfRange {
-            position.offset = 0
+            position.offset = log.start
             position.reportedEnd = nil
             position.wasCommitted = false
             strike(.regressedOffsets)

@@ -38,6 +38,7 @@ extension SimulatedCluster {
         case .cutBack(let partition, let records): cutBack(index, partition, records: records)
         case .grown(let topics, let count): grow(topics, to: count, within: fault.lasts)
         case .retention(let share): dropResults(index, share: share)
+        case .sourceRetention(let topic, let share): dropSource(index, topic, share: share)
         case .forgottenOffsets(let lane): forgetOffsets(index, lane: lane)
         case .compactedControl: compactControl(index)
         case .garbledControl: litterControl(index)

@@ -6,11 +6,34 @@ import PublishEngine
 extension SimulatedCluster {
     mutating func lookAtIncarnations(_ address: Address) {
         agenda.add(.lookAtIncarnations(address), at: now + .seconds(2))
+        lookAtRemovals(address)
         let includesIdle = (now - Scenario.start).nanoseconds / 2_000_000_000 % 5 == 0
         for lane in processes[address.process].lanes.indices {
             let checks = processes[address.process].lanes[lane].consumer.incarnationChecks(includingIdle: includesIdle)
             guard !checks.isEmpty else { continue }
             agenda.add(.examine(address, lane: lane, checks), at: now + random.milliseconds(5...800))
+        }
+    }
+
+    /// Asks for the first offsets of the partitions in which the consumers have skipped offsets, at most every two seconds.
+    mutating func lookAtRemovals(_ address: Address) {
+        guard now >= processes[address.process].looksAtRemovalsFrom else { return }
+        for lane in processes[address.process].lanes.indices {
+            let checks = processes[address.process].lanes[lane].consumer.removalChecks()
+            guard !checks.isEmpty else { continue }
+            processes[address.process].looksAtRemovalsFrom = now + .seconds(2)
+            agenda.add(.examineRemovals(address, lane: lane, checks), at: now + random.milliseconds(5...800))
+        }
+    }
+
+    mutating func examine(_ checks: [ConsumerState.RemovalCheck], _ address: Address, lane: Int) {
+        for check in checks {
+            guard let log = truth.sources[check.partition], now >= log.servedFrom,
+                unavailability(of: check.partition) == nil
+            else { continue }
+            var removed = processes[address.process].lanes[lane].consumer.checked(check, firstOffset: log.start)
+            interference?.alter(removed: &removed)
+            if !removed.isEmpty { record(.reportedRemoved(removed)) }
         }
     }
 
@@ -42,7 +65,7 @@ extension SimulatedCluster {
         }
         // An offset past the end is out of range, so reading starts at the first record.
         let index = log.index(from: anchor.offset > log.end ? 0 : anchor.offset)
-        guard index < log.items.count else { return .nothing }
+        guard index < log.items.count else { return .nothing(end: log.end) }
         let (offset, item) = log.items[index]
         var record = truth.news[item].record
         record.offset = offset

@@ -62,6 +62,7 @@ extension SimulatedCluster {
             noteCounts(counts, address)
         case .lookAtIncarnations(let address): lookAtIncarnations(address)
         case .examine(let address, let lane, let checks): examine(checks, address, lane: lane)
+        case .examineRemovals(let address, let lane, let checks): examine(checks, address, lane: lane)
         case .retryProduce(let address): retryProduce(address)
         case .inspect(let address): inspect(address)
         case .exit(let address): exit(address)

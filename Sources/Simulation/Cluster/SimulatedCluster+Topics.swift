@@ -74,6 +74,13 @@ extension SimulatedCluster {
         }
     }
 
+    mutating func dropSource(_ fault: Int, _ topic: String, share: Int) {
+        let unread = truth.removeOldest(of: topic, share: share)
+        guard !unread.isEmpty else { return }
+        strike(fault, .sourceRetention)
+        record(.removedUnread(items: unread))
+    }
+
     mutating func forgetOffsets(_ fault: Int, lane: Int) {
         for partition in truth.committed[lane].keys.sorted() where partition.topic == setting.results {
             strike(fault, .forgottenOffsets)
@@ -127,6 +134,28 @@ extension GroundTruth {
         log.firstCut = log.firstCut ?? now
         sources[partition] = log
         return log.end
+    }
+
+    /// Removes the oldest records of each partition, as retention does.
+    ///
+    /// - Returns: the removed items that the lane's group has not committed and of whose removal a reader can know: the group has
+    ///   committed an offset of their partition.
+    func removeOldest(of topic: String, share: Int) -> [Int] {
+        guard let lane = scenario.setting.lane(of: topic) else { return [] }
+        var unread: [Int] = []
+        for partition in sources.keys.sorted() where partition.topic == topic {
+            guard var log = sources[partition] else { continue }
+            let removed = log.items.prefix(log.items.count * share / 100)
+            guard let last = removed.last else { continue }
+            log.items.removeFirst(removed.count)
+            log.start = log.items.first?.offset ?? max(last.offset + 1, log.end)
+            sources[partition] = log
+            for (offset, item) in removed {
+                places[item]?.isGone = true
+                if let committed = committed[lane][partition]?.offset, committed <= offset { unread.append(item) }
+            }
+        }
+        return unread
     }
 
     /// - Returns: `true` if the topic was widened.

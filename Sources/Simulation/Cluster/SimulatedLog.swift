@@ -6,7 +6,7 @@ struct SimulatedLog {
     static let bytesMax = 400
 
     private var queue = LogQueue(bytesMax: bytesMax)
-    /// What the writer has taken from the queue: a number of lines, and of lines dropped after them.
+    /// The batch that the writer has taken from the queue: the number of its lines, and of the lines dropped after them.
     private var batch: (lines: Int, dropped: Int)?
     /// True while the writer has work.
     private(set) var isBusy = false

@@ -13,6 +13,8 @@ struct SimulatedProcess {
     var wallOffset: Duration = .zero
     /// The last change of its wall clock.
     var lastStep: ClockStep?
+    /// The earliest time of the next question about removed records.
+    var looksAtRemovalsFrom = Instant.distantPast
     var heardHubAt = Instant.distantPast
     var frozenUntil = Instant.distantPast
     /// Start of a freeze that the process has not noticed.

@@ -18,7 +18,7 @@ public struct FeedFailure: Sendable, CustomStringConvertible {
     /// Every property changes the random draws of the life, so a smaller scenario may pass although the fault is in it. The result
     /// is therefore not always minimal.
     ///
-    /// - Parameter fails: runs a life; returns its violation, or `nil` if it has none.
+    /// - Parameter fails: runs a life; returns its violation, or `nil` if every promise is kept.
     public init(_ scenario: FeedScenario, _ violation: FeedViolation, fails: (FeedScenario) -> FeedViolation?) {
         self.violation = violation
         simplest = scenario

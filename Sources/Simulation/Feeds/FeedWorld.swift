@@ -27,9 +27,9 @@ public struct FeedWorld {
     var primedAt: [String: Instant] = [:]
     /// Time at which each item, by its link, was first in a delivered document.
     var shownAt: [String: Instant] = [:]
-    /// Records with intents to write the first events of items, and the times of these decisions.
+    /// Times of the decisions to write the first event of an item, by the bytes of the record with the intent.
     var decided: [[UInt8]: Instant] = [:]
-    /// The events of these records that have reached the state topic.
+    /// First events whose intents have reached the state topic.
     var intents: Set<[UInt8]> = []
     /// Links of the items whose alerts have reached the state topic.
     var alerted: Set<String> = []
@@ -106,7 +106,7 @@ public struct FeedWorld {
         case finish
         case end
 
-        /// The process that notices it; `nil` at brokers and publishers, which never wait for a process.
+        /// The process in which it happens; `nil` at brokers and publishers, which do not wait for a process that stands still.
         var process: Int? {
             switch self {
             case .wake(let number, _), .answer(let number, _, _, _, _), .told(let number, _, _),

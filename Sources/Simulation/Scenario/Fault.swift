@@ -59,6 +59,8 @@ public struct Fault: Sendable, Hashable {
         case unavailable(TopicPartition)
         /// Retention removes `share` percent of the results, the oldest first.
         case retention(share: Int)
+        /// Retention removes `share` percent of a source topic's records, the oldest first, read or not.
+        case sourceRetention(topic: String, share: Int)
         /// The group's offsets for the results topic expire.
         case forgottenOffsets(lane: Int)
         /// The broker refuses writes to the topic.
@@ -96,6 +98,7 @@ extension Fault.Kind {
         case .recreated(let topic, let count):
             count <= setting.partitions[setting.results] ?? 0 ? setting.lane(of: topic) : nil
         case .cutBack(let partition, _): setting.lane(of: partition.topic)
+        case .sourceRetention(let topic, _): setting.lane(of: topic)
         case .refusedCommits(let partition), .unavailable(let partition): lane(of: partition, in: setting)
         case .grown(let topics, _): topics.lazy.compactMap { setting.lane(of: $0) }.first
         case .hub, .badMinute, .slowHub, .crash, .drain, .freeze, .wrongClock, .clockStep, .stalledResults, .retention,

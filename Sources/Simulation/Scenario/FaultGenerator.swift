@@ -49,6 +49,18 @@ struct FaultGenerator {
         if setting.hasControl, setting.quiet == nil, generator.random.chance(percent: options.lonelyClock) {
             generator.drawLonelyClock()
         }
+        let hasNewOffsets = generator.faults.contains { fault in
+            switch fault.kind {
+            case .recreated, .cutBack: true
+            default: false
+            }
+        }
+        // Removed records cannot be told from those of a former incarnation.
+        if !hasNewOffsets {
+            generator.times(options.sourceRetention) {
+                $0.add(0, .sourceRetention(topic: $0.topic, share: $0.random.pick([30, 100, 100], or: 100)))
+            }
+        }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
         }

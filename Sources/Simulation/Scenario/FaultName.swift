@@ -44,6 +44,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case silentRecreation = "topic: made again, unnoticed at first"
     case foundIncarnation = "topic: made again, found by its records"
     case cutBack = "topic: cut back"
+    case sourceRetention = "topic: unread records gone"
     case grownSource = "topic: source grown"
     case grownResults = "topic: results grown"
     case unavailableSource = "partition: source unavailable"

@@ -67,6 +67,8 @@ public struct Options: Sendable, Hashable {
     public var longFreeze = 10
     /// A process starts alone with a clock that is days ahead while the hub does not answer.
     public var lonelyClock = 8
+    /// Retention removes records from a source topic.
+    public var sourceRetention = 10
 
     public init() {}
 
@@ -85,6 +87,6 @@ public struct Options: Sendable, Hashable {
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
         \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
         \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze, \.recreatedHeld,
-        \.openTransaction, \.blockedLog, \.lonelyClock,
+        \.openTransaction, \.blockedLog, \.lonelyClock, \.sourceRetention,
     ]
 }

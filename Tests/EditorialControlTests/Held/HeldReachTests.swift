@@ -5,8 +5,8 @@ import Testing
 
 /// The records that a new owner of a partition must read before it returns any event.
 @Suite struct HeldReachTests {
-    /// Makes a desk that has read the empty topic. The test answers for the brokers.
-    private func desk(owning partitions: [TopicPartition]) -> PlayedHeldState {
+    /// Makes a state that has read the empty topic. The test answers for the brokers.
+    private func state(owning partitions: [TopicPartition]) -> PlayedHeldState {
         var play = PlayedHeldState(owning: partitions)
         play.ends = nil
         return play
@@ -17,19 +17,19 @@ import Testing
     }
 
     @Test func `an event that the former owner returned and erased does not return again`() {
-        var play = desk(owning: [])
+        var play = state(owning: [])
         _ = play.hold(0, "a", due: .zero)
         #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).returns.isEmpty)
         // Its tombstone is on the topic but was not read yet.
         #expect(play.take(ends(play, [3: 2, 4: 0])).returns.isEmpty)
         #expect(play.wait(.seconds(1)).returns.isEmpty)
         #expect(play.read(1, .erased(story: "a", upTo: 0)).returns.isEmpty)
-        #expect(play.desk.count == 0)
-        #expect(play.desk.behindSince == nil)
+        #expect(play.state.count == 0)
+        #expect(play.state.behindSince == nil)
     }
 
     @Test func `an event at the end of the topic returns as soon as it is read`() {
-        var play = desk(owning: [])
+        var play = state(owning: [])
         _ = play.hold(0, "a", due: .zero)
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         #expect(play.take(ends(play, [3: 2, 4: 0])).returns.isEmpty)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `an answer sent before a partition changed hands is ignored`() {
-        var play = desk(owning: [])
+        var play = state(owning: [])
         _ = play.hold(0, "a", due: .zero)
         _ = play.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: "other", partition: 3)]))
         let early = ends(play, [3: 1, 4: 0])
@@ -47,14 +47,14 @@ import Testing
     }
 
     @Test func `a partition that is assigned again may have belonged to another process meanwhile`() {
-        var play = desk(owning: [PlayedHeldState.source])
+        var play = state(owning: [PlayedHeldState.source])
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         #expect(play.hold(0, "a", due: .zero).returns.isEmpty)
         #expect(play.take(ends(play, [3: 1, 4: 0])).returns == [0: .due])
     }
 
     @Test func `an unreadable partition delays no other, is polled again, and is reported as behind`() {
-        var play = desk(owning: [])
+        var play = state(owning: [])
         _ = play.hold(0, "a", due: .zero)
         let archive = TopicPartition(topic: "archive", partition: 4)
         _ = play.hold(0, "b", due: .zero, from: archive)
@@ -62,18 +62,18 @@ import Testing
         let since = play.now.steady
         let returned = play.take(ends(play, [4: 1], unreported: [3]))
         #expect(returned == [.putBack([.init(HeldPlace(4, 0), .due)])])
-        #expect(play.desk.behind == [3])
-        #expect(play.desk.behindSince == since)
+        #expect(play.state.behind == [3])
+        #expect(play.state.behindSince == since)
         _ = play.take(.ended([.putBack(HeldPlace(4, 0), story: "b")]))
         play.look = 0
         _ = play.wait(.seconds(2))
         #expect(play.look != 0, "it asks again")
         #expect(play.take(ends(play, [3: 1, 4: 1])).returns == [0: .due])
-        #expect(play.desk.behind.isEmpty && play.desk.behindSince == nil)
+        #expect(play.state.behind.isEmpty && play.state.behindSince == nil)
     }
 
     @Test func `offsets without records count as read when the end behind them is reported`() {
-        var play = desk(owning: [PlayedHeldState.source])
+        var play = state(owning: [PlayedHeldState.source])
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         _ = play.hold(0, "a", due: .zero)
         #expect(play.take(ends(play, [3: 5, 4: 0])).returns.isEmpty)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `an end that is not reached is looked up again because the topic may have been truncated`() {
-        var play = desk(owning: [PlayedHeldState.source])
+        var play = state(owning: [PlayedHeldState.source])
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
         _ = play.hold(0, "a", due: .zero)
         #expect(play.take(ends(play, [3: 9, 4: 0])).returns.isEmpty)
@@ -105,8 +105,8 @@ import Testing
         play.look = 0
         #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).isEmpty)
         #expect(play.wait(.seconds(60)).isEmpty)
-        #expect((play.look, play.desk.count) == (0, 0))
-        #expect(play.desk.behindSince == nil && play.desk.wakeAt == nil)
+        #expect((play.look, play.state.count) == (0, 0))
+        #expect(play.state.behindSince == nil && play.state.wakeAt == nil)
         play.ends = [3: 1, 4: 0]
         _ = play.take(.began)
         #expect(play.hold(0, "a", due: .zero).returns == [0: .due])

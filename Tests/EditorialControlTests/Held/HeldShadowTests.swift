@@ -4,9 +4,9 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// Compares the desk with a plain dictionary of the same events.
+/// Compares the state with a plain dictionary of the same events.
 @Suite struct HeldShadowTests {
-    @Test(arguments: 0..<20) func `the desk agrees with a plain dictionary whatever the order of records`(
+    @Test(arguments: 0..<20) func `the state agrees with a plain dictionary whatever the order of records`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
@@ -23,14 +23,14 @@ import Testing
                 shadow[story] = nil
             }
         }
-        #expect(play.desk.count == shadow.count)
+        #expect(play.state.count == shadow.count)
         _ = play.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source]))
-        #expect(play.desk.ours == shadow.count)
+        #expect(play.state.ours == shadow.count)
         for time in stride(from: 1, through: 1_000, by: 1) {
             let due = play.wait(.seconds(1)).returns
             #expect(due.count == shadow.values.count { $0 == .seconds(time) })
             _ = play.take(.ended(due.keys.map { .gone(HeldPlace(3, $0)) }))
         }
-        #expect(play.desk.count == 0)
+        #expect(play.state.count == 0)
     }
 }

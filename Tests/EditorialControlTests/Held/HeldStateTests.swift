@@ -7,7 +7,7 @@ import Testing
     @Test func `an event returns when it is due, and not a nanosecond earlier`() {
         var play = PlayedHeldState()
         #expect(play.hold(0, "a").returns.isEmpty)
-        #expect(play.desk.wakeAt == Instant(milliseconds: 3_600_000))
+        #expect(play.state.wakeAt == Instant(milliseconds: 3_600_000))
         #expect(play.wait(.seconds(3_600) - .nanoseconds(1)).returns.isEmpty)
         #expect(play.wait(.nanoseconds(1)).returns == [0: .due])
     }
@@ -25,9 +25,9 @@ import Testing
         _ = play.hold(0, "a")
         _ = play.take(.owned(LaneID(0), ShardID(1), [PlayedHeldState.source]))
         _ = play.take(.owned(LaneID(0), ShardID(0), []))
-        #expect(play.desk.ours == 1)
+        #expect(play.state.ours == 1)
         _ = play.take(.owned(LaneID(0), ShardID(1), []))
-        #expect(play.desk.ours == 0)
+        #expect(play.state.ours == 0)
         #expect(play.wait(.seconds(4_000)).returns.isEmpty)
     }
 
@@ -37,8 +37,8 @@ import Testing
         _ = play.take(.began)
         #expect(play.hold(0, "a", due: .zero).returns.isEmpty)
         _ = play.read(1, .erased(story: "a", upTo: 0))
-        #expect(play.desk.count == 0)
-        #expect(play.desk.behindSince == nil)
+        #expect(play.state.count == 0)
+        #expect(play.state.behindSince == nil)
     }
 
     @Test func `an event is erased only after it is on its lane again`() {
@@ -46,10 +46,10 @@ import Testing
         _ = play.hold(0, "a", due: .zero)
         let ended = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
         #expect(ended.erasures == [.init(HeldPlace(3, 0), story: "a")])
-        #expect(play.desk.count == 1)
+        #expect(play.state.count == 1)
         let read = play.read(1, .erased(story: "a", upTo: 0))
         #expect(read.told == [HeldStory(story: "a", isHeld: false)])
-        #expect(play.desk.count == 0)
+        #expect(play.state.count == 0)
     }
 
     @Test func `a newer version replaces the older one and its due time`() {
@@ -57,7 +57,7 @@ import Testing
         _ = play.hold(0, "a", version: "1", due: .seconds(10))
         _ = play.hold(1, "a", version: "2", due: .seconds(20))
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
-        #expect(play.desk.count == 1)
+        #expect(play.state.count == 1)
         #expect(play.wait(.seconds(10)).returns.isEmpty)
         #expect(play.wait(.seconds(10)).returns == [1: .due])
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(late.returns == [2: .superseded])
         #expect(late.again == [1])
         #expect(play.take(.ended([.putBack(HeldPlace(3, 2), story: "a")])).isEmpty)
-        #expect(play.desk.count == 1)
+        #expect(play.state.count == 1)
     }
 
     @Test func `a new reader of the topic does not report an older version again`() {
@@ -81,7 +81,7 @@ import Testing
         _ = play.take(.began)
         _ = play.hold(0, "a", version: "1")
         #expect(play.hold(1, "a", version: "2").returns.isEmpty)
-        #expect(play.desk.behindSince == nil)
+        #expect(play.state.behindSince == nil)
     }
 
     @Test func `a repeated record supersedes nothing`() {
@@ -133,7 +133,7 @@ import Testing
         _ = play.hold(5, "a")
         _ = play.hold(6, "a", since: 5)
         _ = play.read(7, .erased(story: "a", upTo: 5))
-        #expect(play.desk.count == 0)
+        #expect(play.state.count == 0)
     }
 
     @Test func `an endangered record is written again by a later owner`() {
@@ -239,7 +239,7 @@ import Testing
         _ = play.take(.hubTime(Moment(steady: play.now.steady, wall: play.now.wall - .seconds(3_600))))
         #expect(play.hold(0, "a", due: .seconds(60)).returns.isEmpty)
         #expect(play.wait(.seconds(3_599)).returns.isEmpty)
-        #expect(play.desk.wakeAt.map { $0 - play.now.steady } == .seconds(61))
+        #expect(play.state.wakeAt.map { $0 - play.now.steady } == .seconds(61))
         #expect(play.wait(.seconds(61)).returns == [0: .due])
     }
 
@@ -247,7 +247,7 @@ import Testing
         var play = PlayedHeldState()
         _ = play.hold(0, "a", due: .zero)
         _ = play.take(.ended([.gone(HeldPlace(3, 0))]))
-        #expect(play.desk.count == 0)
+        #expect(play.state.count == 0)
         #expect(play.hold(1, "b", due: .zero).returns == [1: .due])
     }
 
@@ -264,7 +264,7 @@ import Testing
         _ = play.hold(8, "a")
         _ = play.hold(9, "b")
         _ = play.hold(0, "c")
-        #expect(play.desk.count == 1)
+        #expect(play.state.count == 1)
         #expect(play.wait(.seconds(3_600)).returns.isEmpty, "its end was told as it was before")
         play.ends = [3: 1]
         #expect(play.wait(.seconds(2)).returns == [0: .due])
@@ -336,7 +336,7 @@ import Testing
         _ = play.take(.ended([.putBack(HeldPlace(3, 1), story: "a")]))
         // The partitions are back, and so are their owners.
         #expect(play.take(.counts(["news": 4])).isEmpty)
-        #expect(play.desk.ours == 0)
+        #expect(play.state.ours == 0)
     }
 
     @Test func `an event requested back takes no room and returns although no room is left`() {
@@ -358,7 +358,7 @@ import Testing
         for (offset, story) in ["a", "b"].enumerated() { _ = play.hold(Int64(offset), story, due: .seconds(1)) }
         _ = play.wait(.seconds(1))
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
-        #expect(play.desk.wakeAt == Instant(milliseconds: 11_000))
+        #expect(play.state.wakeAt == Instant(milliseconds: 11_000))
         #expect(play.wait(.seconds(10) - .nanoseconds(1)).returns.isEmpty)
         #expect(play.wait(.nanoseconds(1)).returns == [1: .due])
     }

@@ -2,9 +2,9 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// A desk with a clock that the test sets.
+/// A state with a clock that the test sets.
 struct PlayedHeldState {
-    var desk = HeldState()
+    var state = HeldState()
     var now = Moment(steady: Instant(milliseconds: 0), wall: noon)
     /// Requests a second; `nil` if the engine settles returned events at once.
     var pace: Int?
@@ -17,7 +17,7 @@ struct PlayedHeldState {
     static let noon = Instant(milliseconds: 1_795_348_800_000)
     static let source = TopicPartition(topic: "news", partition: 3)
 
-    /// Makes a desk that owns the source partition and has read the empty topic to its end.
+    /// Makes a state that owns the source partition and has read the empty topic to its end.
     ///
     /// - Parameter former: what the topic contained before the start.
     init(owning partitions: [TopicPartition] = [source], former: HeldTotals? = nil) {
@@ -32,7 +32,7 @@ struct PlayedHeldState {
             ends?[partition] = end
         }
         var actions: [HeldState.Action] = []
-        desk.handle(input, at: now, into: &actions)
+        state.handle(input, at: now, into: &actions)
         answerLooks(&actions)
         if pace == nil, case .ended(let endings) = input { actions += settle(endings.count) }
         return actions
@@ -43,7 +43,7 @@ struct PlayedHeldState {
         let asked = actions.count
         actions.removeAll { if case .findEnds = $0 { true } else { false } }
         guard let ends, actions.count < asked else { return }
-        desk.handle(.ends(look: look, ends, unreported: []), at: now, into: &actions)
+        state.handle(.ends(look: look, ends, unreported: []), at: now, into: &actions)
     }
 
     mutating func settle(_ count: Int) -> [HeldState.Action] {

@@ -18,103 +18,103 @@ struct VanishedEventsTests {
         var play = PlayedHeldState()
         _ = play.read(0, event("a", at: 40))
         #expect(play.read(1, event("a", at: 41)).returns == [0: .superseded])
-        #expect(play.desk.count == 1)
+        #expect(play.state.count == 1)
     }
 
-    /// Makes a desk with three held events.
-    private func desk(owning partitions: [TopicPartition] = [PlayedHeldState.source]) -> PlayedHeldState {
-        var desk = PlayedHeldState(owning: partitions)
+    /// Makes a state with three held events.
+    private func state(owning partitions: [TopicPartition] = [PlayedHeldState.source]) -> PlayedHeldState {
+        var state = PlayedHeldState(owning: partitions)
         for (offset, story) in ["a", "b", "c"].enumerated() {
-            _ = desk.read(Int64(offset), event(story, at: 40 + Int64(offset)))
+            _ = state.read(Int64(offset), event(story, at: 40 + Int64(offset)))
         }
-        return desk
+        return state
     }
 
     @Test(arguments: [false, true]) func `events of a recreated topic are written to their lane again`(
         wasAway: Bool
     ) {
-        var desk = desk()
-        desk.ends = [3: 0, 4: 0]
-        if wasAway { _ = desk.take(.lost) }
-        let restores = desk.take(.began).restores
+        var state = state()
+        state.ends = [3: 0, 4: 0]
+        if wasAway { _ = state.take(.lost) }
+        let restores = state.take(.began).restores
         #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
         #expect(restores.allSatisfy { $0.partition == PlayedHeldState.source })
-        #expect(desk.take(.restored(restores.map { .restored($0.id) })).restores.isEmpty)
-        #expect(desk.wait(.seconds(60)).restores.isEmpty)
-        #expect(desk.desk.vanished.restored == 3 && desk.desk.vanished.lost == 0)
+        #expect(state.take(.restored(restores.map { .restored($0.id) })).restores.isEmpty)
+        #expect(state.wait(.seconds(60)).restores.isEmpty)
+        #expect(state.state.vanished.restored == 3 && state.state.vanished.lost == 0)
     }
 
     /// The reader of a recreated topic notices it seconds later.
     @Test(arguments: [false, true])
     func `an event due while the topic was recreated is written to its lane again`(isPartition: Bool) {
-        var desk = PlayedHeldState()
-        _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
-        #expect(desk.wait(.seconds(5)).returns == [7: .due])
-        _ = desk.take(.ended([.gone(HeldPlace(3, 7))]))
-        #expect(desk.desk.count == 0)
-        desk.ends = nil
-        _ = isPartition ? desk.read(0, event("b", at: 50)) : desk.take(.began)
-        let restores = desk.take(.ends(look: desk.look, [3: isPartition ? 1 : 0, 4: 0], unreported: [])).restores
+        var state = PlayedHeldState()
+        _ = state.read(7, event("a", at: 40, due: .seconds(5)))
+        #expect(state.wait(.seconds(5)).returns == [7: .due])
+        _ = state.take(.ended([.gone(HeldPlace(3, 7))]))
+        #expect(state.state.count == 0)
+        state.ends = nil
+        _ = isPartition ? state.read(0, event("b", at: 50)) : state.take(.began)
+        let restores = state.take(.ends(look: state.look, [3: isPartition ? 1 : 0, 4: 0], unreported: [])).restores
         #expect(restores.map(\.original.offset) == [40])
     }
 
     @Test func `an event erased by another process is not written to its lane again`() {
-        var desk = PlayedHeldState()
-        _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
-        _ = desk.wait(.seconds(5))
-        _ = desk.take(.ended([.gone(HeldPlace(3, 7))]))
-        _ = desk.read(8, .erased(story: "a", upTo: nil))
-        desk.ends = [3: 0, 4: 0]
-        #expect(desk.take(.began).restores.isEmpty)
+        var state = PlayedHeldState()
+        _ = state.read(7, event("a", at: 40, due: .seconds(5)))
+        _ = state.wait(.seconds(5))
+        _ = state.take(.ended([.gone(HeldPlace(3, 7))]))
+        _ = state.read(8, .erased(story: "a", upTo: nil))
+        state.ends = [3: 0, 4: 0]
+        #expect(state.take(.began).restores.isEmpty)
     }
 
     @Test func `events that the topic still shows are not written again`() {
-        var desk = desk()
-        desk.ends = nil
-        _ = desk.take(.began)
-        #expect(desk.read(0, event("a", at: 40)).restores.isEmpty)
-        #expect(desk.read(2, .erased(story: "c", upTo: nil)).restores.isEmpty)
-        let restores = desk.take(.ends(look: desk.look, [3: 3, 4: 0], unreported: [])).restores
+        var state = state()
+        state.ends = nil
+        _ = state.take(.began)
+        #expect(state.read(0, event("a", at: 40)).restores.isEmpty)
+        #expect(state.read(2, .erased(story: "c", upTo: nil)).restores.isEmpty)
+        let restores = state.take(.ends(look: state.look, [3: 3, 4: 0], unreported: [])).restores
         #expect(restores.map(\.original.offset) == [41])
     }
 
     @Test func `a partition whose offsets restart has lost its events`() {
-        var desk = desk()
-        desk.ends = nil
-        _ = desk.read(0, event("d", at: 50))
-        let restores = desk.take(.ends(look: desk.look, [3: 1, 4: 0], unreported: [])).restores
+        var state = state()
+        state.ends = nil
+        _ = state.read(0, event("d", at: 50))
+        let restores = state.take(.ends(look: state.look, [3: 1, 4: 0], unreported: [])).restores
         #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
     }
 
     @Test func `another owner's events are left to it until they become ours`() {
-        var desk = desk(owning: [TopicPartition(topic: "news", partition: 4)])
-        desk.ends = [3: 0, 4: 0]
-        #expect(desk.take(.began).restores.isEmpty)
-        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).restores.count == 3)
+        var state = state(owning: [TopicPartition(topic: "news", partition: 4)])
+        state.ends = [3: 0, 4: 0]
+        #expect(state.take(.began).restores.isEmpty)
+        #expect(state.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).restores.count == 3)
     }
 
     @Test func `another owner's event that was requested back is left to it as long as any`() {
-        var desk = desk(owning: [TopicPartition(topic: "news", partition: 4)])
-        _ = desk.take(.bringBack(story: "a", .superseded))
-        desk.ends = [3: 0, 4: 0]
-        #expect(desk.take(.began).restores.isEmpty)
-        #expect(desk.wait(.seconds(599)).restores.isEmpty)
-        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).restores.count == 3)
+        var state = state(owning: [TopicPartition(topic: "news", partition: 4)])
+        _ = state.take(.bringBack(story: "a", .superseded))
+        state.ends = [3: 0, 4: 0]
+        #expect(state.take(.began).restores.isEmpty)
+        #expect(state.wait(.seconds(599)).restores.isEmpty)
+        #expect(state.take(.owned(LaneID(0), ShardID(0), [PlayedHeldState.source])).restores.count == 3)
     }
 
     // MARK: No process ran
 
-    /// What a topic with three held events says of itself, and its records.
+    /// The totals of a topic with three held events, and its records.
     private func former() throws -> (totals: HeldTotals, readings: [HeldRecord.Reading]) {
-        let totals = try #require(desk().desk.totals)
+        let totals = try #require(state().state.totals)
         #expect(totals.count == 3 && totals.last?.place == HeldPlace(3, 2))
         return (totals, ["a", "b", "c"].enumerated().map { event($1, at: 40 + Int64($0)) })
     }
 
-    /// Makes a desk that begins to read the topic. The test reports its ends.
+    /// Makes a state that begins to read the topic. The test reports its ends.
     private func unread(after totals: HeldTotals) -> PlayedHeldState {
         var play = PlayedHeldState()
-        (play.desk, play.ends) = (HeldState(), nil)
+        (play.state, play.ends) = (HeldState(), nil)
         _ = play.take(.formerly(totals))
         _ = play.take(.began)
         return play
@@ -125,17 +125,17 @@ struct VanishedEventsTests {
         var play = unread(after: totals)
         for (offset, reading) in readings.enumerated() { _ = play.read(Int64(offset), reading) }
         _ = play.take(.ends(look: play.look, [3: 3, 4: 0], unreported: []))
-        #expect(play.desk.vanished.lost == 0 && play.desk.totals == totals)
+        #expect(play.state.vanished.lost == 0 && play.state.totals == totals)
     }
 
     @Test func `events of a topic that was deleted while no process ran are counted as lost, once`() throws {
         let (totals, _) = try former()
         var play = PlayedHeldState(former: totals)
-        #expect(play.desk.vanished.lost == 3)
-        #expect(play.desk.totals == HeldTotals(count: 0, last: nil))
+        #expect(play.state.vanished.lost == 3)
+        #expect(play.state.totals == HeldTotals(count: 0, last: nil))
         _ = play.take(.formerly(totals))
         _ = play.take(.began)
-        #expect(play.desk.vanished.lost == 3)
+        #expect(play.state.vanished.lost == 3)
     }
 
     /// It holds the same events again, or others.
@@ -146,7 +146,7 @@ struct VanishedEventsTests {
         for (offset, reading) in (areOthers ? readings.reversed() : readings).enumerated() {
             _ = play.read(Int64(offset), reading, at: areOthers ? nil : PlayedHeldState.noon)
         }
-        #expect(play.desk.vanished.lost == 3)
+        #expect(play.state.vanished.lost == 3)
     }
 
     @Test func `a record that compaction has removed does not show that the topic was recreated`() throws {
@@ -155,27 +155,27 @@ struct VanishedEventsTests {
         _ = play.read(0, readings[0])
         _ = play.take(.endReached(partition: 3, offset: 5))
         _ = play.take(.ends(look: play.look, [3: 5, 4: 0], unreported: []))
-        #expect(play.desk.vanished.lost == 0 && play.desk.totals?.count == 1)
+        #expect(play.state.vanished.lost == 0 && play.state.totals?.count == 1)
     }
 
     @Test func `missing originals are counted, and failed reads are retried`() throws {
-        var desk = desk()
-        desk.ends = [3: 0, 4: 0]
-        let restores = desk.take(.began).restores
-        _ = desk.take(.restored([.gone(restores[0].id), .failed(restores[1].id), .restored(restores[2].id)]))
-        #expect(desk.desk.vanished.restored == 1 && desk.desk.vanished.lost == 1)
-        #expect(desk.desk.wakeAt.map { $0 - desk.now.steady } == .seconds(5))
-        let again = desk.wait(.seconds(5)).restores
+        var state = state()
+        state.ends = [3: 0, 4: 0]
+        let restores = state.take(.began).restores
+        _ = state.take(.restored([.gone(restores[0].id), .failed(restores[1].id), .restored(restores[2].id)]))
+        #expect(state.state.vanished.restored == 1 && state.state.vanished.lost == 1)
+        #expect(state.state.wakeAt.map { $0 - state.now.steady } == .seconds(5))
+        let again = state.wait(.seconds(5)).restores
         #expect(again.map(\.original) == [restores[1].original])
     }
 
     @Test func `originals of a deleted partition are lost`() {
-        var desk = desk()
-        desk.ends = [3: 0, 4: 0]
-        _ = desk.take(.counts(["news": 2]))
-        _ = desk.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: "news", partition: 1)]))
-        #expect(desk.take(.began).restores.isEmpty)
-        #expect(desk.desk.vanished.lost == 3)
+        var state = state()
+        state.ends = [3: 0, 4: 0]
+        _ = state.take(.counts(["news": 2]))
+        _ = state.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: "news", partition: 1)]))
+        #expect(state.take(.began).restores.isEmpty)
+        #expect(state.state.vanished.lost == 3)
     }
 
     @Test func `a record at an original's offset is compared with the original`() throws {
@@ -184,10 +184,10 @@ struct VanishedEventsTests {
             eventID: "a", story: "a", version: nil, due: PlayedHeldState.noon + .seconds(3_600), because: .embargo,
             lane: "live", source: .init(partition: PlayedHeldState.source, offset: 7))
         let record = HeldRecord.hold(original, event, topic: "held")
-        var desk = PlayedHeldState()
-        _ = desk.read(0, HeldRecord.read(key: record.key, hasValue: true, headers: record.headers))
-        desk.ends = [3: 0, 4: 0]
-        let restore = try #require(desk.take(.began).restores.first)
+        var state = PlayedHeldState()
+        _ = state.read(0, HeldRecord.read(key: record.key, hasValue: true, headers: record.headers))
+        state.ends = [3: 0, 4: 0]
+        let restore = try #require(state.take(.began).restores.first)
         #expect(restore.original.isThe(original))
         #expect(
             !restore.original.isThe(SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [3])))
@@ -209,9 +209,9 @@ struct VanishedEventsTests {
             return SourceRecord(offset: 0, timestamp: nil, key: held.key, value: held.value, headers: held.headers)
         }
         let known = record(7, "a")
-        var desk = PlayedHeldState()
-        _ = desk.read(0, HeldRecord.read(key: known.key, hasValue: true, headers: known.headers))
-        #expect(desk.desk.isExpected(record(offset, story), at: HeldPlace(3, 0)) == isExpected)
-        #expect(!desk.desk.isExpected(known, at: HeldPlace(3, 1)))
+        var state = PlayedHeldState()
+        _ = state.read(0, HeldRecord.read(key: known.key, hasValue: true, headers: known.headers))
+        #expect(state.state.isExpected(record(offset, story), at: HeldPlace(3, 0)) == isExpected)
+        #expect(!state.state.isExpected(known, at: HeldPlace(3, 1)))
     }
 }

@@ -41,31 +41,31 @@ final class PushSubscriber: Sendable {
             clock: FeedClock { ahead.time.withLock(\.self) })
     }
 
-    /// Runs a test with a hub and a desk, and stops both.
+    /// Runs a test with a hub and a service, and stops both.
     static func run(_ body: (PushSubscriber, FakeWebSubHub) async throws -> Void) async throws {
         let hub = FakeWebSubHub()
         let hubServer = try await hub.start()
-        let desk = try PushSubscriber(hub: hub)
+        let service = try PushSubscriber(hub: hub)
         let publicURL = try #require(WebAddress("https://push.example/websub/"))
         let server = WebSubServer(WebSubServerSettings(publicURL: publicURL, port: 0)) { id, call in
-            desk.core.withLock(\.self).hand(.called(id, call))
+            service.core.withLock(\.self).hand(.called(id, call))
         }
-        desk.server.withLock { $0 = server }
+        service.server.withLock { $0 = server }
         let running = try await server.start()
-        desk.settings.withLock { settings in
+        service.settings.withLock { settings in
             settings.webSubURL = "http://127.0.0.1:\(running.port)/websub/"
             settings.secret = (0..<32).map { UInt8($0) }
             settings.intervalMin = .seconds(60)
         }
         do {
-            try await body(desk, hub)
+            try await body(service, hub)
         } catch {
             Issue.record(error)
         }
-        desk.core.withLock(\.self).end()
+        service.core.withLock(\.self).end()
         await running.stop()
         await hubServer.stop()
-        await desk.fetcher.close()
+        await service.fetcher.close()
     }
 
     // MARK: Life

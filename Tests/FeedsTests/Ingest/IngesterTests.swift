@@ -141,48 +141,48 @@ struct IngesterFixture {
         return texts
     }
 
-    /// A desk whose feed has been read, with two new stories that have not been polled.
+    /// A fixture whose feed has been read, with two new stories that have not been polled.
     static var withTwoStories: IngesterFixture {
-        var desk = IngesterFixture()
-        desk.live(as: "first")
-        desk.publish("a")
-        desk.publish("b")
-        return desk
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.publish("b")
+        return fixture
     }
 
     static let stepsOfTwoStories: Int = {
-        var desk = IngesterFixture.withTwoStories
-        return desk.live(as: "second")
+        var fixture = IngesterFixture.withTwoStories
+        return fixture.live(as: "second")
     }()
 }
 
 @Suite struct IngesterTests {
     @Test func `two new stories are written once, and no intent remains`() {
-        var desk = IngesterFixture.withTwoStories
-        desk.live(as: "second", polls: 5)
-        #expect(desk.written.count == 2)
-        #expect(desk.texts == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
-        #expect(desk.intents == 0)
+        var fixture = IngesterFixture.withTwoStories
+        fixture.live(as: "second", polls: 5)
+        #expect(fixture.written.count == 2)
+        #expect(fixture.texts == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
+        #expect(fixture.intents == 0)
     }
 
     @Test(arguments: 0...IngesterFixture.stepsOfTwoStories)
     func `a process that ends after any step leaves the rest to the next, and no event changes`(
         _ steps: Int
     ) {
-        var desk = IngesterFixture.withTwoStories
-        desk.live(as: "second", steps: steps)
+        var fixture = IngesterFixture.withTwoStories
+        fixture.live(as: "second", steps: steps)
         // The topic has an event before it is published.
-        if !desk.written.isEmpty { #expect(desk.topic.count { $0.key.hasPrefix("entry/") } >= 2) }
-        let isIntended = desk.intents > 0 || !desk.written.isEmpty
-        for place in desk.document.indices { desk.document[place].headline? += ", edited" }
-        desk.live(as: "third", polls: 3)
+        if !fixture.written.isEmpty { #expect(fixture.topic.count { $0.key.hasPrefix("entry/") } >= 2) }
+        let isIntended = fixture.intents > 0 || !fixture.written.isEmpty
+        for place in fixture.document.indices { fixture.document[place].headline? += ", edited" }
+        fixture.live(as: "third", polls: 3)
         let first = isIntended ? "" : ", edited"
         var expected = ["wire:a 1 Headline of a\(first)", "wire:b 1 Headline of b\(first)"]
         if isIntended { expected += ["wire:a 2 Headline of a, edited", "wire:b 2 Headline of b, edited"] }
-        #expect(desk.texts == expected)
-        #expect(Set(desk.written.map(\.value)).count == expected.count)
-        #expect(desk.written.count <= expected.count + 2)
-        #expect(desk.intents == 0)
+        #expect(fixture.texts == expected)
+        #expect(Set(fixture.written.map(\.value)).count == expected.count)
+        #expect(fixture.written.count <= expected.count + 2)
+        #expect(fixture.intents == 0)
     }
 
     @Test func `an intent that another process wrote first is published instead of one's own`() {
@@ -191,11 +191,11 @@ struct IngesterFixture {
         other.live(as: "other", steps: 8 + before)
         let theirs = other.topic.dropFirst(before)
         #expect(!theirs.isEmpty)
-        var desk = IngesterFixture.withTwoStories
-        for place in desk.document.indices { desk.document[place].headline? += ", edited" }
-        desk.topic += theirs
-        desk.live(as: "second", polls: 2)
-        #expect(desk.texts.prefix(2) == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
+        var fixture = IngesterFixture.withTwoStories
+        for place in fixture.document.indices { fixture.document[place].headline? += ", edited" }
+        fixture.topic += theirs
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.texts.prefix(2) == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
     }
 
     /// The partition is revoked before or after the broker's answer.
@@ -232,18 +232,18 @@ struct IngesterFixture {
     }
 
     @Test func `a process that got its partition back does not repeat a story whose first intent arrives late`() {
-        var desk = IngesterFixture()
-        desk.live(as: "first")
-        desk.publish("a")
-        var ingester = Ingester(desk.settings)
-        let late = desk.follow(with: &ingester)
-        _ = ingester.handle(.lost([0]), at: desk.moment)
-        desk.document[0].id = "b"
-        desk.document[0].headline = "The same story, edited"
-        let records = late + desk.follow(with: &ingester)
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.publish("a")
+        var ingester = Ingester(fixture.settings)
+        let late = fixture.follow(with: &ingester)
+        _ = ingester.handle(.lost([0]), at: fixture.moment)
+        fixture.document[0].id = "b"
+        fixture.document[0].headline = "The same story, edited"
+        let records = late + fixture.follow(with: &ingester)
         var published: [FeedEvent] = []
-        for input in desk.inputs(of: records, from: desk.topic.count) {
-            for action in ingester.handle(input, at: desk.moment) {
+        for input in fixture.inputs(of: records, from: fixture.topic.count) {
+            for action in ingester.handle(input, at: fixture.moment) {
                 if case .publish(_, _, let events) = action { published += events }
             }
         }
@@ -253,90 +253,90 @@ struct IngesterFixture {
     /// Either all records of the first reading were stored, or all except the last ones.
     @Test(arguments: [0, 1, 2])
     func `an entry that appears after an unfinished first reading is news`(missing: Int) {
-        var desk = IngesterFixture()
-        desk.publish("old")
-        desk.publish("older")
+        var fixture = IngesterFixture()
+        fixture.publish("old")
+        fixture.publish("older")
         var steps = 0
-        while desk.topic.isEmpty {
+        while fixture.topic.isEmpty {
             steps += 1
-            desk = IngesterFixture()
-            desk.publish("old")
-            desk.publish("older")
-            desk.now = desk.now + .seconds(120)
-            desk.live(as: "first", steps: steps)
+            fixture = IngesterFixture()
+            fixture.publish("old")
+            fixture.publish("older")
+            fixture.now = fixture.now + .seconds(120)
+            fixture.live(as: "first", steps: steps)
         }
-        desk.topic.removeLast(missing)
-        desk.now = desk.now + .seconds(120)
-        desk.publish("new")
-        desk.live(as: "second", polls: 2)
-        #expect(desk.texts == ["wire:new 1 Headline of new"])
+        fixture.topic.removeLast(missing)
+        fixture.now = fixture.now + .seconds(120)
+        fixture.publish("new")
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.texts == ["wire:new 1 Headline of new"])
     }
 
     @Test(arguments: [true, false])
     func `undated entries are not news after a first reading that was cut off`(_ isCutOff: Bool) {
-        var desk = IngesterFixture()
-        desk.isCutOff = isCutOff
-        desk.live(as: "a")
-        desk.isCutOff = false
-        desk.document = [FeedEntry(id: "old", headline: "It may have stood in the feed")]
-        desk.live(as: "b")
-        #expect(desk.written.isEmpty == isCutOff)
-        desk.document.insert(FeedEntry(id: "new", headline: "It is certainly new"), at: 0)
-        desk.live(as: "c")
-        #expect(desk.written.count == (isCutOff ? 1 : 2))
+        var fixture = IngesterFixture()
+        fixture.isCutOff = isCutOff
+        fixture.live(as: "a")
+        fixture.isCutOff = false
+        fixture.document = [FeedEntry(id: "old", headline: "It may have stood in the feed")]
+        fixture.live(as: "b")
+        #expect(fixture.written.isEmpty == isCutOff)
+        fixture.document.insert(FeedEntry(id: "new", headline: "It is certainly new"), at: 0)
+        fixture.live(as: "c")
+        #expect(fixture.written.count == (isCutOff ? 1 : 2))
     }
 
     @Test func `an undated entry is not news after a first reading that may be stored in part`() {
-        var desk = IngesterFixture()
-        desk.settings.feeds[0].isUndated = true
-        for id in ["a", "b", "c"] { desk.publish(id) }
-        for index in desk.document.indices { desk.document[index].publishedAt = nil }
-        desk.live(as: "first")
-        desk.topic.removeAll { $0.key.hasPrefix("feed/") }
-        desk.topic.removeLast()
-        desk.live(as: "second", polls: 2)
-        #expect(desk.written.isEmpty)
-        desk.publish("new")
-        desk.live(as: "third", polls: 2)
-        #expect(desk.texts == ["wire:new 1 Headline of new"])
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].isUndated = true
+        for id in ["a", "b", "c"] { fixture.publish(id) }
+        for index in fixture.document.indices { fixture.document[index].publishedAt = nil }
+        fixture.live(as: "first")
+        fixture.topic.removeAll { $0.key.hasPrefix("feed/") }
+        fixture.topic.removeLast()
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.written.isEmpty)
+        fixture.publish("new")
+        fixture.live(as: "third", polls: 2)
+        #expect(fixture.texts == ["wire:new 1 Headline of new"])
     }
 
     // MARK: - Held back
 
     @Test func `the last text of an hour is sent when the hour ends, even by another process`() {
-        var desk = IngesterFixture()
-        desk.live(as: "first")
-        desk.publish("a")
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.publish("a")
         for headline in ["One", "Two", "Three", "Wrong", "Right"] {
-            desk.document[0].headline = headline
-            desk.live(as: "first", polls: 1)
+            fixture.document[0].headline = headline
+            fixture.live(as: "first", polls: 1)
         }
-        #expect(desk.texts == ["wire:a 1 One", "wire:a 2 Two", "wire:a 3 Three"])
+        #expect(fixture.texts == ["wire:a 1 One", "wire:a 2 Two", "wire:a 3 Three"])
         // The entry has left the feed in the meantime.
-        desk.document = []
-        desk.live(as: "second", polls: 3)
-        desk.now = desk.now + .seconds(3_600)
-        desk.live(as: "third", polls: 2)
-        #expect(desk.texts.suffix(1) == ["wire:a 4 Right"])
-        #expect(desk.written.count == 4)
+        fixture.document = []
+        fixture.live(as: "second", polls: 3)
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.live(as: "third", polls: 2)
+        #expect(fixture.texts.suffix(1) == ["wire:a 4 Right"])
+        #expect(fixture.written.count == 4)
     }
 
     @Test func `events beyond maxPerHour are sent later, corrections first, and alerts that are too old never`() {
-        var desk = IngesterFixture()
-        desk.settings.feeds[0].maxPerHour = 2
-        desk.live(as: "first")
-        for id in ["a", "b", "c", "d"] { desk.publish(id) }
-        desk.live(as: "first")
-        #expect(desk.texts == ["wire:c 1 Headline of c", "wire:d 1 Headline of d"])
-        desk.document[0].headline = "Corrected"
-        desk.live(as: "first")
-        #expect(desk.written.count == 2)
-        desk.now = desk.now + .seconds(3_600)
-        desk.live(as: "second", polls: 3)
-        #expect(desk.texts.dropFirst(2) == ["wire:d 2 Corrected", "wire:b 1 Headline of b"])
-        desk.now = desk.now + .seconds(3_600)
-        desk.live(as: "third", polls: 3)
-        #expect(desk.written.count == 4)
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].maxPerHour = 2
+        fixture.live(as: "first")
+        for id in ["a", "b", "c", "d"] { fixture.publish(id) }
+        fixture.live(as: "first")
+        #expect(fixture.texts == ["wire:c 1 Headline of c", "wire:d 1 Headline of d"])
+        fixture.document[0].headline = "Corrected"
+        fixture.live(as: "first")
+        #expect(fixture.written.count == 2)
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.live(as: "second", polls: 3)
+        #expect(fixture.texts.dropFirst(2) == ["wire:d 2 Corrected", "wire:b 1 Headline of b"])
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.live(as: "third", polls: 3)
+        #expect(fixture.written.count == 4)
     }
 
     @Test func `a host's request to wait applies even if nobody needs the answer any more`() {

@@ -79,7 +79,7 @@ public struct BackEnd: Sendable {
         return Response(status: .ok)
     }
 
-    /// `DELETE /api/register/{id}`.
+    /// Handles `DELETE /api/register/{id}`.
     private func unregister(_ request: Request, id: String) async throws -> Response {
         _ = try caller(of: request)
         try await asking { try await calls.delete(id: id) }

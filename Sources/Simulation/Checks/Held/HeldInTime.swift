@@ -9,7 +9,7 @@ import PublishEngine
 struct HeldInTime: Checker {
     let promise = Promise.heldInTime
     private var setAt: [Address: Instant] = [:]
-    /// When the hub told a process the time first, since its clock was set.
+    /// The time at which a process first heard from the hub after its clock was set.
     private var heardHubAt: [Address: Instant] = [:]
 
     /// The longest time that a slow broker takes to write a return.

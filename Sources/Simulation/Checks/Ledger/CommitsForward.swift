@@ -6,7 +6,7 @@ import PublishEngine
 struct CommitsForward: Checker {
     let promise = Promise.commitsForward
     private var highest: [TopicPartition: GroundTruth.Commit] = [:]
-    /// When the ownerships of the commits in flight began. A process has at most one commit of a partition in flight.
+    /// Start times of the ownerships whose commits are in flight. A process has at most one commit of a partition in flight.
     private var beganAt: [Place: Instant] = [:]
 
     private struct Place: Hashable {

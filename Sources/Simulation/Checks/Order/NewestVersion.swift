@@ -4,7 +4,7 @@ import PublishEngine
 
 /// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No
 /// process sends a returned older version while the results topic keeps the newer one's result. A process that has read a withheld
-/// version sends no older version afterwards. Checked if the window is wider than the life.
+/// version sends no older version afterwards. Checked only if the duplicate window covers the whole life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// Accepted deliveries with their versions, by story.

@@ -13,7 +13,7 @@ struct WallClockLaw: Checker {
     /// The same difference when each engine last read the clock.
     private var seen: [Address: Duration] = [:]
     private static let caution = Duration.seconds(60)
-    /// When the hub told a process the time first, since its clock was set.
+    /// The time at which a process first heard from the hub after its clock was set.
     private var heardHubAt: [Address: Instant] = [:]
 
     private struct Step {
@@ -90,7 +90,9 @@ struct WallClockLaw: Checker {
         let published = truth.places[truth.item(of: delivery)]?.publishedAt ?? .distantPast
         let stamp = news.record.timestamp
         let embargo = news.embargoUntil ?? .distantPast
-        var earliest = max(min(stamp ?? published, published), embargo) + maxAge
+        // The age of an embargoed event counts from the end of the embargo. A record without a timestamp has no other time.
+        let written = stamp ?? (news.embargoUntil == nil ? published : .distantPast)
+        var earliest = max(min(written, published), embargo) + maxAge
         var latest = stamp.map { max($0, embargo) + maxAge } ?? .distantFuture
         if let quiet = truth.scenario.setting.quiet, quiet.action == .delay, news.categories == quiet.categories,
             let end = quiet.window.end(at: Scenario.start)
