@@ -118,8 +118,10 @@ final class Shard {
         pool = SenderPool(
             eventLoop: eventLoop, target: SendTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
-            // A reply may arrive after the shard was released, because the hub decides when it answers.
-            onResults: { [weak self] results in self?.take(results) })
+            // All results of one turn are one input. The engine then checks its queues only once, and the hub receives
+            // the next requests in quick succession while it is awake. A reply may arrive after the shard was
+            // released, because the hub decides when it answers.
+            onResults: { [weak self] results in self?.take(.replies(results)) })
         // One question tells the whole process, before orders lapse and embargoes end, whether its clock is ahead.
         if id.index == 0 { askHubForTime() }
         reportRegularly()
@@ -156,20 +158,6 @@ final class Shard {
         }
     }
 
-    /// Combines all replies that arrived at once into one input. The engine then checks its queues only once, and the
-    /// hub receives the next requests in quick succession while it is awake.
-    private func take(_ results: consuming [SettledRequest]) {
-        var results = results
-        var arrivals: [Arrival] = []
-        arrivals.reserveCapacity(results.count)
-        // Requests are removed from the end, because copying each would count its references.
-        results.reverse()
-        while let next = results.popLast() {
-            arrivals.append(Arrival(request: RequestID(rawValue: next.id), reply: Reply(next.result)))
-        }
-        take(.replies(arrivals))
-    }
-
     /// Handles an input. One that comes from within another's actions is handled after it.
     func take(_ input: Input) {
         eventLoop.assertInEventLoop()
@@ -186,7 +174,7 @@ final class Shard {
     private func handle(_ input: Input) {
         let now = clock.now
         if input.isProgress { meter.progressAt = now.steady }
-        if let traces, case .replies(let arrivals) = input { traces.arrived(arrivals, at: now.wall) }
+        if let traces, case .replies(let settled) = input { traces.settled(settled, at: now.wall) }
         engine.handle(input, at: now, into: &actions)
         carryOutActions()
     }
@@ -279,7 +267,7 @@ final class Shard {
                 results.append(request)
             case .send(let id, let request):
                 store(&results)
-                requests.append(PoolRequest(id: id.rawValue, request: request))
+                requests.append(PoolRequest(id: id, request: request))
             case let action:
                 store(&results)
                 send(&requests)
@@ -367,8 +355,8 @@ final class Shard {
         if let traces {
             let now = clock.now.wall
             for request in requests {
-                let id = RequestID(rawValue: request.id)
-                if let request = engine.inFlightRequest(id) { traces.departed(id, request, at: now) }
+                guard let inFlight = engine.inFlightRequest(request.id) else { continue }
+                traces.departed(request.id, inFlight, at: now)
             }
         }
         pool?.send(exchange(&requests, with: []))
@@ -442,26 +430,5 @@ final class Shard {
         endTimeQuestion()
         pool?.close()
         pool = nil
-    }
-}
-
-extension Reply {
-    /// The engine distinguishes four obstacles, which the simulation can produce too. The pool names a dozen failures,
-    /// which help operators. The two types are therefore separate.
-    fileprivate init(_ result: consuming SendResult) {
-        switch result {
-        case .replied(let reply): self = .replied(reply)
-        case .unknown(let failure): self = .unanswered(detail: failure.description)
-        case .notSent(let failure):
-            let obstacle: Obstacle =
-                switch failure.kind {
-                case .tls: .certificate
-                case .invalidRequest: .invalid
-                case .connectRefused, .dns, .connectTimeout, .connectFailed: .unreachable
-                case .queueFull, .waitedTooLong, .poolClosed, .requestTimeout, .reset, .closedEarly, .malformedReply:
-                    .connectionLost
-                }
-            self = .notSent(obstacle, detail: failure.description)
-        }
     }
 }

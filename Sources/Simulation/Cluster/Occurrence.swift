@@ -1,6 +1,7 @@
 import EditorialControl
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// One run of one process. Messages for an earlier run never reach a later one.
@@ -29,7 +30,7 @@ enum Occurrence {
     // Inside a process. These occurrences wait while the process is frozen.
     /// `items` are the news in the input's records.
     case input(Address, Input, items: [Int])
-    case reply(Flight, Reply)
+    case reply(Flight, SendResult)
     case alarm(Address, serial: Int)
     case command(Address, KafkaCommand)
     case close(Address)
