@@ -62,7 +62,7 @@ let package = Package(
         // Bytes and text: base64, percent-encoding, XML and JSON escapes, dates, ASCII case; and the seeded generator.
         // Its declarations are public: the compiler inlines package ones into other modules only where they are generic.
         .target(name: "ByteText", swiftSettings: strict),
-        .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson"], swiftSettings: strict),
+        .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson", heap], swiftSettings: strict),
         .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel"], swiftSettings: strict),
         // What editors order, and the events that wait for their time.
         .target(
