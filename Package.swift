@@ -115,8 +115,8 @@ let package = Package(
         .target(
             name: "TelemetryIO",
             dependencies: [
-                "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublisherService",
-                logging, nioCore, nioPosix, nioSSL,
+                "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", logging, nioCore,
+                nioPosix, nioSSL,
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing], swiftSettings: strict),

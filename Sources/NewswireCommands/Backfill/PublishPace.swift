@@ -1,3 +1,4 @@
+import KafkaIO
 package import NewsModel
 import PublisherService
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ByteText
 import Foundation
+import KafkaIO
 import NewsModel
 import NewswireSettings
 import PublishEngine

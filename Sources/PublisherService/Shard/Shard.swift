@@ -414,7 +414,9 @@ final class Shard {
             guard at < alarm.at else { return }
             alarm.task.cancel()
         }
-        let task = eventLoop.assumeIsolated().scheduleTask(deadline: clock.deadline(of: at)) { [weak self] in
+        let task = eventLoop.assumeIsolated().scheduleTask(
+            deadline: .uptimeNanoseconds(clock.uptimeNanoseconds(of: at))
+        ) { [weak self] in
             self?.alarm = nil
             self?.produceWaiting()
             self?.take(.alarm)
