@@ -60,7 +60,7 @@ let package = Package(
         // Its declarations are public, because the compiler inlines package declarations into other modules only where
         // they are generic.
         .target(name: "ByteText"),
-        .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson"]),
+        .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson", heap]),
         .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel"]),
         // Editors' orders, and the events that wait for their time on the held topic.
         .target(name: "EditorialControl", dependencies: ["ByteText", "KafkaModel", "NewsModel"]),
@@ -103,8 +103,8 @@ let package = Package(
         .target(
             name: "TelemetryIO",
             dependencies: [
-                "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublisherService",
-                logging, nioCore, nioPosix, nioSSL,
+                "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", logging, nioCore,
+                nioPosix, nioSSL,
             ]),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing]),

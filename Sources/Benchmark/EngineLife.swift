@@ -53,13 +53,13 @@ enum EngineLife {
             take(.records(lane, generation, partition, batch))
             var wave = actions
             while !wave.isEmpty {
-                var arrivals: [Arrival] = []
+                var replies: [SettledRequest] = []
                 var stored: [StoredRecord] = []
                 for action in wave {
                     switch action {
                     case .send(let id, let request):
                         keep(request)
-                        arrivals.append(Arrival(request: id, reply: .replied(HubReply(status: 201))))
+                        replies.append(SettledRequest(id: id, result: .replied(HubReply(status: 201))))
                     case .store(let request):
                         stored.append(StoredRecord(delivery: request.delivery, kind: .result, offset: resultOffset))
                         resultOffset += 1
@@ -67,8 +67,8 @@ enum EngineLife {
                     }
                 }
                 wave = []
-                if !arrivals.isEmpty {
-                    take(.replies(arrivals))
+                if !replies.isEmpty {
+                    take(.replies(replies))
                     wave += actions
                 }
                 if !stored.isEmpty {

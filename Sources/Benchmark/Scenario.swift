@@ -17,8 +17,6 @@ struct Scenario {
     /// Events on the backfill lane, written before the run.
     var backfill = 0
 
-    var requestsPerEvent: Int { max(platforms.count, 1) }
-
     static let all: [Scenario] = [
         Scenario(name: "template"),
         Scenario(name: "three native platforms", events: 30_000, platforms: ["apple", "fcmv1", "windows"]),

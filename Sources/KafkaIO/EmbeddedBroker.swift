@@ -81,26 +81,15 @@ public final class EmbeddedBroker: Sendable {
     public enum Request: Int16, Sendable {
         case produce = 0
         case fetch = 1
-        case listOffsets = 2
         case metadata = 3
         case offsetCommit = 8
         case offsetFetch = 9
-        case findCoordinator = 10
-        case joinGroup = 11
         case heartbeat = 12
-        case syncGroup = 14
-        case initProducerID = 22
     }
 
     /// An error a broker can answer with.
     public enum Refusal: Int32, Sendable {
-        case notLeader = 6
-        case requestTimedOut = 7
         case messageTooLarge = 10
-        case coordinatorNotAvailable = 15
-        case notEnoughReplicas = 19
-        case illegalGeneration = 22
-        case unknownMember = 25
         case topicAuthorizationFailed = 29
         case groupAuthorizationFailed = 30
     }

@@ -35,13 +35,6 @@ public struct Generation: Hashable, Comparable, Sendable, CustomStringConvertibl
     public var description: String { "generation \(number)" }
 }
 
-/// Names one request in flight until its reply arrives.
-public struct RequestID: RawRepresentable, Hashable, Sendable {
-    public let rawValue: UInt64
-
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
-}
-
 /// Names one delivery while its partition belongs to the engine. Only the engine interprets it. At most 55 bits, so
 /// that it travels through the producer and returns with the acknowledgement.
 public struct DeliveryID: RawRepresentable, Hashable, Sendable {

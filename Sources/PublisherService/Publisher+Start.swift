@@ -1,3 +1,4 @@
+import KafkaIO
 import KafkaModel
 import Logging
 import NIOPosix

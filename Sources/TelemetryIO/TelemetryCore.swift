@@ -7,7 +7,6 @@ import NIOCore
 import NIOSSL
 import NewsModel
 import NotificationHub
-import PublisherService
 
 /// Carries out the actions of a `TelemetryState`. Confined to one event loop.
 final class TelemetryCore: @unchecked Sendable {
@@ -132,7 +131,7 @@ final class TelemetryCore: @unchecked Sendable {
         if let alarm, alarm.at == time { return }
         alarm?.task.cancel()
         let task = loop.assumeIsolated().scheduleTask(
-            deadline: .uptimeNanoseconds(UInt64(clamping: time.nanoseconds))
+            deadline: .uptimeNanoseconds(clock.uptimeNanoseconds(of: time))
         ) { [weak self] in
             self?.alarm = nil
             self?.handle(.tick)

@@ -9,7 +9,6 @@ import NIOPosix
 import NIOSSL
 import NewsModel
 public import NotificationHub
-import Synchronization
 
 /// A process that polls the hub about accepted sends: `TelemetryState` on its own event loop, its questions, and its part of the
 /// results topic. It shares no connections, pace or threads with a publisher.
@@ -42,23 +41,13 @@ public final class TelemetryService: Sendable {
         }
     }
 
-    private struct Life {
-        var isFinishing = false
-        var failure: KafkaFailure?
-        var driver: SharedStateDriver?
-    }
-
     private let settings: Settings
     private let log: Logger
     private let group: MultiThreadedEventLoopGroup
     private let core: TelemetryCore
-    private let life = Mutex(Life())
-    /// Signalled at the end, to wake the thread that waits for brokers.
-    private let finishing = DispatchSemaphore(value: 0)
-    private let closed: EventLoopPromise<Void>
+    private let life = SharedStateLife()
     private let throttle = FailureThrottle()
 
-    private static let brokerPause = DispatchTimeInterval.seconds(2)
     /// The last part of the consumer group's name.
     public static let groupName = "telemetry"
 
@@ -69,7 +58,6 @@ public final class TelemetryService: Sendable {
         let tls = settings.connection.endpoint.scheme == .https ? try settings.trustRoots.makeContext() : nil
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         core = TelemetryCore(settings, tls: tls, loop: group.next(), log: log)
-        closed = core.loop.makePromise()
     }
 
     // MARK: Life
@@ -84,39 +72,29 @@ public final class TelemetryService: Sendable {
         untilCaughtUp: Bool = false, whenEnded: @escaping @Sendable (TelemetryReport) -> Void = { _ in }
     ) async throws(KafkaFailure) {
         if untilCaughtUp { core.caughtUp.futureResult.whenComplete { [self] _ in finish() } }
-        do {
-            let driver = try await onThread { [self] () throws(KafkaFailure) in
-                try prepare(isPatient: !untilCaughtUp)
-            }
-            if let driver {
-                // A closed driver leaves the group or never joins it.
-                if life.withLock({ $0.isFinishing }) { driver.close() } else { driver.start() }
-                try? await closed.futureResult.get()
-            }
-        } catch let failure as KafkaFailure {
-            await close(whenEnded)
-            throw failure
-        } catch {}
+        let end: Result<Void, KafkaFailure>
+        do throws(KafkaFailure) {
+            try await life.run(
+                isPatient: !untilCaughtUp,
+                whenWaiting: { [log] in log.warning("waiting for Kafka", metadata: ["reason": "\($0)"]) },
+                prepare: { [self] () throws(KafkaFailure) in try prepare() })
+            end = .success(())
+        } catch {
+            end = .failure(error)
+        }
         await close(whenEnded)
-        if let failure = life.withLock({ $0.failure }) { throw failure }
+        try end.get()
     }
 
     /// Stops polling, commits, and ends `run`. May be called on any thread; repeated calls have no effect.
     public func finish() {
-        let isFirst = life.withLock { life in
-            defer { life.isFinishing = true }
-            return !life.isFinishing
-        }
-        guard isFirst else { return }
-        finishing.signal()
-        core.finished.futureResult.whenComplete { [self] _ in life.withLock { $0.driver }?.close() }
+        guard life.finish() else { return }
+        core.finished.futureResult.whenComplete { [life] _ in life.driver?.close() }
         core.loop.scheduleTask(in: .nanoseconds(settings.shutdownDeadline.nanoseconds)) { [core] in core.end() }
         core.hand(.finish)
     }
 
     private func close(_ whenEnded: @Sendable (TelemetryReport) -> Void) async {
-        // Without a driver no other code succeeds the promise.
-        closed.succeed()
         if let report = await report() { whenEnded(report) }
         try? await core.loop.submit { [core] in core.end() }.get()
         try? await group.shutdownGracefully()
@@ -129,26 +107,8 @@ public final class TelemetryService: Sendable {
 
     // MARK: Starting
 
-    /// Waits for brokers and checks the topics. Blocks.
-    ///
-    /// - Parameter isPatient: false to fail at the first obstacle, because a job that cannot start must not hang.
-    /// - Returns: `nil` if `finish` was called first.
-    private func prepare(isPatient: Bool) throws(KafkaFailure) -> SharedStateDriver? {
-        var isFirst = true
-        while !life.withLock({ $0.isFinishing }) {
-            do throws(KafkaFailure) {
-                return try prepareOnce()
-            } catch {
-                guard isPatient, error.isRetriable else { throw error }
-                if isFirst { log.warning("waiting for Kafka", metadata: ["reason": "\(error)"]) }
-                isFirst = false
-                if finishing.wait(timeout: .now() + Self.brokerPause) == .success { return nil }
-            }
-        }
-        return nil
-    }
-
-    private func prepareOnce() throws(KafkaFailure) -> SharedStateDriver {
+    /// Checks the topics. Blocks.
+    private func prepare() throws(KafkaFailure) -> SharedStateDriver {
         let admin = try KafkaAdmin(settings: settings.kafka)
         let counts = try admin.partitionCounts(of: [settings.resultsTopic, settings.topic])
         guard let results = counts[settings.resultsTopic] else { throw .missing(topic: settings.resultsTopic) }
@@ -167,28 +127,17 @@ public final class TelemetryService: Sendable {
             take(notice)
         }
         core.begin(driver, partitions: results)
-        life.withLock { $0.driver = driver }
         return driver
     }
 
     /// Handles a notice on the polling thread.
     private func take(_ notice: KafkaNotice) {
         switch notice {
-        case .error(let failure) where failure.isFatal:
-            life.withLock { $0.failure = failure }
-            closed.succeed()
+        case .error(let failure) where failure.isFatal: life.close(failure)
         case .error(let failure): log.log(level: throttle.isDue(failure) ? .warning : .debug, "\(failure)")
         case .log(let severity, let text): log.log(level: severity <= 3 ? .warning : .debug, "\(text)")
         case .statistics, .refused: break
-        case .closed: closed.succeed()
-        }
-    }
-
-    private func onThread<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(KafkaFailure) -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        case .closed: life.close()
         }
     }
 }

@@ -35,10 +35,9 @@ func afterReply(status: Int, fields: [HeaderField], body: [UInt8], now: Int64) -
     let reply = HubReply(status: status, fields: fields, body: body, now: now)
     return switch reply.meaning {
     case .accepted: "sent as \(reply.notificationID ?? "an unnamed send")"
-    case .throttled(let wait): "send again in \(wait)"
     case .busy(let wait): "send again in \(wait ?? .seconds(5))"
     case .unknownAcceptance: "sending again may be a second notification"
-    case .tokenRefused, .forbidden, .missingHub, .refusedEvent: "give up: \(reply.detail ?? "no reason given")"
+    default: "give up: \(reply.detail ?? "no reason given")"
     }
 }
 // end

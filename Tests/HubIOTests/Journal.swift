@@ -32,7 +32,7 @@ final class Journal: Sendable {
 
         func note(_ settled: SettledRequest) {
             let word = (settled.result.notSent ?? settled.result.unknown)?.rawValue ?? "replied"
-            journal.state.withLock { $0.lines.append("\(settled.id) \(word)") }
+            journal.state.withLock { $0.lines.append("\(settled.id.rawValue) \(word)") }
         }
     }
 
@@ -61,8 +61,8 @@ final class Journal: Sendable {
     }
 
     func send(_ ids: ClosedRange<UInt64>) async throws {
-        try await loop.submit { self.owner.value?.pool?.send(ids.map { PoolRequest(id: $0, request: .sample()) }) }
-            .get()
+        let requests = ids.map { PoolRequest(id: RequestID(rawValue: $0), request: .sample()) }
+        try await loop.submit { self.owner.value?.pool?.send(requests) }.get()
     }
 
     func close(within timeout: Duration, keepsPool: Bool = false) async {

@@ -34,7 +34,11 @@ struct PoolShell {
 
     @discardableResult
     mutating func send(_ number: UInt8) -> [String] {
-        tell { $0.send(SendRequest(format: .template, tags: "World", body: [number]), id: UInt64(number), at: $1) }
+        tell {
+            $0.send(
+                SendRequest(format: .template, tags: "World", body: [number]), id: RequestID(rawValue: UInt64(number)),
+                at: $1)
+        }
     }
 
     @discardableResult
@@ -91,9 +95,9 @@ struct PoolShell {
     private mutating func handOver() -> [String] {
         for settled in state.takeResults() {
             switch settled.result {
-            case .replied(let reply): results.append("\(settled.id) \(reply.status)")
-            case .notSent(let failure): results.append("\(settled.id) not sent: \(failure.kind)")
-            case .unknown(let failure): results.append("\(settled.id) unknown: \(failure.kind)")
+            case .replied(let reply): results.append("\(settled.id.rawValue) \(reply.status)")
+            case .notSent(let failure): results.append("\(settled.id.rawValue) not sent: \(failure.kind)")
+            case .unknown(let failure): results.append("\(settled.id.rawValue) unknown: \(failure.kind)")
             }
         }
         var lines: [String] = []

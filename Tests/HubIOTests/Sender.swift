@@ -20,7 +20,7 @@ final class Sender: Sendable {
         var strays = 0
 
         func take(_ settled: SettledRequest) {
-            guard let awaited = awaited.removeValue(forKey: settled.id) else { return strays += 1 }
+            guard let awaited = awaited.removeValue(forKey: settled.id.rawValue) else { return strays += 1 }
             awaited.resume(returning: settled.result)
         }
     }
@@ -69,7 +69,7 @@ final class Sender: Sendable {
         let inbox = inbox.value
         inbox.lastID += 1
         inbox.awaited[inbox.lastID] = continuation
-        inbox.pool?.send([PoolRequest(id: inbox.lastID, request: request)])
+        inbox.pool?.send([PoolRequest(id: RequestID(rawValue: inbox.lastID), request: request)])
     }
 
     /// Runs `body` with the pool on its loop.
@@ -128,7 +128,6 @@ extension SendRequest {
 }
 
 extension SendResult {
-    var reply: HubReply? { if case .replied(let reply) = self { reply } else { nil } }
     var notSent: SendFailure.Kind? { if case .notSent(let failure) = self { failure.kind } else { nil } }
     var unknown: SendFailure.Kind? { if case .unknown(let failure) = self { failure.kind } else { nil } }
 }

@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 import Testing
 
@@ -89,7 +90,7 @@ struct EngineClockTests {
         let truth = shell.wall
         let sent = try #require(shell.publish(news("a")).sends.first)
         shell.wallOffset = .seconds(10_000)
-        _ = shell.take(.reply(.unanswered(detail: "timeout"), to: sent.id))
+        _ = shell.take(.reply(.unknown(SendFailure(.requestTimeout, "timeout")), to: sent.id))
         let asked = shell.wait(.milliseconds(1))
         #expect(asked.outcomes.isEmpty && asked.contains { if case .askHubForTime = $0 { true } else { false } })
         // A record of that time agrees with the hub.

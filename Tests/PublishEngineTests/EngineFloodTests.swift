@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 import Testing
 
@@ -71,7 +72,7 @@ struct EngineFloodTests {
         _ = shell.assign()
         let sent = shell.publish(news("a"), news("b")).sends
         _ = shell.reply(503, to: sent[0])
-        _ = shell.take(.reply(.unanswered(detail: "reset"), to: sent[1].id))
+        _ = shell.take(.reply(.unknown(SendFailure(.reset, "reset")), to: sent[1].id))
         _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, shell.garbage(20)))
         _ = shell.take(.release(TestShell.live, .deadLetter, upTo: shell.ends))
         let actions = shell.wait(.seconds(60))

@@ -43,7 +43,9 @@ struct EngineGateTests {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a"), news("b"))
-        for send in sent.sends { _ = shell.take(.reply(.notSent(.unreachable, detail: "refused"), to: send.id)) }
+        for send in sent.sends {
+            _ = shell.take(.reply(.notSent(SendFailure(.connectRefused, "refused")), to: send.id))
+        }
         #expect(shell.engine.halt != nil)
         _ = shell.take(.orders([.stop(.hub)]))
         #expect(shell.wait(.seconds(300)).sends.isEmpty, "not even a probe leaves")

@@ -58,13 +58,13 @@ struct EngineOrderTests {
             (.replied(HubReply(status: 201)), .accepted, true),
             (.replied(HubReply(status: 503)), .canceled, false),
             (.replied(HubReply(status: 504)), .unknown, true),
-            (.unanswered(detail: "timeout"), .unknown, true),
-            (.notSent(.connectionLost, detail: "closed"), .canceled, false),
-            (.notSent(.unreachable, detail: "refused"), .canceled, false),
+            (.unknown(SendFailure(.requestTimeout, "timeout")), .unknown, true),
+            (.notSent(SendFailure(.closedEarly, "closed")), .canceled, false),
+            (.notSent(SendFailure(.connectRefused, "refused")), .canceled, false),
             (.replied(HubReply(status: 400)), .rejected, false),
-        ] as [(Reply, Outcome, Bool)])
+        ] as [(SendResult, Outcome, Bool)])
     func `a delivery in flight at its story's recall keeps its outcome and is never retried`(
-        reply: Reply, outcome: Outcome, afterRecall: Bool
+        reply: SendResult, outcome: Outcome, afterRecall: Bool
     ) throws {
         var shell = try TestShell()
         _ = shell.assign()

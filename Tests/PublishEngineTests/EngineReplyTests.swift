@@ -42,7 +42,10 @@ struct EngineReplyTests {
         var shell = try TestShell { $0.lanes[0].onUnknown = .giveUp }
         _ = shell.assign()
         let sent = shell.publish(news("a"))
-        #expect(shell.take(.reply(.unanswered(detail: "timeout"), to: sent.sends[0].id)).outcomes == [.unknown])
+        #expect(
+            shell.take(.reply(.unknown(SendFailure(.requestTimeout, "timeout")), to: sent.sends[0].id)).outcomes == [
+                .unknown
+            ])
     }
 
     @Test(arguments: [nil, 3])
@@ -96,7 +99,7 @@ struct EngineReplyTests {
         var shell = try TestShell { $0.lanes[0].maxAge = .seconds(60) }
         _ = shell.assign()
         let sent = shell.publish(news("a"))
-        _ = shell.take(.reply(.unanswered(detail: "timeout"), to: sent.sends[0].id))
+        _ = shell.take(.reply(.unknown(SendFailure(.requestTimeout, "timeout")), to: sent.sends[0].id))
         var endings: [StoreRequest] = []
         for _ in 0..<61 {
             let actions = shell.wait(.seconds(1))
@@ -123,7 +126,7 @@ struct EngineReplyTests {
         var sends = shell.publish(news("a")).sends
         for _ in 0..<5 {
             let send = try #require(sends.first)
-            let cut = shell.take(.reply(.notSent(.connectionLost, detail: "cut in the handshake"), to: send.id))
+            let cut = shell.take(.reply(.notSent(SendFailure(.closedEarly, "cut in the handshake")), to: send.id))
             #expect(cut.outcomes.isEmpty)
             sends = shell.wait(.seconds(30)).sends
         }
@@ -186,7 +189,7 @@ struct EngineReplyTests {
         var sends = shell.publish(news("a")).sends
         for _ in 0..<30 {
             let send = try #require(sends.first)
-            #expect(shell.take(.reply(.notSent(.unreachable, detail: "refused"), to: send.id)).endings.isEmpty)
+            #expect(shell.take(.reply(.notSent(SendFailure(.connectRefused, "refused")), to: send.id)).endings.isEmpty)
             sends = shell.wait(.seconds(61)).sends
         }
         #expect(shell.reply(201, to: sends[0]).outcomes == [.accepted])
@@ -209,14 +212,15 @@ struct EngineReplyTests {
         let records = (0..<16).map { shell.record(news("e\($0)")) }
         let sent = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, records))
         for send in sent.sends {
-            let reply: Reply = status.map { .replied(HubReply(status: $0)) } ?? .unanswered(detail: "timeout")
+            let reply: SendResult =
+                status.map { .replied(HubReply(status: $0)) } ?? .unknown(SendFailure(.requestTimeout, "timeout"))
             #expect(shell.take(.reply(reply, to: send.id)).endings.isEmpty)
         }
         #expect(shell.engine.halt?.reason == .outage)
         var endings: [StoreRequest] = []
         for _ in 0..<10 {
             for probe in shell.wait(.seconds(60)).sends {
-                endings += shell.take(.reply(.unanswered(detail: "timeout"), to: probe.id)).endings
+                endings += shell.take(.reply(.unknown(SendFailure(.requestTimeout, "timeout")), to: probe.id)).endings
             }
         }
         // The hub may have accepted any probe, so an event is probed at most five times.
@@ -275,7 +279,7 @@ struct EngineReplyTests {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a"))
-        let cut = Reply.notSent(.connectionLost, detail: "cut in the handshake")
+        let cut = SendResult.notSent(SendFailure(.closedEarly, "cut in the handshake"))
         _ = shell.take(.reply(status.map { .replied(HubReply(status: $0)) } ?? cut, to: sent.sends[0].id))
         #expect(shell.status.waits.contains { $0.reason == .hubFailing && $0.isAlarming })
         _ = shell.reply(201, to: try #require(shell.wait(.seconds(5)).sends.first))

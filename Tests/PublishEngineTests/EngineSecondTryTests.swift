@@ -34,7 +34,7 @@ struct EngineSecondTryTests {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a"))
-        _ = shell.take(.reply(.unanswered(detail: "timeout"), to: sent.sends[0].id))
+        _ = shell.take(.reply(.unknown(SendFailure(.requestTimeout, "timeout")), to: sent.sends[0].id))
         let retry = shell.wait(.seconds(10)).sends
         #expect(shell.reply(400, to: retry[0]).outcomes == [.unknown])
     }

@@ -150,7 +150,7 @@ struct QuietHoursTests {
         _ = shell.assign()
         let first = try #require(shell.publish(news("1")).sends.first)
         _ = shell.wait(.seconds(90))
-        var actions = shell.take(.reply(.unanswered(detail: "timeout"), to: first.id))
+        var actions = shell.take(.reply(.unknown(SendFailure(.requestTimeout, "timeout")), to: first.id))
         actions += shell.wait(.seconds(60))
         #expect(actions.sends.count == 1)
         #expect(actions.outcomes.isEmpty)

@@ -207,10 +207,10 @@ struct ReportsGuesses: Interference {
 /// Treats a refused key as a fault of the event.
 struct BlamesTheEvent: Interference {
     mutating func alter(_ input: inout Input) {
-        guard case .replies(let arrivals) = input, let id = arrivals.first?.request,
-            case .replied(let reply)? = arrivals.first?.reply, [401, 403, 404].contains(reply.status)
+        guard case .replies(let settled) = input, let first = settled.first,
+            let status = first.result.reply?.status, [401, 403, 404].contains(status)
         else { return }
-        input = .reply(.replied(HubReply(status: 400)), to: id)
+        input = .reply(.replied(HubReply(status: 400)), to: first.id)
     }
 }
 

@@ -60,11 +60,11 @@ struct ReadsTheClockOnce: Interference {
 /// Reports a certain refusal as an unanswered request.
 struct DoubtsRefusals: Interference {
     mutating func alter(_ input: inout Input) {
-        guard case .replies(let arrivals) = input else { return }
+        guard case .replies(let settled) = input else { return }
         input = .replies(
-            arrivals.map { arrival in
-                guard case .replied(let reply) = arrival.reply, reply.status == 503 else { return arrival }
-                return Arrival(request: arrival.request, reply: .unanswered(detail: "503"))
+            settled.map { request in
+                guard request.result.reply?.status == 503 else { return request }
+                return SettledRequest(id: request.id, result: .unknown(SendFailure(.reset, "503")))
             })
     }
 }

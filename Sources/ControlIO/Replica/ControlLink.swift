@@ -33,7 +33,7 @@ public final class ControlLink: Sendable {
         case close
     }
 
-    private let commands: Mailbox<Command>
+    private let commands: CommandQueue<Command>
     private let loop: ControlLoop
     private let reader: ControlReader
 
@@ -46,7 +46,7 @@ public final class ControlLink: Sendable {
         now: @escaping @Sendable () -> Moment,
         deliver: @escaping @Sendable (Message) -> Void
     ) throws(KafkaFailure) {
-        let commands = try Mailbox<Command>()
+        let commands = try CommandQueue<Command>()
         self.commands = commands
         reader = ControlReader(kafka, topics, commands)
         loop = ControlLoop(

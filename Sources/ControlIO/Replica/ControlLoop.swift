@@ -8,7 +8,7 @@ final class ControlLoop: @unchecked Sendable {
     // Created on one thread, then used only by the link's thread.
     private let topics: ControlTopics
     private var state: ControlState
-    private let commands: Mailbox<ControlLink.Command>
+    private let commands: CommandQueue<ControlLink.Command>
     private let reader: ControlReader
     private let producer: KeyedProducer
     private let now: @Sendable () -> Moment
@@ -34,7 +34,7 @@ final class ControlLoop: @unchecked Sendable {
     private static let closingMax = Duration.seconds(3)
 
     init(
-        topics: ControlTopics, state: ControlState, commands: Mailbox<ControlLink.Command>, reader: ControlReader,
+        topics: ControlTopics, state: ControlState, commands: CommandQueue<ControlLink.Command>, reader: ControlReader,
         producer: KeyedProducer, now: @escaping @Sendable () -> Moment,
         deliver: @escaping @Sendable (ControlLink.Message) -> Void
     ) {

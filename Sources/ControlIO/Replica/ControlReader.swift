@@ -19,7 +19,7 @@ final class ControlReader: Sendable {
 
     private let kafka: KafkaSettings
     private let topics: ControlTopics
-    private let commands: Mailbox<ControlLink.Command>
+    private let commands: CommandQueue<ControlLink.Command>
     private let state = Mutex(State())
     /// Signaled to end a pause.
     private let nudge = DispatchSemaphore(value: 0)
@@ -32,7 +32,7 @@ final class ControlReader: Sendable {
     /// Interval at which the topics are looked up while they can be read.
     private static let lookInterval = Duration.seconds(20)
 
-    init(_ kafka: KafkaSettings, _ topics: ControlTopics, _ commands: Mailbox<ControlLink.Command>) {
+    init(_ kafka: KafkaSettings, _ topics: ControlTopics, _ commands: CommandQueue<ControlLink.Command>) {
         var kafka = kafka
         // The broker answers at once when there are records. Otherwise, two requests a second are enough.
         kafka.properties["fetch.wait.max.ms"] = kafka.properties["fetch.wait.max.ms"] ?? "500"

@@ -18,8 +18,7 @@ public struct HeldState: Sendable {
     private var clock = WallClock()
     /// Hashes of the stories under recall.
     private var recalled: Set<UInt64> = []
-    /// Pending recall requests, by story. An entry waits until the event that an engine has already written is read.
-    private var recallRequests: [UInt64: RecallRequest] = [:]
+    private var recallRequests = RecallRequests()
     /// Progress of reading the held topic. Before its end, a later record may change what is held.
     private var reach = HeldReach()
     /// The last offset read in each partition.
@@ -30,19 +29,12 @@ public struct HeldState: Sendable {
     /// Older versions, returned to their lanes to be reported as superseded.
     private var superseded: [HeldPlace: HeldIndex.Entry] = [:]
     private var underWay: [HeldPlace: Step] = [:]
-    private var pass = Pass.none
+    private var passes = HeldPasses()
     private var pace = HeldPace()
     var vanishedEvents = VanishedEvents()
-    private var former = Former.unknown
-    /// The record with the highest offset among those read.
-    private var last: HeldMark?
+    private var former = FormerHeldTopic()
     /// Number of invalid records.
     public private(set) var unreadable = 0
-
-    private struct RecallRequest: Sendable {
-        var until: Instant
-        var part: HeldPart
-    }
 
     private struct Step: Sendable {
         var story: UInt64
@@ -53,31 +45,10 @@ public struct HeldState: Sendable {
         enum Kind { case putBack, erase, writeAgain }
     }
 
-    /// What the topic contained before the start.
-    private enum Former: Sendable {
-        case unknown
-        /// Followed by `compared` when the topic was read to its end.
-        case known(HeldTotals?)
-        case compared
-    }
-
-    private enum Pass: Sendable {
-        case none
-        case reading(left: Int, since: Instant, rests: Bool)
-        /// Resting until this time. Followed by `none`.
-        case resting(until: Instant)
-    }
-
     /// Returns in one pass. Each takes little memory, because the originals are never buffered together.
     static let passMax = 10_000
-    /// Longest rest after a pass that returned everything due. The rest is as long as the pass took, because reading a long
-    /// topic for many events at once saves work.
-    static let longestRest = Duration.seconds(10)
     /// Time for which a lane's partition is skipped after a failed write.
     static let blockedFor = Duration.seconds(5)
-    /// Time that a recall request waits for its event before it is dropped. At most `recallRequestsMax` are kept.
-    static let recallRequestLasts = Duration.seconds(60)
-    static let recallRequestsMax = 10_000
 
     public init() {}
 
@@ -106,7 +77,7 @@ public struct HeldState: Sendable {
         case .lost:
             forget()
             reach.lose()
-        case .formerly(let totals): if case .unknown = former { former = .known(totals) }
+        case .formerly(let totals): former.know(totals)
         case .read(let partition, let records): read(records, partition, now, &actions)
         case .endReached(let partition, let offset): if reach.read(partition, to: offset, at: now) { requeue() }
         case .ends(let look, let ends, let unreported):
@@ -129,11 +100,11 @@ public struct HeldState: Sendable {
         case .hubTime(let hub): clock.hear(hub: hub)
         case .alarm: break
         }
-        if case .resting(let until) = pass, until <= now { pass = .none }
+        passes.wake(at: now)
         if let look = reach.ask(at: now) { actions.append(.findEnds(look: look)) }
-        if case .none = pass { beginPass(moment, &actions) }
+        if passes.mayBegin { beginPass(moment, &actions) }
         writeAgain(&actions)
-        compareWithFormer()
+        vanishedEvents.lose(former.finishReading(reach))
         let restores = vanishedEvents.next(
             isComplete: reach.isCaughtUp, sources, clock: clock.embargoClock(moment), at: now)
         if !restores.isEmpty { actions.append(.restore(restores)) }
@@ -143,13 +114,10 @@ public struct HeldState: Sendable {
     private var nextAlarm: Instant? {
         var earliest = min(sources.blockedUntil ?? .distantFuture, reach.wakeAt ?? .distantFuture)
         if reach.isCaughtUp { earliest = min(earliest, vanishedEvents.wakeAt ?? .distantFuture) }
-        switch pass {
-        // The endings of the pass wake us.
-        case .reading: break
-        case .resting(let until): earliest = min(earliest, until)
-        case .none:
-            guard let first = index.first else { break }
-            // Otherwise, settled events wake us.
+        if let until = passes.restsUntil {
+            earliest = min(earliest, until)
+        } else if passes.mayBegin, let first = index.first {
+            // Otherwise, the endings of the pass or settled events wake us.
             earliest = min(earliest, max(clock.steady(ofEmbargo: first.release), pace.fullUntil ?? .distantPast))
         }
         return earliest == .distantFuture ? nil : earliest
@@ -159,35 +127,12 @@ public struct HeldState: Sendable {
 
     /// What the topic contains. `nil` while this process cannot tell, or may still write vanished events again.
     public var totals: HeldTotals? {
-        guard case .compared = former, reach.isCaughtUp, vanishedEvents.isEmpty else { return nil }
-        return HeldTotals(count: count, last: last)
+        guard former.isCompared, reach.isCaughtUp, vanishedEvents.isEmpty else { return nil }
+        return HeldTotals(count: count, last: former.last)
     }
 
     /// True before `Input.formerly`. The topic is read only after that.
-    public var awaitsFormer: Bool { if case .unknown = former { true } else { false } }
-
-    private mutating func note(_ reading: HeldRecord.Reading, _ time: Instant?, _ place: HeldPlace) {
-        if case .unreadable = reading { return }
-        let identity = reading.identity(writtenAt: time)
-        if last.map({ ($0.place.offset, $0.place.partition) < (place.offset, place.partition) }) ?? true {
-            last = HeldMark(place, identity: identity)
-        }
-        if case .known(let totals?) = former, let mark = totals.last, mark.place == place {
-            compare(totals, isSame: mark.identity == identity)
-        }
-    }
-
-    /// At the end of the first reading, a record that was not found was compacted, unless its partition has become shorter.
-    private mutating func compareWithFormer() {
-        guard case .known(let totals) = former, reach.isCaughtUp else { return }
-        compare(totals, isSame: totals?.last.map { reach.position(in: $0.place.partition) > $0.place.offset } ?? true)
-    }
-
-    /// What a topic contained that was deleted while no process ran is lost.
-    private mutating func compare(_ totals: HeldTotals?, isSame: Bool) {
-        former = .compared
-        if let totals, !isSame { vanishedEvents.lose(totals.count) }
-    }
+    public var awaitsFormer: Bool { former.isUnknown }
 
     // MARK: Reading
 
@@ -195,9 +140,9 @@ public struct HeldState: Sendable {
         vanishedEvents.expect(index)
         index = HeldIndex()
         positions = [:]
-        last = nil
+        former.forgetLast()
         (endangered, underWay, superseded) = ([:], [:], [:])
-        pass = .none
+        passes = HeldPasses()
         failingSince = nil
     }
 
@@ -211,7 +156,7 @@ public struct HeldState: Sendable {
             if let last = positions.updateValue(offset, forKey: partition), offset <= last {
                 restarted(partition, now)
             }
-            note(reading, time, place)
+            vanishedEvents.lose(former.note(reading, time, place))
             guard HeldIndex.Entry.hasRoom(for: place) else { continue }
             switch reading {
             case .unreadable: unreadable += 1
@@ -228,7 +173,7 @@ public struct HeldState: Sendable {
         vanishedEvents.expect(index, in: partition)
         index.removeAll(in: partition)
         reach.restart(partition, at: now)
-        if last?.place.partition == partition { last = nil }
+        former.forgetLast(in: partition)
         endangered = endangered.filter { $0.key.partition != partition }
     }
 
@@ -244,10 +189,7 @@ public struct HeldState: Sendable {
         var entry = HeldIndex.Entry(
             story: story, place: place, release: event.due, version: .init(event.version),
             source: source, original: HeldOriginal(offset: event.source.offset, identity: event.identity))
-        if let wish = recallRequests[story], wish.part.contains(entry.version) {
-            recallRequests[story] = nil
-            if wish.until > now { entry.reason = .superseded }
-        }
+        if recallRequests.take(story, entry.version, at: now) { entry.reason = .superseded }
         if recalled.contains(story) { entry.reason = .recalled }
         if let slot = index.find(story, place.partition) {
             guard index.isNewer(entry, since: since, than: slot) else {
@@ -333,12 +275,7 @@ public struct HeldState: Sendable {
     private mutating func grant(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart, _ now: Instant) {
         bringBack(story, reason, part)
         guard reason == .superseded, index.slots(of: story).isEmpty else { return }
-        if recallRequests.count >= Self.recallRequestsMax {
-            recallRequests = recallRequests.filter { $0.value.until > now }
-        }
-        if recallRequests.count < Self.recallRequestsMax {
-            recallRequests[story] = RecallRequest(until: now + Self.recallRequestLasts, part: part)
-        }
+        recallRequests.add(story, part, at: now)
     }
 
     private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart = .all) {
@@ -374,7 +311,7 @@ public struct HeldState: Sendable {
         }
         guard !returns.isEmpty else { return }
         pace.returned(paced, at: now)
-        pass = .reading(left: returns.count, since: now, rests: !isCut)
+        passes.begin(returns.count, rests: !isCut, at: now)
         actions.append(.putBack(returns.sorted { $0.place < $1.place }))
     }
 
@@ -395,7 +332,7 @@ public struct HeldState: Sendable {
     private mutating func end(_ ending: Ending, _ now: Instant, _ actions: inout [Action]) {
         let place = ending.place
         guard let step = underWay.removeValue(forKey: place) else { return }
-        if step.kind == .putBack { countDown(now) }
+        if step.kind == .putBack { passes.end(at: now) }
         if step.isPaced {
             switch ending {
             case .putBack: break
@@ -421,15 +358,6 @@ public struct HeldState: Sendable {
             // Without its tombstone, the event returns again and is reported as a duplicate.
             index.change(slot) { $0.state = .waiting }
             if sources.block(index[slot].source, until: now + Self.blockedFor) { requeue() }
-        }
-    }
-
-    private mutating func countDown(_ now: Instant) {
-        guard case .reading(let left, let since, let rests) = pass else { return }
-        if left > 1 {
-            pass = .reading(left: left - 1, since: since, rests: rests)
-        } else {
-            pass = .resting(until: rests ? now + min(now - since, Self.longestRest) : now)
         }
     }
 

@@ -1,5 +1,6 @@
 import Feeds
 import Foundation
+import KafkaIO
 import KafkaModel
 import Logging
 import NIOCore
@@ -15,7 +16,7 @@ final class IngestCore: @unchecked Sendable {
     private var early: [IngestInput] = []
     private let fetcher: Fetcher
     private let log: Logger
-    private let clock: FeedClock
+    private let clock: ServiceClock
     private var store: (any FeedStore)?
     private var fetches: [FetchID: RunningFetch] = [:]
     private var answer: @Sendable (CallbackID, WebSubAnswer) -> Void = { _, _ in }
@@ -26,7 +27,7 @@ final class IngestCore: @unchecked Sendable {
     /// Succeeds once everything is finished after `finish`.
     let finished: EventLoopPromise<Void>
 
-    init(fetcher: Fetcher, loop: any EventLoop, log: Logger, clock: FeedClock = .system) {
+    init(fetcher: Fetcher, loop: any EventLoop, log: Logger, clock: ServiceClock = ServiceClock()) {
         self.fetcher = fetcher
         self.loop = loop
         self.log = log
@@ -105,7 +106,9 @@ final class IngestCore: @unchecked Sendable {
 
     private func wake(at time: Instant) {
         alarm?.cancel()
-        alarm = loop.scheduleTask(deadline: clock.deadline(of: time)) { self.handle(.tick) }
+        alarm = loop.scheduleTask(deadline: .uptimeNanoseconds(clock.uptimeNanoseconds(of: time))) {
+            self.handle(.tick)
+        }
     }
 
     /// Cancels everything that waits, because nobody handles it any more.

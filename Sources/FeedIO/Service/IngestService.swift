@@ -6,7 +6,6 @@ public import Logging
 import NIOCore
 import NIOPosix
 import NewsModel
-import Synchronization
 
 /// One process that follows feeds: an ingester on an event loop, its fetches, and its share of the state topic.
 public final class IngestService: Sendable {
@@ -24,32 +23,27 @@ public final class IngestService: Sendable {
         }
     }
 
-    private struct Life {
-        var isFinishing = false
-        var failure: KafkaFailure?
-        var driver: SharedStateDriver?
-        var stopped: StoppedFeeds?
-    }
-
     private let settings: Settings
     private let log: Logger
     private let core: IngestCore
-    private let life = Mutex(Life())
-    /// Ends the wait for brokers when the process is to end.
-    private let finishing = DispatchSemaphore(value: 0)
-    private let closed: EventLoopPromise<Void>
+    private let life = SharedStateLife()
+    private let stopped: StoppedFeeds
     private let complaints: Complaints
 
-    private static let brokerPause = DispatchTimeInterval.seconds(2)
     private static let ordersMax = Duration.seconds(10)
 
     public init(_ settings: Settings, fetcher: Fetcher, log: Logger) {
         self.settings = settings
         self.log = log
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        core = IngestCore(fetcher: fetcher, loop: loop, log: log)
-        closed = loop.makePromise()
-        complaints = Complaints(log)
+        let core = IngestCore(fetcher: fetcher, loop: loop, log: log)
+        let complaints = Complaints(log)
+        stopped = StoppedFeeds(settings.kafka, topic: settings.topics.control) {
+            core.hand(.stopped($0))
+        } notify: {
+            complaints.take($0)
+        }
+        (self.core, self.complaints) = (core, complaints)
     }
 
     // MARK: Life
@@ -58,38 +52,22 @@ public final class IngestService: Sendable {
     ///
     /// - Throws: a failure that only a person or a restart can resolve.
     public func run() async throws(KafkaFailure) {
-        do {
-            let driver = try await onThread { [self] () throws(KafkaFailure) in try prepare() }
-            if let driver {
-                // A closed driver leaves the group, or never joins it.
-                if life.withLock({ $0.isFinishing }) { driver.close() } else { driver.start() }
-                try? await closed.futureResult.get()
-            }
-        } catch let failure as KafkaFailure {
-            close()
-            throw failure
-        } catch {}
-        close()
-        if let failure = life.withLock({ $0.failure }) { throw failure }
+        defer { close() }
+        try await life.run(
+            whenWaiting: { [log] in log.warning("waiting for Kafka", metadata: ["reason": "\($0)"]) },
+            prepare: { [self] () throws(KafkaFailure) in try prepare() })
     }
 
     /// Finishes work in progress, begins nothing new, and ends `run`. Any thread; later calls do nothing.
     public func finish() {
-        let isFirst = life.withLock { life in
-            defer { life.isFinishing = true }
-            return !life.isFinishing
-        }
-        guard isFirst else { return }
-        finishing.signal()
-        core.finished.futureResult.whenComplete { [self] _ in life.withLock { $0.driver }?.close() }
+        guard life.finish() else { return }
+        core.finished.futureResult.whenComplete { [life] _ in life.driver?.close() }
         core.loop.scheduleTask(in: .nanoseconds(settings.shutdownDeadline.nanoseconds)) { [core] in core.end() }
         core.hand(.finish)
     }
 
     private func close() {
-        life.withLock { $0.stopped }?.close()
-        // Without a driver, nothing else completes the promise.
-        closed.succeed()
+        stopped.close()
         core.loop.execute { [core] in core.end() }
     }
 
@@ -117,7 +95,7 @@ public final class IngestService: Sendable {
         (try? await core.loop.submit { [core] in core.statuses }.get()) ?? []
     }
 
-    private let startedAt = FeedClock.system.now.wall
+    private let startedAt = ServiceClock().now.wall
 
     /// The condition of the process.
     public func report() async -> IngestReport {
@@ -144,37 +122,14 @@ public final class IngestService: Sendable {
                     remedy: "see the log; newswire check tests the connection")
             }
         return IngestReport(
-            at: FeedClock.system.now.wall, startedAt: startedAt, feeds: feeds,
+            at: ServiceClock().now.wall, startedAt: startedAt, feeds: feeds,
             notReady: reason.map { [$0] } ?? [])
     }
 
     // MARK: Starting
 
-    /// Waits for brokers, checks the state topic and reads its layout. Blocks.
-    ///
-    /// - Returns: `nil` if `finish` was called first.
-    private func prepare() throws(KafkaFailure) -> SharedStateDriver? {
-        let stopped = StoppedFeeds(settings.kafka, topic: settings.topics.control) { [core] in
-            core.hand(.stopped($0))
-        } notify: { [complaints] in
-            complaints.take($0)
-        }
-        life.withLock { $0.stopped = stopped }
-        var isFirst = true
-        while !life.withLock({ $0.isFinishing }) {
-            do throws(KafkaFailure) {
-                return try prepareOnce(stopped)
-            } catch {
-                guard error.isRetriable else { throw error }
-                if isFirst { log.warning("waiting for Kafka", metadata: ["reason": "\(error)"]) }
-                isFirst = false
-                if finishing.wait(timeout: .now() + Self.brokerPause) == .success { return nil }
-            }
-        }
-        return nil
-    }
-
-    private func prepareOnce(_ stopped: StoppedFeeds) throws(KafkaFailure) -> SharedStateDriver {
+    /// Checks the state topic and reads its layout. Blocks.
+    private func prepare() throws(KafkaFailure) -> SharedStateDriver {
         let topic = settings.topics.state
         let rules = TopicRules(lanes: [], resultsTopic: "", deadLetterTopic: "", feedStateTopic: topic)
         let admin = try KafkaAdmin(settings: settings.kafka)
@@ -217,7 +172,6 @@ public final class IngestService: Sendable {
         ingest.writer = UUID().uuidString
         ingest.secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
         core.begin(ingest, storingIn: KafkaFeedStore(driver: driver, topics: settings.topics))
-        life.withLock { $0.driver = driver }
         return driver
     }
 
@@ -225,7 +179,7 @@ public final class IngestService: Sendable {
 
     /// Runs on the core's loop.
     private func take(_ events: [SharedStateEvent]) {
-        let driver = life.withLock { $0.driver }
+        let driver = life.driver
         guard let books = core.books else { return }
         var (records, bytes) = (0, 0)
         for event in events {
@@ -245,23 +199,13 @@ public final class IngestService: Sendable {
     /// Runs on the polling thread.
     private func take(_ notice: KafkaNotice) {
         switch notice {
-        case .error(let failure) where failure.isFatal:
-            life.withLock { $0.failure = failure }
-            closed.succeed()
+        case .error(let failure) where failure.isFatal: life.close(failure)
         case .error(let failure):
             complaints.take(failure)
             core.loop.execute { [core] in core.books?.take(failure) }
         case .log(let severity, let text): log.log(level: severity <= 3 ? .warning : .debug, "\(text)")
         case .statistics, .refused: break
-        case .closed: closed.succeed()
-        }
-    }
-
-    private func onThread<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(KafkaFailure) -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        case .closed: life.close()
         }
     }
 }

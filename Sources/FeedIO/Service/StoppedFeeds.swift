@@ -40,7 +40,7 @@ package final class StoppedFeeds: Sendable {
         if state.withLock({ $0.link != nil }) { return }
         let link = try ControlLink(
             kafka: kafka, topics: ControlTopics(control: topic), state: .init(replica: nil, shards: 1),
-            now: { FeedClock.system.now }, deliver: { [weak self] in self?.take($0) })
+            now: { ServiceClock().now }, deliver: { [weak self] in self?.take($0) })
         state.withLock { $0.link = link }
         link.start()
     }

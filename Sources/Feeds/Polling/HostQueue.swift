@@ -1,7 +1,7 @@
 import NewsModel
 
 /// Chooses the next feed to fetch: one request per host at a time, a pause after each, and a limit on all requests.
-struct HostQueue: Sendable, Hashable {
+struct HostQueue: Sendable {
     var gap: Duration
     var inFlightMax: Int
     private(set) var inFlight = 0

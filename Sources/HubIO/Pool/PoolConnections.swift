@@ -1,4 +1,5 @@
 package import NewsModel
+package import NotificationHub
 
 /// A connection's place in the pool. Another connection may take the place after this one has closed.
 package struct ConnectionID: Hashable, Sendable {
@@ -18,7 +19,7 @@ package enum ConnectionState: Hashable, Sendable {
     /// Ready for a request. Followed by `inFlight` or `closing`.
     case idle(since: Instant, until: Instant)
     /// Carrying a request that is written or about to be. Followed by `idle` or `closing`.
-    case inFlight(request: UInt64, until: Instant)
+    case inFlight(request: RequestID, until: Instant)
     /// Waiting for the socket to close. Followed by `vacant`.
     case closing(until: Instant)
 

@@ -31,7 +31,7 @@ package struct PoolState {
     package private(set) var connections: PoolConnections
     package var actions = ReentrancyQueue<Action>()
 
-    private var waiting: Deque<(id: UInt64, request: SendRequest, since: Instant)> = []
+    private var waiting: Deque<(id: RequestID, request: SendRequest, since: Instant)> = []
     private var results = PoolResults()
     private var phase = Phase.open
     /// The earliest pending `wake`.
@@ -63,7 +63,7 @@ package struct PoolState {
     // MARK: Requests
 
     /// - Parameter id: returned with the result.
-    package mutating func send(_ request: SendRequest, id: UInt64, at now: Instant) {
+    package mutating func send(_ request: SendRequest, id: RequestID, at now: Instant) {
         switch phase {
         case .closed: return
         case .closing: settle(id, .notSent(SendFailure(.poolClosed, "the pool is closed")))
@@ -79,7 +79,7 @@ package struct PoolState {
         }
     }
 
-    private mutating func write(_ request: SendRequest, _ id: UInt64, on connection: ConnectionID, at now: Instant) {
+    private mutating func write(_ request: SendRequest, _ id: RequestID, on connection: ConnectionID, at now: Instant) {
         guard case .idle(let since, _) = connections[connection] else { return }
         let until = now.advanced(by: requestTimeout)
         connections.change(connection, to: .inFlight(request: id, until: until))
@@ -134,7 +134,7 @@ package struct PoolState {
 
     // MARK: Results
 
-    private mutating func settle(_ id: UInt64, _ result: consuming SendResult) {
+    private mutating func settle(_ id: RequestID, _ result: consuming SendResult) {
         if results.add(SettledRequest(id: id, result: consume result)) { actions.append(.handOver) }
     }
 

@@ -2,7 +2,7 @@ public import NIOCore
 internal import NIOPosix
 public import NIOSSL
 public import NewsModel
-internal import NotificationHub
+public import NotificationHub
 internal import ServerIdentity
 
 /// Sends requests to one hub over its own keep-alive connections. Each request produces one result. `PoolState` makes

@@ -1,5 +1,6 @@
 import Foundation
 public import NIOSSL
+import NotificationHub
 
 /// The certificate authorities that are trusted.
 public enum TrustRoots: Sendable, Hashable {

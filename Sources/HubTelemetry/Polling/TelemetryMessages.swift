@@ -98,7 +98,7 @@ extension HubWord {
         case 404: self = .nothing
         case 401: self = .tokenRefused
         case 403: self = reply.retryAfter.map { .wait($0) } ?? .notAllowed
-        case 429: self = .wait(reply.retryAfter ?? ReplyMeaning.throttledByDefault)
+        case 429: self = .wait(reply.retryAfter ?? SendMeaning.throttledByDefault)
         case 503: self = reply.retryAfter.map { .wait($0) } ?? .failed("the hub answers 503")
         case 400, 405, 410, 413, 414: self = .refused(status: reply.status)
         default: self = .failed("the hub answers \(reply.status)")

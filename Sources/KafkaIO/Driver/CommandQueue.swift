@@ -16,10 +16,8 @@ enum DriverCommand: Sendable {
     case close
 }
 
-typealias CommandQueue = Mailbox<DriverCommand>
-
 /// Commands that wait for a thread. Bounded by the pending work of the posting threads.
-package final class Mailbox<Command: Sendable>: Sendable {
+package final class CommandQueue<Command: Sendable>: Sendable {
     package let wakeUp: WakeUp
     private let waiting = Mutex<[Command]>([])
 

@@ -6,12 +6,12 @@ import NewsModel
 final class IncarnationExaminer {
     private let settings: KafkaSettings
     private let lanes: Int
-    private let commands: CommandQueue
+    private let commands: CommandQueue<DriverCommand>
     private var consumer: AssignedConsumer?
 
     private static let timeout = Duration.seconds(2)
 
-    init(settings: KafkaSettings, lanes: Int, commands: CommandQueue) {
+    init(settings: KafkaSettings, lanes: Int, commands: CommandQueue<DriverCommand>) {
         self.settings = settings
         self.lanes = lanes
         self.commands = commands
@@ -50,8 +50,8 @@ final class IncarnationExaminer {
             let consumer = try consumerMadeOnce()
             try consumer.assign(
                 checks.map { PartitionOffset($0.partition, $0.anchor.offset) })
-            let until = MonotonicClock.now + Self.timeout
-            while !open.isEmpty, MonotonicClock.now < until {
+            let until = ServiceClock.steady + Self.timeout
+            while !open.isEmpty, ServiceClock.steady < until {
                 _ = consumer.read(milliseconds: 100) { partition, message in
                     guard let check = open.removeValue(forKey: partition) else { return }
                     let finding: IncarnationAnchor.Finding =

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// To end it, call `close` and wait for the notice `closed`. Releasing the last reference does not stop it.
 public final class KafkaDriver: Sendable {
-    private let commands: CommandQueue
+    private let commands: CommandQueue<DriverCommand>
     private let producer: ResultProducer
     private let ledgers: [LedgerReader]
     private let watcher: TopicWatcher
@@ -40,7 +40,7 @@ public final class KafkaDriver: Sendable {
         guard (1...RefusedRecords.Key.shardsMax).contains(shards) else {
             throw .configuration("\(shards) shards", remedy: "Use 1 to \(RefusedRecords.Key.shardsMax).")
         }
-        let commands = try CommandQueue()
+        let commands = try CommandQueue<DriverCommand>()
         let producer = try ResultProducer(
             settings: settings, resultsTopic: resultsTopic, commands: commands)
         let nudge = try FetchNudge.ifNeeded()

@@ -20,13 +20,13 @@ final class LedgerReader: Sendable {
     private let settings: KafkaSettings
     private let group: String
     private let shards: Int
-    private let commands: CommandQueue
+    private let commands: CommandQueue<DriverCommand>
     private let wakeUp: WakeUp
     private let inbox = Mutex(Inbox())
 
     /// - Parameter group: the name of the lane's consumer group.
     init(
-        lane: LaneID, settings: KafkaSettings, group: String, shards: Int, commands: CommandQueue
+        lane: LaneID, settings: KafkaSettings, group: String, shards: Int, commands: CommandQueue<DriverCommand>
     ) throws(KafkaFailure) {
         self.lane = lane
         self.settings = settings
@@ -123,7 +123,7 @@ struct LedgerTurn {
     ///
     /// - Returns: the time to wait in milliseconds; `nil` to continue at once.
     mutating func run(make: () throws(KafkaFailure) -> AssignedConsumer) -> Int32? {
-        switch state.next(at: MonotonicClock.now) {
+        switch state.next(at: ServiceClock.steady) {
         case .locate(let requests):
             idleSince = nil
             do throws(KafkaFailure) {
@@ -132,7 +132,7 @@ struct LedgerTurn {
                 for (results, answer) in LedgerLocator(consumer).locate(requests) {
                     switch answer {
                     case .success(let location):
-                        if let found = state.located(results, location, at: MonotonicClock.now) { notes.append(found) }
+                        if let found = state.located(results, location, at: ServiceClock.steady) { notes.append(found) }
                     case .failure(let failure): fail(results, failure)
                     }
                 }
@@ -148,12 +148,12 @@ struct LedgerTurn {
             }
         case .read: read()
         case .wait(let until):
-            if state.isIdle { return rest(at: MonotonicClock.now) }
+            if state.isIdle { return rest(at: ServiceClock.steady) }
             guard let until else { return 60_000 }
-            let pause = (until - MonotonicClock.now).nanoseconds / 1_000_000 + 1
+            let pause = (until - ServiceClock.steady).nanoseconds / 1_000_000 + 1
             return Int32(clamping: min(max(pause, 1), 60_000))
         }
-        state.tick(at: MonotonicClock.now, &events)
+        state.tick(at: ServiceClock.steady, &events)
         return nil
     }
 
@@ -174,7 +174,7 @@ struct LedgerTurn {
     }
 
     private mutating func fail(_ results: TopicPartition, _ failure: KafkaFailure) {
-        state.failed(results, failure, at: MonotonicClock.now, &events)
+        state.failed(results, failure, at: ServiceClock.steady, &events)
     }
 
     private struct Part {
@@ -201,7 +201,7 @@ struct LedgerTurn {
             }
         }
         if let count, count > 0 { isExpecting = false }
-        let now = MonotonicClock.now
+        let now = ServiceClock.steady
         for (partition, part) in parts.sorted(by: { $0.key < $1.key }) {
             state.read(partition, part.entries, next: part.next, isAtEnd: part.isAtEnd, at: now, &events)
             if let failure = part.failure { fail(partition, failure) }

@@ -6,7 +6,7 @@ import NewsModel
 final class PollLoop: @unchecked Sendable {
     // Created on one thread, then used only by the polling thread.
     private let settings: KafkaSettings
-    private let commands: CommandQueue
+    private let commands: CommandQueue<DriverCommand>
     private let lanes: [LaneConsumer]
     private let producer: ResultProducer
     private let ledgers: [LedgerReader]
@@ -35,7 +35,7 @@ final class PollLoop: @unchecked Sendable {
     }
 
     init(
-        settings: KafkaSettings, commands: CommandQueue, lanes: [LaneConsumer], producer: ResultProducer,
+        settings: KafkaSettings, commands: CommandQueue<DriverCommand>, lanes: [LaneConsumer], producer: ResultProducer,
         ledgers: [LedgerReader], watcher: TopicWatcher, nudge: FetchNudge?, shards: Int,
         deliver: @escaping @Sendable (ShardID, [KafkaEvent]) -> Void,
         onRemoval: @escaping @Sendable (LaneID, RemovedRecords) -> Void,
@@ -50,13 +50,13 @@ final class PollLoop: @unchecked Sendable {
         self.nudge = nudge
         self.deliver = deliver
         self.onRemoval = onRemoval
-        turn = Turn(now: MonotonicClock.now, events: ShardEvents(shards: shards), notify: notify)
+        turn = Turn(now: ServiceClock.steady, events: ShardEvents(shards: shards), notify: notify)
     }
 
     func run() {
         for lane in lanes { lane.subscribe(&turn) }
         while true {
-            turn.now = MonotonicClock.now
+            turn.now = ServiceClock.steady
             carryOutCommands()
             for lane in lanes { serve(lane) }
             producer.serve(&turn)
@@ -210,13 +210,4 @@ struct Turn {
     var now: Instant
     var events: ShardEvents
     let notify: @Sendable (KafkaNotice) -> Void
-}
-
-/// The time of `CLOCK_MONOTONIC` in nanoseconds, as used by NIO's deadlines.
-enum MonotonicClock {
-    static var now: Instant {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
 }

@@ -8,7 +8,7 @@ import NewsModel
 /// so.
 final class ResultProducer: @unchecked Sendable {
     private let clients: ProducerPair
-    private let commands: CommandQueue
+    private let commands: CommandQueue<DriverCommand>
     private let statistics = StatisticsReader()
     /// The topic of nearly every record, looked up once.
     private let topic: String
@@ -25,7 +25,7 @@ final class ResultProducer: @unchecked Sendable {
     private var purged: Set<RefusedRecords.Key> = []
 
     init(
-        settings: KafkaSettings, resultsTopic: String, commands: CommandQueue
+        settings: KafkaSettings, resultsTopic: String, commands: CommandQueue<DriverCommand>
     ) throws(KafkaFailure) {
         self.commands = commands
         clients = try ProducerPair(

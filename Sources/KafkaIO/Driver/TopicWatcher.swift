@@ -12,7 +12,7 @@ final class TopicWatcher: Sendable {
     private let client: RdClient
     private let lanes: Int
     private let shards: Int
-    private let commands: CommandQueue
+    private let commands: CommandQueue<DriverCommand>
     private let wakeUp: WakeUp
     private let state: Mutex<State>
 
@@ -30,7 +30,7 @@ final class TopicWatcher: Sendable {
 
     init(
         settings: KafkaSettings, topics: TopicWatch, client: RdClient, lanes: Int, shards: Int,
-        commands: CommandQueue
+        commands: CommandQueue<DriverCommand>
     ) throws(KafkaFailure) {
         self.settings = settings
         self.topics = topics
@@ -101,9 +101,9 @@ final class TopicWatcher: Sendable {
         var next = Instant.distantPast
         let examiner = IncarnationExaminer(settings: settings, lanes: lanes, commands: commands)
         while let work = take() {
-            if work.hasNewAssignment || MonotonicClock.now >= next {
+            if work.hasNewAssignment || ServiceClock.steady >= next {
                 let counts = readCounts(work.generations)
-                next = MonotonicClock.now + topics.pause(after: counts)
+                next = ServiceClock.steady + topics.pause(after: counts)
             }
             examiner.examine(work.removals)
             if !work.checks.isEmpty {
@@ -111,7 +111,7 @@ final class TopicWatcher: Sendable {
                 examiner.examine(work.checks)
                 continue
             }
-            let pause = (next - MonotonicClock.now).nanoseconds / 1_000_000 + 1
+            let pause = (next - ServiceClock.steady).nanoseconds / 1_000_000 + 1
             wakeUp.wait(milliseconds: Int32(clamping: min(max(pause, 1), 10_000)))
         }
     }

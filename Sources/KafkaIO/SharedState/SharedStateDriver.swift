@@ -29,7 +29,7 @@ public final class SharedStateDriver: Sendable {
 
     private let topic: String
     private let threadName: String
-    private let commands: Mailbox<Command>
+    private let commands: CommandQueue<Command>
     private let loop: SharedStateLoop
     private let nudge: FetchNudge?
     private let hasStarted = Mutex(false)
@@ -48,7 +48,7 @@ public final class SharedStateDriver: Sendable {
         deliver: @escaping @Sendable ([SharedStateEvent]) -> Void,
         notify: @escaping @Sendable (KafkaNotice) -> Void
     ) throws(KafkaFailure) {
-        let commands = try Mailbox<Command>()
+        let commands = try CommandQueue<Command>()
         let nudge = try FetchNudge.ifNeeded()
         let consumer = try LaneConsumer(
             // Lanes other than the first have groups with a name of their own.

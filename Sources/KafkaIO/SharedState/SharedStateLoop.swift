@@ -7,7 +7,7 @@ final class SharedStateLoop: @unchecked Sendable {
     // Created on one thread, then used only by the polling thread.
     private let topic: String
     private let flushTimeout: Duration
-    private let commands: Mailbox<SharedStateDriver.Command>
+    private let commands: CommandQueue<SharedStateDriver.Command>
     private let consumer: LaneConsumer
     private let producer: KeyedProducer
     private let deliver: @Sendable ([SharedStateEvent]) -> Void
@@ -45,7 +45,8 @@ final class SharedStateLoop: @unchecked Sendable {
     private static let endsMilliseconds: Int32 = 3_000
 
     init(
-        topic: String, flushTimeout: Duration, commands: Mailbox<SharedStateDriver.Command>, consumer: LaneConsumer,
+        topic: String, flushTimeout: Duration, commands: CommandQueue<SharedStateDriver.Command>,
+        consumer: LaneConsumer,
         producer: KeyedProducer, deliver: @escaping @Sendable ([SharedStateEvent]) -> Void,
         notify: @escaping @Sendable (KafkaNotice) -> Void
     ) {
@@ -55,14 +56,14 @@ final class SharedStateLoop: @unchecked Sendable {
         self.consumer = consumer
         self.producer = producer
         self.deliver = deliver
-        turn = Turn(now: MonotonicClock.now, events: ShardEvents(shards: 1), notify: notify)
+        turn = Turn(now: ServiceClock.steady, events: ShardEvents(shards: 1), notify: notify)
     }
 
     func run() {
         consumer.grant(records: Self.creditRecords, bytes: Self.creditBytes, shard: ShardID(0))
         consumer.subscribe(&turn)
         while true {
-            turn.now = MonotonicClock.now
+            turn.now = ServiceClock.steady
             carryOutCommands()
             consumer.serve(&turn) { _ in }
             if case .leaving = phase { consumer.abandon() }

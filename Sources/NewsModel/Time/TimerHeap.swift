@@ -1,46 +1,32 @@
+internal import HeapModule
+
 /// Subjects with due times, earliest first; equal times in the order of insertion.
-package struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
-    private var heap: [Timer] = []
+package struct TimerHeap<Subject: Sendable>: Sendable {
+    private var timers: Heap<Timer> = []
     private var count: UInt64 = 0
 
     package init() {}
 
-    private struct Timer: Sendable, Hashable {
+    private struct Timer: Sendable, Comparable {
         var at: Instant
         var order: UInt64
         var subject: Subject
 
-        func isBefore(_ other: Timer) -> Bool { (at, order) < (other.at, other.order) }
+        static func < (lhs: Timer, rhs: Timer) -> Bool { (lhs.at, lhs.order) < (rhs.at, rhs.order) }
+        static func == (lhs: Timer, rhs: Timer) -> Bool { lhs.order == rhs.order }
     }
 
-    package var next: Instant? { heap.first?.at }
-    package var size: Int { heap.count }
+    package var next: Instant? { timers.min?.at }
+    package var size: Int { timers.count }
 
     package mutating func add(_ subject: Subject, at: Instant) {
-        heap.append(Timer(at: at, order: count, subject: subject))
+        timers.insert(Timer(at: at, order: count, subject: subject))
         count &+= 1
-        var index = heap.count - 1
-        while index > 0, heap[index].isBefore(heap[(index - 1) / 2]) {
-            heap.swapAt(index, (index - 1) / 2)
-            index = (index - 1) / 2
-        }
     }
 
     /// Removes the first subject that is due at `now`.
     package mutating func take(at now: Instant) -> Subject? {
-        guard let first = heap.first, first.at <= now else { return nil }
-        heap.swapAt(0, heap.count - 1)
-        heap.removeLast()
-        var index = 0
-        while true {
-            let left = index * 2 + 1
-            guard left < heap.count else { break }
-            let right = left + 1
-            let child = right < heap.count && heap[right].isBefore(heap[left]) ? right : left
-            guard heap[child].isBefore(heap[index]) else { break }
-            heap.swapAt(index, child)
-            index = child
-        }
-        return first.subject
+        guard let next, next <= now else { return nil }
+        return timers.popMin()?.subject
     }
 }

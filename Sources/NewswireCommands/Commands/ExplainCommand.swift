@@ -2,6 +2,7 @@ import ArgumentParser
 import Backfill
 import ByteText
 import Foundation
+import KafkaIO
 import NewsModel
 import NewswireSettings
 import PublishEngine

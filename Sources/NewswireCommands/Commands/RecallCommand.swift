@@ -2,6 +2,7 @@ import ArgumentParser
 import ByteText
 import ControlIO
 import EditorialControl
+import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings

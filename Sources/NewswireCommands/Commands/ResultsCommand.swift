@@ -1,5 +1,6 @@
 import ArgumentParser
 import ByteText
+import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Backfill
 import ByteText
+import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings

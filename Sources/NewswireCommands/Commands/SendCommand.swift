@@ -4,6 +4,7 @@ import ControlIO
 import EditorialControl
 import Foundation
 import HubIO
+import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings

@@ -4,6 +4,7 @@ import ControlIO
 import EditorialControl
 import Feeds
 import Foundation
+import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings

@@ -132,16 +132,12 @@ struct RecordedSend {
 extension SendResult {
     /// The outcome as in results. The send is not retried.
     fileprivate var outcome: Outcome {
-        switch self {
-        case .notSent: .exhausted
-        case .unknown: .unknown
-        case .replied(let reply):
-            switch reply.meaning {
-            case .accepted: .accepted
-            case .refusedEvent: .rejected
-            case .unknownAcceptance: .unknown
-            case .tokenRefused, .forbidden, .missingHub, .throttled, .busy: .exhausted
-            }
+        switch meaning {
+        case .accepted: .accepted
+        case .refusedEvent: .rejected
+        case .unknownAcceptance: .unknown
+        case .invalid, .tokenRefused, .forbidden, .missingHub, .certificate, .unreachable, .connectionLost, .busy:
+            .exhausted
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HubIO
+import KafkaIO
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -51,7 +52,7 @@ struct SingleSend: Sendable {
                 }
                 holder.pool = pool
                 pool.authorization = authorization
-                pool.send([PoolRequest(id: 0, request: request)])
+                pool.send([PoolRequest(id: RequestID(rawValue: 0), request: request)])
             }
         }
     }
@@ -132,8 +133,9 @@ struct SendVerdict: Sendable, Hashable {
                 )
             case .missingHub:
                 ("there is no hub with this name\(detail)", "check hub.name and the Endpoint of hub.connectionString")
-            case .throttled, .busy: ("the hub is busy\(detail)", "try again later, or lower rate.perSecond")
-            case .unknownAcceptance:
+            case .busy: ("the hub is busy\(detail)", "try again later, or lower rate.perSecond")
+            // Only a missing reply has the last four meanings.
+            case .unknownAcceptance, .invalid, .certificate, .unreachable, .connectionLost:
                 ("the hub answers \(reply.status)\(detail)", "the hub may have accepted it; check before sending again")
             }
         self.init(isAccepted: reply.meaning == .accepted, status: reply.status, message: message, remedy: remedy)

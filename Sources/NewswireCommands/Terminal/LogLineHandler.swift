@@ -1,3 +1,4 @@
+import KafkaIO
 package import Logging
 package import NewsModel
 import NewswireSettings

@@ -8,24 +8,16 @@ extension Engine {
     ) {
         // Partitions that are still here were revoked meanwhile. Their commits must not go out in the new generation.
         for slot in lanes[lane].slots { forget(slot) }
-        lanes[lane].slots = []
-        lanes[lane].handover = nil
-        lanes[lane].commit.assigned(at: turn.now)
-        // The broker may have made this assignment before the standstill.
-        if lanes[lane].assignment != .confirmed {
-            lanes[lane].assignment = .unconfirmed(ignoresAnswer: lanes[lane].commit.isUnderWay)
-        }
         advanceStories(&turn)
-        lanes[lane].generation = generation
+        let added = added.sorted()
+        let slots = added.compactMap { partitions.occupy($0, lane, generation, settings, at: turn.now) }
+        lanes[lane].owned.assign(slots, generation, at: turn.now)
         lanes[lane].counts.assigned(at: turn.now)
-        var restoring: [Int32] = []
-        for id in added.sorted() {
-            guard let slot = partitions.occupy(id, lane, generation, settings, at: turn.now) else { continue }
-            lanes[lane].slots.append(slot)
-            if !restoring.contains(id.partition) { restoring.append(id.partition) }
-        }
-        for partition in restoring {
-            let sources = added.sorted().filter { $0.partition == partition }
+        var restoring: Set<Int32> = []
+        for slot in slots {
+            let partition = partitions[slot].id.partition
+            guard restoring.insert(partition).inserted else { continue }
+            let sources = added.filter { $0.partition == partition }
             askForLedger(of: partition, lane, sources: sources, window: Int64(settings.duplicateWindow), &turn)
         }
         updateShare(turn)
@@ -39,7 +31,7 @@ extension Engine {
         let results = TopicPartition(topic: settings.resultsTopic, partition: partition)
         let start = RestoreStart(window: window, since: turn.wall - settings.ledgerAge, offset: offset)
         turn.actions.append(
-            .kafka(.restore(lane, lanes[lane].generation, results: results, sources: sources, start)))
+            .kafka(.restore(lane, lanes[lane].owned.generation, results: results, sources: sources, start)))
     }
 
     // MARK: The ledger
@@ -50,26 +42,21 @@ extension Engine {
     ) {
         let slots = restoring(results, lane, generation)
         for slot in slots { partitions[slot].restore() }
-        let capacity = max(settings.restoredMax / max(lanes.reduce(0) { $0 + $1.slots.count }, 1), 2)
+        let capacity = max(settings.restoredMax / max(partitionCount, 1), 2)
         for entry in entries {
             guard let platform = settings.platforms.firstIndex(of: entry.platform),
                 let slot = slots.first(where: { partitions[$0].id == entry.source.partition })
             else { continue }
-            if entry.outcome == .accepted, let eventID = entry.eventID {
-                let delivery = RecentDeliveries.delivery(id: eventID, version: entry.version, platform: platform)
-                _ = partitions[slot].recent.insert(delivery)
-            }
+            partitions[slot].restore(entry, platform: platform, capacity: capacity)
             restoreVersion(of: entry, platform, slot, lane, &turn)
-            if entry.isOpen { partitions[slot].restored.learn(entry, platform: platform, capacity: capacity) }
         }
         advanceStories(&turn)
         guard let end else { return }
         for slot in slots {
-            let wasRestoring = partitions[slot].isRestoring
-            partitions[slot].finishRestore(end: end.offset)
-            if wasRestoring { turn.actions.append(.kafka(.resume(partitions[slot].id, lane, generation))) }
+            guard partitions[slot].finishRestore(end: end.offset) else { continue }
+            turn.actions.append(.kafka(.resume(partitions[slot].id, lane, generation)))
             // A new incarnation's watermark went out before it was known where its results begin.
-            if wasRestoring, partitions[slot].lowWatermark != nil { lanes[lane].commit.note() }
+            if partitions[slot].lowWatermark != nil { lanes[lane].owned.noteMove() }
         }
     }
 
@@ -81,7 +68,7 @@ extension Engine {
         let results = TopicPartition(topic: settings.resultsTopic, partition: id.partition)
         // A second request for the same results partition would take the first one's place.
         guard restoring(results, lane, partitions[slot].generation).isEmpty else { return }
-        let offset = partitions[slot].restored.readOn(at: turn.now)
+        let offset = partitions[slot].readLedgerOn(at: turn.now)
         askForLedger(of: id.partition, lane, sources: [id], window: 0, from: offset, &turn)
     }
 
@@ -105,21 +92,14 @@ extension Engine {
     /// longer commits that incarnation's offsets, because they would name other records now.
     mutating func finishIncarnation(of id: TopicPartition, _ lane: LaneID, _ generation: Generation) {
         guard let slot = slot(of: id, lane, generation), partitions[slot].finishIncarnation() else { return }
-        lanes[lane].hasFinishingPartitions = true
+        lanes[lane].owned.finishIncarnation()
     }
 
     /// Replaces finished incarnations with the new ones, which are read from their beginning. The ledger is read again,
     /// because some new records may have been sent already as records of the old incarnation.
     mutating func restartFinished(_ turn: inout Turn) {
-        for lane in lanes.ids where lanes[lane].hasFinishingPartitions {
-            lanes[lane].hasFinishingPartitions = false
-            for slot in lanes[lane].slots where partitions[slot].isFinishing {
-                if partitions[slot].entries.isEmpty {
-                    restart(slot, lane, &turn)
-                } else {
-                    lanes[lane].hasFinishingPartitions = true
-                }
-            }
+        for lane in lanes.ids {
+            for slot in lanes[lane].owned.takeFinished(in: partitions) { restart(slot, lane, &turn) }
         }
     }
 
@@ -127,7 +107,7 @@ extension Engine {
         partitions.restart(slot, at: turn.now)
         let id = partitions[slot].id
         // The group's committed offset belongs to the former incarnation: after a crash it would hide records.
-        lanes[lane].commit.note()
+        lanes[lane].owned.noteMove()
         turn.actions.append(.kafka(.rewind(id, lane, partitions[slot].generation)))
         // No watermark tells which records of the new incarnation are done, so no source partitions are named.
         askForLedger(of: id.partition, lane, sources: [], window: Int64(settings.duplicateWindow) * 4, &turn)

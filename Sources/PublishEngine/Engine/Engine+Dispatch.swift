@@ -1,6 +1,5 @@
 import DequeModule
 import EditorialControl
-import HeapModule
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -27,46 +26,50 @@ extension Engine {
         }
     }
 
+    /// The reason why a ready delivery does not leave.
+    private enum Obstacle {
+        case stale
+        case ended(Outcome, ResultRecord.Failure)
+        case notDue(Due)
+        /// Editors have stopped its content.
+        case gate
+    }
+
     /// The lane's first ready delivery if it may still leave; otherwise removes that delivery from the queue.
     mutating func nextReady(_ lane: LaneID, _ turn: inout Turn) -> (Place, ExaminedRecord)? {
         guard let id = lanes[lane].ready.first else { return nil }
         guard let place = partitions.place(of: id), partitions[place.slot].isSending, partitions[place].phase == .ready,
             let content = partitions.content(of: place)
         else {
-            lanes[lane].ready.removeFirst()
+            lanes[lane].removeFirstReady()
             return nil
         }
-        guard !content.isStale(turn) else {
-            lanes[lane].ready.removeFirst()
-            expire(place, content, notBefore: turn.now, &turn)
-            return nil
-        }
-        guard partitions[recordOf: place].release != .deadLetter else {
-            lanes[lane].ready.removeFirst()
-            settle(place, as: partitions[place].isCertain ? .exhausted : .unknown, .released, &turn)
+        guard let obstacle = obstacle(to: place, content, turn) else { return (place, content) }
+        lanes[lane].removeFirstReady()
+        switch obstacle {
+        case .stale: expire(place, content, notBefore: turn.now, &turn)
+        case .ended(let outcome, let failure):
+            settle(place, as: outcome, failure, &turn)
             advanceStories(&turn)
-            return nil
+        case .notDue(let due): lanes[lane].embargo(id, &partitions[place], until: due.at)
+        case .gate: setAside(place, content, turn)
         }
+        return nil
+    }
+
+    @inline(__always)
+    private func obstacle(to place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) -> Obstacle? {
+        if content.isStale(turn) { return .stale }
         // A delivery that the hub may have accepted is repeated unchanged: quiet hours that began later do not stop it.
-        if partitions[place].isCertain, let failure = content.prohibition(turn) {
-            lanes[lane].ready.removeFirst()
-            settle(place, as: .withheld, failure, &turn)
-            advanceStories(&turn)
-            return nil
+        let isCertain = partitions[place].isCertain
+        if partitions[recordOf: place].release == .deadLetter {
+            return .ended(isCertain ? .exhausted : .unknown, .released)
         }
+        if isCertain, let failure = content.prohibition(turn) { return .ended(.withheld, failure) }
         // The wall clock may have been set back since the embargo ended, or quiet hours have begun.
-        if let due = content.due(turn), due.because == .embargo || partitions[place].isCertain {
-            lanes[lane].ready.removeFirst()
-            partitions[place].delay()
-            lanes[lane].embargo(id, until: due.at)
-            return nil
-        }
-        if !orders.content.isEmpty, orders.content.gate(for: content) != nil {
-            lanes[lane].ready.removeFirst()
-            setAside(place, content, turn)
-            return nil
-        }
-        return (place, content)
+        if let due = content.due(turn), due.because == .embargo || isCertain { return .notDue(due) }
+        if !orders.content.isEmpty, orders.content.gate(for: content) != nil { return .gate }
+        return nil
     }
 
     /// Sends the first delivery of its lane's queue.
@@ -74,7 +77,7 @@ extension Engine {
     /// - Returns: `nil` if the event has no category; routing has settled such events earlier.
     @discardableResult
     mutating func send(_ place: Place, _ content: ExaminedRecord, _ turn: inout Turn) -> RequestID? {
-        lanes[place.lane].ready.removeFirst()
+        lanes[place.lane].removeFirstReady()
         return put(place, content, &turn)
     }
 
@@ -114,17 +117,15 @@ extension Engine {
 
     /// Puts a delivery at the front of its lane's queue, because it is older than the deliveries there.
     mutating func makeReady(_ place: Place) {
-        partitions[place].becomeReady()
         let isReturned = partitions.content(of: place)?.returned != nil
-        lanes[place.lane].ready.prepend(place.id, isReturned: isReturned)
+        lanes[place.lane].prepend(place.id, &partitions[place], isReturned: isReturned)
     }
 
     // MARK: Retries and embargoes
 
     /// Makes delayed deliveries ready when their time has come.
     private mutating func wakeDelayed(_ lane: LaneID, _ turn: inout Turn) {
-        while let next = lanes[lane].retries.min, next.until <= turn.now {
-            lanes[lane].retries.removeMin()
+        while let next = lanes[lane].takeDue(turn) {
             guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
             guard next.notBefore > turn.now, let content = partitions.content(of: place) else {
                 makeReady(place)
@@ -137,24 +138,12 @@ extension Engine {
                 delay(place, notBefore: next.notBefore, turn)
             }
         }
-        while let next = lanes[lane].embargoed.min, next.until <= turn.embargoClock {
-            lanes[lane].embargoed.removeMin()
-            guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
-            makeReady(place)
-        }
-        while let next = lanes[lane].stopped.min, next.until <= turn.now {
-            lanes[lane].stopped.removeMin()
-            guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
-            // The delivery is too old by now, unless the clock was set back meanwhile.
-            makeReady(place)
-        }
     }
 
     /// Ends a delivery whose deadline has passed. If the hub is asked for the time first, the delivery waits for the answer.
     private mutating func expire(_ place: Place, _ content: ExaminedRecord, notBefore: Instant, _ turn: inout Turn) {
         if mustAskForTime(&turn), case .asked(let until) = inquiry {
-            partitions[place].delay()
-            return lanes[place.lane].retry(place.id, notBefore: notBefore, until: until)
+            return lanes[place.lane].retry(place.id, &partitions[place], notBefore: notBefore, until: until)
         }
         settle(place, as: partitions[place].isCertain ? .expired : .unknown, content.expiry, &turn)
         advanceStories(&turn)
@@ -162,11 +151,19 @@ extension Engine {
 
     /// Delays the head of a story until another attempt. It wakes earlier if it becomes too old before then.
     mutating func delay(_ place: Place, notBefore: Instant, _ turn: Turn) {
-        partitions[place].delay()
-        var until = notBefore
-        if let content = partitions.content(of: place) {
-            until = min(until, content.staleAt, steady(of: content.deadline, turn))
-        }
-        lanes[place.lane].retry(place.id, notBefore: notBefore, until: max(until, turn.now + .milliseconds(1)))
+        let until = partitions.content(of: place).map { min(notBefore, wakeUp($0, turn)) } ?? notBefore
+        lanes[place.lane].retry(
+            place.id, &partitions[place], notBefore: notBefore, until: max(until, turn.now + .milliseconds(1)))
+    }
+
+    /// Sets aside a delivery that a gate stops at the front. Other stories pass; its own story waits behind it.
+    private mutating func setAside(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
+        lanes[place.lane].setAside(
+            place.id, &partitions[place], until: max(wakeUp(content, turn), turn.now + .milliseconds(1)))
+    }
+
+    /// The monotonic time at which the record becomes too old.
+    private func wakeUp(_ content: ExaminedRecord, _ turn: borrowing Turn) -> Instant {
+        min(content.staleAt, steady(of: content.deadline, turn))
     }
 }

@@ -1,51 +1,42 @@
 import DequeModule
 import KafkaModel
 import NewsModel
+import NotificationHub
 
 /// Stops a lane when most of its events fail for their own fault. One event at a time then probes whether events
 /// succeed again, or an operator releases the lane.
 extension Engine {
-    /// Counts an outcome. Events that an operator has released do not count.
-    mutating func guardAgainstFlood(_ place: Place, endingAs outcome: Outcome, _ turn: Turn) {
+    /// Counts an outcome for the lane's guard. Events that an operator has released do not count.
+    mutating func count(_ outcome: Outcome, of place: Place, _ turn: Turn) {
         guard outcome.isDeadLettered || outcome == .accepted, partitions[recordOf: place].release == nil else { return }
-        let lane = place.lane
-        lanes[lane].floodGuard.note(failed: outcome.isDeadLettered)
-        if !lanes[lane].isFlooded, lanes[lane].floodGuard.trips {
-            lanes[lane].flood = Halt(
-                reason: .flood, detail: "lane \(lanes[lane].settings.name): most recent events ended as dead letters",
-                lane: lanes[lane].settings.name, at: turn.now, probeAfter: settings.probeFirst)
-        }
+        lanes[place.lane].count(isFailure: outcome.isDeadLettered, at: turn.now, probeAfter: settings.probeFirst)
     }
 
     /// Sends one event of the lane as a probe, if a probe is due.
     mutating func sendFloodProbe(_ lane: LaneID, _ turn: inout Turn) {
-        guard let flood = lanes[lane].flood, lanes[lane].mayProbe, flood.isProbeDue(at: turn.now) else { return }
-        if let later = probeMustWait(turn) {
-            lanes[lane].flood?.postponeProbe(to: later)
-            return
-        }
+        guard lanes[lane].isProbeDue(at: turn.now) else { return }
+        if let later = probeMustWait(turn) { return lanes[lane].postponeProbe(to: later) }
         if lanes[lane].ready.isEmpty {
-            guard let next = nextUnexamined(of: lane) else {
+            guard let next = lanes[lane].takeUnexamined(in: partitions) else {
                 readLedgerOn(lane, &turn)
-                lanes[lane].flood?.postponeProbe(to: turn.now + .seconds(1))
-                return
+                return lanes[lane].postponeProbe(to: turn.now + .seconds(1))
             }
             examine(next, of: lane, &turn)
         }
         if let (place, content) = firstReady(lane, &turn) {
             let probe = send(place, content, &turn)
-            lanes[lane].flood?.beginProbe(probe)
+            lanes[lane].beginProbe(probe)
         } else {
-            lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
+            lanes[lane].probeFailed(at: turn.now, longest: settings.probeLongest)
         }
     }
 
-    mutating func judgeFloodProbe(_ verdict: Verdict, _ id: RequestID, _ turn: Turn) {
+    mutating func judgeFloodProbe(_ meaning: SendMeaning, _ id: RequestID, _ turn: Turn) {
         guard let lane = lanes.ids.first(where: { lanes[$0].isFlooded && lanes[$0].flood?.probe == id }) else { return }
-        if case .accepted = verdict {
+        if case .accepted = meaning {
             lanes[lane].endFlood()
         } else {
-            lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
+            lanes[lane].probeFailed(at: turn.now, longest: settings.probeLongest)
         }
     }
 

@@ -1,5 +1,4 @@
 import EditorialControl
-import HeapModule
 import KafkaModel
 import NewsModel
 
@@ -19,7 +18,7 @@ extension Engine {
             !routed.event.isForSomeOfItsStory
         else { return nil }
         // Another event of the story would lose its place there if the two cannot be ordered.
-        return held.relation(to: routed, from: source(of: place)) == .unrelated ? nil : due
+        return held.relation(to: routed, from: partitions.source(of: place)) == .unrelated ? nil : due
     }
 
     /// Ends a delivery as held. Sends the record's original to the held topic once, for all platforms.
@@ -35,14 +34,14 @@ extension Engine {
         pendingResults.add(request)
         guard !isWritten else { return }
         isWritten = true
-        held.add(routed, from: source(of: place))
+        held.add(routed, from: partitions.source(of: place))
         pendingResults.keep(content, of: place.id)
         // An event that expires before it is due comes back at its expiry, so that it is reported.
         let original = HeldEvent(
             eventID: event.id, story: routed.orderKey, version: event.version, due: min(due.at, content.deadline),
             because: due.because,
             lane: lanes[place.lane].settings.name,
-            source: source(of: place))
+            source: partitions.source(of: place))
         turn.actions.append(.hold(request, content.record, original))
     }
 
@@ -103,8 +102,8 @@ extension Engine {
         guard isRunning, settings.holdsBeyond != nil else { return }
         for lane in lanes.ids {
             var records: Set<DeliveryID> = []
-            for delayed in lanes[lane].embargoed.unordered {
-                guard let place = partitions.place(of: delayed.id), partitions[place].phase == .delayed else {
+            for id in lanes[lane].delayed.underEmbargo {
+                guard let place = partitions.place(of: id), partitions[place].phase == .delayed else {
                     continue
                 }
                 for id in openDeliveries(of: partitions[place].story) { records.insert(id.on(0)) }
@@ -136,10 +135,7 @@ extension Engine {
         }
         // Other events of its stories follow as if this one had never waited here.
         advanceStories(&turn)
-        for place in owners {
-            let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
-            partitions[place.slot].recent.remove(delivery)
-        }
+        for place in owners { partitions[place.slot].recent.remove(routed, platform: place.platform) }
         var isHeld = false
         for place in open { admit(place, content, routed, until: due, isHeld: &isHeld, &turn) }
     }
@@ -190,11 +186,6 @@ extension Engine {
         let version = isGone ? routed.event.version : held.version(of: routed.orderKey)
         let part: HeldPart = version.map { .upTo($0) } ?? (routed.event.story == nil ? .all : .withoutVersion)
         takeBackHeld(routed.orderKey, because: .superseded, part: part, &turn)
-    }
-
-    /// The position of the delivery's record on its source topic.
-    func source(of place: Place) -> ResultRecord.Source {
-        .init(partition: partitions[place.slot].id, offset: partitions[recordOf: place].offset)
     }
 
     /// The outcome of an event that was returned before it was due; `nil` if it is due.

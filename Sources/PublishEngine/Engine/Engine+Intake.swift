@@ -7,29 +7,16 @@ extension Engine {
     mutating func receive(
         _ records: [SourceRecord], of id: TopicPartition, _ lane: LaneID, _ generation: Generation, _ turn: inout Turn
     ) {
-        let bytes = records.reduce(0) { $0 + $1.byteCount }
         guard let slot = slot(of: id, lane, generation), partitions[slot].isReading else {
-            lanes[lane].received(records: 0, bytes: 0, granted: records.count, grantedBytes: bytes)
-            return
+            return lanes[lane].dropStale(records)
         }
-        var taken = 0
-        var takenBytes = 0
-        for record in records {
-            guard let sequence = partitions[slot].append(record, at: turn.wall) else { continue }
-            taken += 1
-            takenBytes += record.byteCount
-            let first = DeliveryID(
-                slot: slot, occupancy: partitions[slot].occupancy, sequence: sequence, platform: 0)
-            lanes[lane].unexamined.append(Lane.Unexamined(id: first, record: record))
-        }
-        lanes[lane].received(records: taken, bytes: takenBytes, granted: records.count, grantedBytes: bytes)
+        lanes[lane].read(records, into: &partitions[slot], in: slot, at: turn.wall)
         holdIfLong(slot, lane, &turn)
     }
 
     mutating func reachEnd(_ offset: Int64, of id: TopicPartition, _ lane: LaneID, _ generation: Generation) {
         guard let slot = slot(of: id, lane, generation), partitions[slot].isReading else { return }
-        partitions[slot].reachEnd(offset)
-        if partitions[slot].lowWatermark != partitions[slot].commit.watermark { lanes[lane].commit.note() }
+        if partitions[slot].reachEnd(offset) { lanes[lane].owned.noteMove() }
     }
 
     /// Examines the records that were read, unless their lane is paused or flooded.
@@ -47,13 +34,12 @@ extension Engine {
     private mutating func examineGroup(of lane: LaneID, _ turn: inout Turn) -> Bool {
         var group: [(id: DeliveryID, content: ExaminedRecord)] = []
         group.reserveCapacity(min(Self.groupMax, lanes[lane].unexamined.count))
-        while group.count < Self.groupMax, let next = nextUnexamined(of: lane) {
+        while group.count < Self.groupMax, let next = lanes[lane].takeUnexamined(in: partitions) {
             group.append((next.id, content(of: next, lane, turn)))
         }
         for (index, next) in group.enumerated() {
             if lanes[lane].isFlooded || waitsForTime(next.content, &turn) {
-                let rest = group[index...].map { Lane.Unexamined(id: $0.id, record: $0.content.record) }
-                lanes[lane].unexamined.prepend(contentsOf: rest)
+                lanes[lane].putBack(group[index...].map { Lane.Unexamined(id: $0.id, record: $0.content.record) })
                 return true
             }
             admit(next.content, next.id, &turn)
@@ -61,23 +47,6 @@ extension Engine {
         // Runs after the group is admitted, because reading on needs the ledger results read up to now.
         if group.isEmpty { readLedgerOn(lane, &turn) }
         return !group.isEmpty
-    }
-
-    /// The lane's next record; `nil` while its ledger results are not known yet.
-    mutating func nextUnexamined(of lane: LaneID) -> Lane.Unexamined? {
-        while let next = lanes[lane].unexamined.first {
-            let place = partitions.place(of: next.id)
-            // A partition that is being given up needs no more results. Reading them would forget those of records that its next
-            // owner reads.
-            if let place, partitions[place.slot].isSending,
-                next.record.offset >= partitions[place.slot].restored.horizon
-            {
-                return nil
-            }
-            lanes[lane].unexamined.removeFirst()
-            if place != nil { return next }
-        }
-        return nil
     }
 
     private static let groupMax = 64
@@ -104,7 +73,7 @@ extension Engine {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
         // A record that the ledger has settled may leave its place below.
         let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
-        let withheldSource = withheld.map { _ in source(of: first) }
+        let withheldSource = withheld.map { _ in partitions.source(of: first) }
         let (wanted, isKnown) = openPlatforms(of: content, first)
         // A recall reported in a former run must also hold in this one. If the control topic keeps recalls, its order
         // is there or was lifted since.
@@ -159,27 +128,27 @@ extension Engine {
         }
         if let failure = content.prohibition(turn) { return settle(place, as: .withheld, failure, &turn) }
         if partitions[recordOf: place].release == .deadLetter { return settle(place, as: .exhausted, .released, &turn) }
-        let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
-        let isFirst = partitions[place.slot].recent.insert(delivery)
         let fingerprint = RecentDeliveries.story(routed.orderKey, platform: place.platform)
         let story = StoryID(fingerprint, lane: place.lane)
-        // A redriven record is sent although its id was seen before.
-        guard isFirst || content.record.isRedriven else { return joinTwin(story, place, &turn) }
-        let versions = RecentDeliveries.versions(of: routed.event, fingerprint)
-        if let version = routed.event.version, partitions[place.slot].recent.isOutdated(version, ofStory: versions) {
-            if isFirst { partitions[place.slot].recent.remove(delivery) }
-            return settle(place, as: .superseded, .outdated, &turn)
+        let entry = partitions[place.slot].recent.enter(
+            routed, platform: place.platform, fingerprint, isRedriven: content.record.isRedriven)
+        switch entry {
+        case .seen: return joinTwin(story, place, &turn)
+        case .outdated: return settle(place, as: .superseded, .outdated, &turn)
+        case .first, .redriven: break
         }
-        if !held.isEmpty, content.returned == nil, held.relation(to: routed, from: source(of: place)) == .newer {
-            if isFirst { partitions[place.slot].recent.remove(delivery) }
+        if !held.isEmpty, content.returned == nil,
+            held.relation(to: routed, from: partitions.source(of: place)) == .newer
+        {
+            if entry == .first { partitions[place.slot].recent.remove(routed, platform: place.platform) }
             return settle(place, as: .superseded, .outdated, &turn)
         }
         if let due {
-            partitions[place].claim(isOwner: isFirst)
+            partitions[place].claim(isOwner: entry == .first)
             return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
         }
         supersedeHeld(olderThan: routed, content, place, &turn)
-        join(story, place, content, routed, isOwner: isFirst, &turn)
+        join(story, place, content, routed, isOwner: entry == .first, &turn)
     }
 
     /// Takes back older versions from the held topic. An expired version does so too: another process may have sent it, and its
@@ -188,7 +157,7 @@ extension Engine {
         olderThan routed: RoutedEvent, _ content: ExaminedRecord, _ place: Place, _ turn: inout Turn
     ) {
         guard !held.isEmpty, content.returned == nil else { return }
-        takeBackHeld(olderThan: routed, from: source(of: place), isGone: false, &turn)
+        takeBackHeld(olderThan: routed, from: partitions.source(of: place), isGone: false, &turn)
     }
 
     /// - Returns: the platforms of a record that still need an outcome, as bits, and whether the ledger has any. The
@@ -204,14 +173,10 @@ extension Engine {
         {
             wanted = 1 << position
         }
-        let known = partitions[first.slot].restored.take(
-            content.record.offset, content.identity, eventID: content.eventID)
-        if let known {
-            wanted &= ~known.platforms
-            partitions[first.slot].noteResult(at: known.firstResult, of: first.index)
-        }
+        let known = partitions[first.slot].takeRestored(content, at: first.index)
+        if let known { wanted &= ~known }
         for platform in settings.platforms.indices where wanted & (1 << platform) == 0 {
-            leaveWindow(first.lane, bytes: partitions[first.slot].skip(first.on(platform)))
+            lanes[first.lane].finishRecord(bytes: partitions[first.slot].skip(first.on(platform)))
         }
         return (wanted, known != nil)
     }

@@ -1,6 +1,5 @@
 import DequeModule
 import EditorialControl
-import HeapModule
 import KafkaModel
 import NewsModel
 
@@ -140,21 +139,15 @@ extension Engine {
 
     /// Closes a gate. Stopped deliveries stay where they are, or are set aside when they reach the front.
     private mutating func stop(_ gate: Gate) -> AppliedOrder {
-        for lane in lanes.ids { lanes[lane].isStopped = orders.isStopped(lane: lanes[lane].settings.name) }
+        for lane in lanes.ids { lanes[lane].obey(orders) }
         var met = AppliedOrder(order: "")
         let gates = ContentGates([gate])
         for lane in lanes.ids {
             if case .lane(let name) = gate, name != lanes[lane].settings.name { continue }
             for slot in lanes[lane].slots {
-                for index in partitions[slot].entries.indices {
-                    let content = partitions[slot].content(at: index)
-                    guard gates.isEmpty || content.flatMap(gates.gate) != nil else { continue }
-                    for platform in settings.platforms.indices {
-                        let delivery = partitions[slot][index, platform]
-                        if delivery.isQueued || delivery.phase == .unexamined { met.waiting += 1 }
-                        if delivery.phase == .inFlight { met.inFlight += 1 }
-                    }
-                }
+                let (waiting, inFlight) = partitions[slot].unsettled { gates.isEmpty || $0.flatMap(gates.gate) != nil }
+                met.waiting += waiting
+                met.inFlight += inFlight
             }
         }
         return met
@@ -167,22 +160,13 @@ extension Engine {
     private mutating func resume() -> Int {
         var count = 0
         for lane in lanes.ids {
-            lanes[lane].isStopped = orders.isStopped(lane: lanes[lane].settings.name)
-            guard !lanes[lane].stopped.isEmpty else { continue }
-            for next in lanes[lane].stopped.unordered.sorted(by: { $0.order > $1.order }) {
-                guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
+            lanes[lane].obey(orders)
+            for id in lanes[lane].takeStopped() {
+                guard let place = partitions.place(of: id), partitions[place].phase == .delayed else { continue }
                 makeReady(place)
                 count += 1
             }
-            lanes[lane].stopped = []
         }
         return count
-    }
-
-    /// Sets aside a delivery that a gate stops at the front. Other stories pass; its own story waits behind it.
-    mutating func setAside(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
-        partitions[place].delay()
-        let until = min(content.staleAt, steady(of: content.deadline, turn))
-        lanes[place.lane].stop(place.id, until: max(until, turn.now + .milliseconds(1)))
     }
 }

@@ -5,7 +5,7 @@ import NewsModel
 extension Engine {
     mutating func learn(_ counts: [String: Int], readIn: [Generation], _ turn: Turn) {
         for lane in lanes.ids {
-            let isFresh = readIn.indices.contains(lane.index) && readIn[lane.index] >= lanes[lane].generation
+            let isFresh = readIn.indices.contains(lane.index) && readIn[lane.index] >= lanes[lane].owned.generation
             lanes[lane].counts.learn(counts, of: lanes[lane].settings.topics, isFresh: isFresh, at: turn.now)
         }
         updateShare(turn)

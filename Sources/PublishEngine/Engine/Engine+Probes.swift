@@ -1,6 +1,7 @@
 import DequeModule
 import KafkaModel
 import NewsModel
+import NotificationHub
 
 /// Probes a halted hub with one request at a time.
 extension Engine {
@@ -19,7 +20,7 @@ extension Engine {
         }
         // A flooded lane must not keep the hub halted too.
         for lane in lanes.ids where lanes[lane].isFlooded && lanes[lane].mayProbe {
-            lanes[lane].flood?.postponeProbe(to: turn.now)
+            lanes[lane].postponeProbe(to: turn.now)
             sendFloodProbe(lane, &turn)
             guard let probe = lanes[lane].flood?.probe else { continue }
             self.halt?.beginProbe(probe)
@@ -44,17 +45,15 @@ extension Engine {
     }
 
     /// Ends a halt on an acceptance or a rejection of the one event.
-    mutating func judgeProbe(_ verdict: Verdict, _ turn: Turn) {
-        switch verdict {
-        case .accepted, .rejected:
+    mutating func judgeProbe(_ result: SendResult, _ meaning: SendMeaning, _ turn: Turn) {
+        guard !meaning.concernsOnlyEvent else {
             halt = nil
-            outage.accepted()
-        case .notAccepted, .unreachable, .unknown, .tokenRefused:
-            halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
-        case .halt(let reason, let failure):
-            halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
+            return outage.accepted()
+        }
+        halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
+        if let reason = meaning.haltReason {
             halt?.reason = reason
-            halt?.detail = failure.detail
+            halt?.detail = result.failure.detail
         }
     }
 

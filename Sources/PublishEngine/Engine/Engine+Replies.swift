@@ -1,79 +1,77 @@
-import DequeModule
 import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// Judges replies: settles the delivery, schedules a retry, or halts sending.
+/// Receives the results of requests: settles the delivery, schedules a retry, or halts sending.
 extension Engine {
-    mutating func receive(_ arrival: Arrival, _ turn: inout Turn) {
-        guard let request = inFlight.end(arrival.request) else { return }
+    mutating func receive(_ settled: SettledRequest, _ turn: inout Turn) {
+        guard let request = inFlight.end(settled.id) else { return }
         let place = partitions.place(of: request.delivery)
-        let reply = discreet(arrival.reply, to: place)
-        let verdict = Judge.verdict(on: reply)
+        let result = discreet(settled.result, to: place)
+        let meaning = result.meaning
         let roundTrip = turn.now - request.sentAt
         if let place {
-            let hasLeft = if case .notSent = reply { false } else { true }
-            partitions[place.slot].arrive(place, after: hasLeft ? roundTrip : nil)
+            let hasLeft = if case .notSent = result { false } else { true }
+            partitions[place.slot].arrive(place, meaning, after: hasLeft ? roundTrip : nil)
         }
-        judgeFloodProbe(verdict, arrival.request, turn)
-        let wasProbe = halt?.probe == arrival.request
-        updateHubState(verdict, request, roundTrip: roundTrip, &turn)
-        if wasProbe { judgeProbe(verdict, turn) }
+        judgeFloodProbe(meaning, settled.id, turn)
+        let wasProbe = halt?.probe == settled.id
+        updateHubState(result, meaning, request, roundTrip: roundTrip, &turn)
+        if wasProbe { judgeProbe(result, meaning, turn) }
         guard let place else { return }
-        let answer: HubReply? = if case .replied(let answer) = reply { answer } else { nil }
-        applyToDelivery(verdict, answer, place, &turn)
+        if case .accepted = meaning {
+            if !sendRest(place, &turn) { settle(place, as: .accepted, nil, reply: result.reply, &turn) }
+        } else {
+            applyFailure(result, meaning, place, &turn)
+        }
         advanceStories(&turn)
     }
 
     /// Removes the hub's words if they may repeat tags that name readers, because they reach results, logs and pages.
-    private func discreet(_ reply: Reply, to place: Place?) -> Reply {
-        guard case .replied(var answer) = reply, answer.detail != nil else { return reply }
+    private func discreet(_ result: SendResult, to place: Place?) -> SendResult {
+        guard case .replied(var reply) = result, reply.detail != nil else { return result }
         if let place, let content = partitions.content(of: place), content.routed?.routing?.users.isEmpty ?? true {
-            return reply
+            return result
         }
-        answer.detail = nil
-        return .replied(answer)
+        reply.detail = nil
+        return .replied(reply)
     }
 
     // MARK: The hub
 
-    /// Applies a verdict to the state of the hub: concurrency, pace, token, outage.
+    /// Applies a result to the state of the hub: concurrency, pace, token, outage.
     private mutating func updateHubState(
-        _ verdict: Verdict, _ request: InFlightRequests.Request, roundTrip: Duration, _ turn: inout Turn
+        _ result: SendResult, _ meaning: SendMeaning, _ request: InFlightRequests.Request, roundTrip: Duration,
+        _ turn: inout Turn
     ) {
-        noteHubFailure(verdict, turn)
-        switch verdict {
-        case .accepted, .rejected:
+        guard !meaning.concernsOnlyEvent else {
+            hubFailure = nil
             token.letIn(request.tokenEpoch)
             outage.accepted()
-            concurrency.accepted(roundTrip: roundTrip, inFlight: inFlight.count + 1, at: turn.now)
-        case .notAccepted(let failure, let after, let isBusy, _):
-            if isBusy { concurrency.refused(at: turn.now) }
-            if let after { pause(for: after, turn) }
-            if outage.failed(request.delivery) { stop(.outage, failure.detail, turn) }
-        case .unknown(let failure, let hubIsAway):
+            return concurrency.accepted(roundTrip: roundTrip, inFlight: inFlight.count + 1, at: turn.now)
+        }
+        let detail = result.failure.detail
+        hubFailure = (hubFailure?.since ?? turn.now, detail)
+        switch meaning {
+        case .accepted, .refusedEvent, .invalid: break
+        case .busy(let after):
             concurrency.refused(at: turn.now)
-            if hubIsAway, outage.failed(request.delivery) { stop(.outage, failure.detail, turn) }
-        case .unreachable(let failure):
-            stop(.outage, failure.detail, turn)
-        case .tokenRefused(let failure):
+            if let after { pause(for: after, turn) }
+            if outage.failed(request.delivery) { stop(.outage, detail, turn) }
+        case .connectionLost: if outage.failed(request.delivery) { stop(.outage, detail, turn) }
+        case .unknownAcceptance(let isHubAway):
+            concurrency.refused(at: turn.now)
+            if isHubAway, outage.failed(request.delivery) { stop(.outage, detail, turn) }
+        case .tokenRefused:
             guard request.tokenEpoch == token.number else { return }
             if halt == nil, token.deservesRenewal {
                 renewToken(&turn)
             } else {
-                stop(.keyRefused, failure.detail, turn)
+                stop(.keyRefused, detail, turn)
             }
-        case .halt(let reason, let failure):
-            stop(reason, failure.detail, turn)
-        }
-    }
-
-    private mutating func noteHubFailure(_ verdict: Verdict, _ turn: Turn) {
-        switch verdict {
-        case .accepted, .rejected: hubFailure = nil
-        case .notAccepted(let failure, _, _, _), .unknown(let failure, _), .unreachable(let failure),
-            .tokenRefused(let failure), .halt(_, let failure):
-            hubFailure = (hubFailure?.since ?? turn.now, failure.detail)
+        case .unreachable: stop(.outage, detail, turn)
+        case .certificate, .forbidden, .missingHub:
+            if let reason = meaning.haltReason { stop(reason, detail, turn) }
         }
     }
 
@@ -84,57 +82,43 @@ extension Engine {
 
     // MARK: The delivery
 
-    private mutating func applyToDelivery(
-        _ verdict: Verdict, _ answer: HubReply?, _ place: Place, _ turn: inout Turn
+    /// Ends a delivery that was not accepted, or schedules another attempt.
+    private mutating func applyFailure(
+        _ result: SendResult, _ meaning: SendMeaning, _ place: Place, _ turn: inout Turn
     ) {
-        switch verdict {
-        case .accepted:
-            if sendRest(place, &turn) { return }
-            return settle(place, as: .accepted, nil, reply: answer, &turn)
-        case .rejected(let failure):
+        switch (meaning, partitions[place].withdrawal) {
+        case (.accepted, _): break
+        case (.refusedEvent, _), (.invalid, _):
             // The hub may have accepted an earlier request that it did not answer.
-            let outcome: Outcome = partitions[place].isCertain ? .rejected : .unknown
-            return settle(place, as: outcome, failure, reply: answer, &turn)
-        case .unknown: partitions[place].chargeUnknown()
-        case .notAccepted, .unreachable, .tokenRefused, .halt: break
-        }
-        if let withdrawal = partitions[place].withdrawal {
-            return endWithdrawn(place, for: withdrawal, reply: answer, &turn)
-        }
-        switch verdict {
-        case .accepted, .rejected: break
-        case .tokenRefused, .halt, .unreachable:
+            settle(
+                place, as: partitions[place].isCertain ? .rejected : .unknown, result.failure, reply: result.reply,
+                &turn)
+        case (_, let withdrawal?): endWithdrawn(place, for: withdrawal, reply: result.reply, &turn)
+        case (.tokenRefused, _), (.forbidden, _), (.missingHub, _), (.certificate, _), (.unreachable, _):
             // The delivery is not at fault: it keeps its place, and the attempt is not charged.
             retry(place, notBefore: turn.now, turn)
-        case .notAccepted(let failure, let after, _, let isCharged):
-            if isCharged { partitions[place].charge() }
-            retryRefused(place, failure, answer, after: after, &turn)
-        case .unknown(let failure, _):
-            partitions[place].charge()
-            retryUnknown(place, failure, answer, &turn)
+        case (.connectionLost, _): retryRefused(place, result, after: nil, &turn)
+        case (.busy(let after), _): retryRefused(place, result, after: after, &turn)
+        case (.unknownAcceptance, _): retryUnknown(place, result, &turn)
         }
     }
 
-    private mutating func retryRefused(
-        _ place: Place, _ failure: ResultRecord.Failure, _ answer: HubReply?, after: Duration?, _ turn: inout Turn
-    ) {
+    private mutating func retryRefused(_ place: Place, _ result: SendResult, after: Duration?, _ turn: inout Turn) {
         let charged = Int(partitions[place].charged)
         guard charged < attemptsMax(place) else {
             let outcome: Outcome = partitions[place].isCertain ? .exhausted : .unknown
-            return settle(place, as: outcome, failure, reply: answer, &turn)
+            return settle(place, as: outcome, result.failure, reply: result.reply, &turn)
         }
         let delay = settings.retry.delay(afterAttempt: max(charged, 1), using: &random)
         let asked = min(after ?? .zero, settings.longestPause)
         retry(place, notBefore: turn.now + max(asked, delay), turn)
     }
 
-    private mutating func retryUnknown(
-        _ place: Place, _ failure: ResultRecord.Failure, _ answer: HubReply?, _ turn: inout Turn
-    ) {
+    private mutating func retryUnknown(_ place: Place, _ result: SendResult, _ turn: inout Turn) {
         let unknowns = Int(partitions[place].unknowns)
         guard lanes[place.lane].settings.onUnknown == .retry, unknowns < settings.unknownAttempts,
             Int(partitions[place].charged) < attemptsMax(place)
-        else { return settle(place, as: .unknown, failure, reply: answer, &turn) }
+        else { return settle(place, as: .unknown, result.failure, reply: result.reply, &turn) }
         let gap = settings.retry.gap(afterUnknown: unknowns, of: settings.unknownAttempts, using: &random)
         retry(place, notBefore: turn.now + gap, turn)
     }

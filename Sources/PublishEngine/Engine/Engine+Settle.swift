@@ -33,7 +33,7 @@ extension Engine {
         _ turn: inout Turn
     ) {
         guard let content = partitions.content(of: place) else { return }
-        let source = held.isEmpty ? nil : self.source(of: place)
+        let source = held.isEmpty ? nil : partitions.source(of: place)
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
         if outcome == .accepted, let source, content.returned == nil, let routed = content.routed {
             takeBackHeld(olderThan: routed, from: source, isGone: partitions.content(of: place) == nil, &turn)
@@ -63,7 +63,7 @@ extension Engine {
         if delivery.claim == .owner, outcome != .accepted, let routed = content.routed {
             forgetID(of: routed, place)
         }
-        guardAgainstFlood(place, endingAs: outcome, turn)
+        count(outcome, of: place, turn)
         return StoreRequest(
             delivery: place.id, result: result(of: place, content, as: outcome, failure, reply, turn),
             version: content.routed?.ledgerVersion, identity: content.identity,
@@ -82,7 +82,6 @@ extension Engine {
         _ reply: HubReply?, _ turn: borrowing Turn
     ) -> ResultRecord {
         let delivery = partitions[place]
-        let offset = partitions[recordOf: place].offset
         let writtenAt = partitions[recordOf: place].writtenAt
         let routing = content.routed?.routing
         return ResultRecord(
@@ -91,7 +90,7 @@ extension Engine {
             outcome: outcome,
             categories: routing?.categories ?? [], tags: routing?.tags ?? [], lane: lanes[place.lane].settings.name,
             attempts: Int(delivery.attempts), httpStatus: reply?.status, notificationID: reply?.notificationID,
-            trackingID: reply?.trackingID, source: .init(partition: partitions[place.slot].id, offset: offset),
+            trackingID: reply?.trackingID, source: partitions.source(of: place),
             publishedAt: content.routed?.event.publishedAt, settledAt: turn.wall,
             latency: .init(
                 queue: delivery.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: delivery.hubTime,

@@ -9,10 +9,7 @@ extension Engine {
     mutating func standStill(_ turn: inout Turn) {
         standstills += 1
         standstill = Standstill(number: standstills, since: standstill?.since ?? turn.now)
-        for lane in lanes.ids {
-            lanes[lane].assignment = lanes[lane].commit.isUnderWay ? .unconfirmed(ignoresAnswer: true) : .unconfirmed()
-            askForConfirmation(of: lane, turn)
-        }
+        for lane in lanes.ids { lanes[lane].owned.standStill(in: &partitions, at: turn.now) }
         turn.actions.append(.confirmOrders(standstills))
     }
 
@@ -23,50 +20,8 @@ extension Engine {
 
     /// Ends the standstill once orders and assignments are confirmed.
     mutating func endStandstill() {
-        guard let standstill, standstill.areOrdersKnown, unconfirmedLanes.isEmpty else { return }
+        guard let standstill, standstill.areOrdersKnown, !lanes.contains(where: \.owned.isUnconfirmed) else { return }
         self.standstill = nil
-    }
-
-    /// Lanes with partitions that may have other owners by now. Revoked partitions send nothing new anyway.
-    var unconfirmedLanes: [LaneID] {
-        lanes.ids.filter { lane in
-            lanes[lane].assignment != .confirmed && !lanes[lane].slots.isEmpty && lanes[lane].handover == nil
-        }
-    }
-
-    /// Commits all offsets again, because the broker accepts a commit only from the present owner.
-    private mutating func askForConfirmation(of lane: LaneID, _ turn: Turn) {
-        repeatCommits(lane)
-        lanes[lane].commit.hurry(at: turn.now)
-    }
-
-    /// A commit is needed even if no offset moved: its answer tells if the partitions are still ours.
-    func mustAskForAssignment(_ lane: LaneID) -> Bool {
-        lanes[lane].assignment == .unconfirmed() && !lanes[lane].slots.isEmpty && lanes[lane].handover == nil
-    }
-
-    /// Records that a commit of the lane goes out. `isEmpty`: there was nothing to commit.
-    mutating func noteCommit(_ lane: LaneID, isEmpty: Bool) {
-        guard case .unconfirmed(false) = lanes[lane].assignment else { return }
-        if !isEmpty {
-            lanes[lane].assignment = .asked
-        } else if lanes[lane].slots.contains(where: { partitions[$0].isFinishing }) {
-            // Offsets of a former incarnation are not committed. It must be finished before other offsets exist.
-            lanes[lane].assignment = .confirmed
-        }
-    }
-
-    /// Records the broker's answer to a commit of the lane.
-    ///
-    /// - Parameter isTaken: the broker accepted some of its offsets.
-    mutating func noteCommitAnswer(_ lane: LaneID, isCurrent: Bool, isTaken: Bool, _ turn: Turn) {
-        switch lanes[lane].assignment {
-        case .confirmed: return
-        case .asked where isCurrent && isTaken: lanes[lane].assignment = .confirmed
-        case .asked, .unconfirmed:
-            lanes[lane].assignment = .unconfirmed()
-            if isTaken { askForConfirmation(of: lane, turn) }
-        }
     }
 }
 
@@ -77,17 +32,4 @@ struct Standstill: Sendable {
     /// The time at which the standstill was noticed, by the monotonic clock.
     let since: Instant
     var areOrdersKnown = false
-}
-
-extension Lane {
-    /// The knowledge whether the lane's partitions are still ours.
-    enum Assignment: Sendable, Hashable {
-        case confirmed
-        /// Not confirmed since a standstill. Followed by `asked`.
-        ///
-        /// `ignoresAnswer`: an earlier commit is in flight, whose answer may be outdated.
-        case unconfirmed(ignoresAnswer: Bool = false)
-        /// A commit that only the owner may make is in flight. Followed by `confirmed` or `unconfirmed`.
-        case asked
-    }
 }

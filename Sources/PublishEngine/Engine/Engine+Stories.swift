@@ -23,11 +23,9 @@ extension Engine {
     /// Makes the delivery ready as the head of its story, or delays it until it is due.
     private mutating func lead(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
         if let due = content.due(turn) {
-            partitions[place].delay()
-            lanes[place.lane].embargo(place.id, until: due.at)
+            lanes[place.lane].embargo(place.id, &partitions[place], until: due.at)
         } else {
-            partitions[place].becomeReady()
-            lanes[place.lane].ready.append(place.id, isReturned: content.returned != nil)
+            lanes[place.lane].append(place.id, &partitions[place], isReturned: content.returned != nil)
         }
     }
 
@@ -78,7 +76,7 @@ extension Engine {
         guard isSame || routed.event.hasSameReaders(as: withheld.event) else { return false }
         if let version = routed.event.version, let limit = withheld.event.version { return version <= limit }
         guard isSame || routed.event.version == nil && withheld.event.version == nil else { return false }
-        let other = self.source(of: place)
+        let other = partitions.source(of: place)
         return other.partition == source.partition && other.offset < source.offset
     }
 
@@ -133,16 +131,14 @@ extension Engine {
     private mutating func takePlaceOfTwin(
         _ place: Place, _ routed: RoutedEvent
     ) -> (outcome: Outcome, failure: ResultRecord.Failure)? {
-        let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
-        guard partitions[place.slot].recent.insert(delivery) else { return (.duplicate, .duplicate) }
-        let fingerprint = RecentDeliveries.story(routed.orderKey, platform: place.platform)
-        let story = RecentDeliveries.versions(of: routed.event, fingerprint)
-        if let version = routed.event.version, partitions[place.slot].recent.isOutdated(version, ofStory: story) {
-            partitions[place.slot].recent.remove(delivery)
-            return (.superseded, .outdated)
+        let story = RecentDeliveries.story(routed.orderKey, platform: place.platform)
+        switch partitions[place.slot].recent.enter(routed, platform: place.platform, story) {
+        case .seen: return (.duplicate, .duplicate)
+        case .outdated: return (.superseded, .outdated)
+        case .first, .redriven:
+            partitions[place].claim(isOwner: true)
+            return nil
         }
-        partitions[place].claim(isOwner: true)
-        return nil
     }
 
     /// Allows another attempt, for example by an editor, unless a redriven copy is already queued or in flight.
@@ -158,6 +154,6 @@ extension Engine {
             partitions[other].claim(isOwner: true)
             return
         }
-        partitions[place.slot].recent.remove(RecentDeliveries.delivery(of: routed, platform: place.platform))
+        partitions[place.slot].recent.remove(routed, platform: place.platform)
     }
 }

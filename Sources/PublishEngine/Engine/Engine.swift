@@ -1,6 +1,5 @@
 import ByteText
 import EditorialControl
-import HeapModule
 import KafkaModel
 public import NewsModel
 
@@ -66,7 +65,7 @@ public struct Engine {
         self.rules = rules
         editions = rules.router.editionCodes
         random = SeededRandom(seed: seed)
-        lanes = settings.lanes.map { Lane($0, floodGuard: settings.floodGuard) }
+        lanes = settings.lanes.enumerated().map { Lane(LaneID($0), $1, floodGuard: settings.floodGuard) }
         orders = OrdersInForce(isAwaited: settings.awaitsOrders)
         rate = settings.rate
         concurrency = ConcurrencyLimit(maximum: settings.connections)
@@ -102,8 +101,7 @@ public struct Engine {
     private mutating func take(_ input: Input, _ turn: inout Turn) {
         switch input {
         case .kafka(let event): take(event, &turn)
-        case .replies(let arrivals):
-            for arrival in arrivals { receive(arrival, &turn) }
+        case .replies(let settled): for request in settled { receive(request, &turn) }
         case .recalled(let given): if orders.recall(given.story) { recall(given, &turn) }
         case .orders(let changes): obey(changes, &turn)
         case .ordersKnown(let isKnown): orders.know(isKnown, at: turn.now)
@@ -155,27 +153,14 @@ public struct Engine {
         if case .asked(let until) = inquiry { earliest = min(earliest, until) }
         if case .draining(let until) = shutdown { earliest = min(earliest, until) }
         if isRunning, !mayNotSend, let halt, halt.probe == nil { earliest = min(earliest, halt.probeAt) }
+        let mayProbe = halt == nil && !mayNotSend
         // By index: a copied lane would retain its queues, and this runs for every input.
         for lane in lanes.ids {
-            if isRunning { earliest = min(earliest, nextSend(of: lane), lanes[lane].commit.renewAt) }
-            if lanes[lane].commit.state == .due { earliest = min(earliest, lanes[lane].commit.notBefore) }
-            if let handover = lanes[lane].handover { earliest = min(earliest, handover.deadline) }
+            earliest = min(earliest, lanes[lane].nextAlarm(isRunning: isRunning, clock, mayProbe: mayProbe))
         }
         if earliest == .distantFuture { return nil }
         // Due work that waits for something else must not cause a busy loop of alarms.
         return max(earliest, turn.now + .milliseconds(1))
-    }
-
-    /// The time at which one of the lane's waiting deliveries is due.
-    private func nextSend(of lane: LaneID) -> Instant {
-        var earliest = Instant.distantFuture
-        if let next = lanes[lane].retries.min { earliest = min(earliest, next.until) }
-        if let next = lanes[lane].embargoed.min { earliest = min(earliest, clock.steady(ofEmbargo: next.until)) }
-        if let next = lanes[lane].stopped.min { earliest = min(earliest, next.until) }
-        if halt == nil, !mayNotSend, lanes[lane].mayProbe, let flood = lanes[lane].flood, flood.probe == nil {
-            earliest = min(earliest, flood.probeAt)
-        }
-        return earliest
     }
 
     var isRunning: Bool { shutdown == .none }
@@ -197,6 +182,9 @@ public struct Engine {
     func slot(of id: TopicPartition, _ lane: LaneID, _ generation: Generation) -> Int? {
         lanes[lane].slots.first { partitions[$0].id == id && partitions[$0].generation == generation }
     }
+
+    /// The number of partitions that are ours.
+    var partitionCount: Int { lanes.reduce(0) { $0 + $1.slots.count } }
 }
 
 /// The state of handling one input: its time, and the actions appended up to now.

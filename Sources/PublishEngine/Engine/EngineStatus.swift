@@ -1,7 +1,7 @@
 import DequeModule
-import HeapModule
 public import KafkaModel
 public import NewsModel
+public import NotificationHub
 
 /// The state of an engine at one moment, for health and metrics.
 public struct EngineStatus: Sendable, Hashable {
@@ -48,14 +48,14 @@ extension Engine {
         lanes.map {
             EngineStatus.LaneStatus(
                 partitions: $0.slots.count, held: $0.heldRecords, heldBytes: $0.heldBytes, ready: $0.ready.count,
-                delayed: $0.delayedCounts, isPaused: $0.isPaused, flood: $0.flood?.onTheWall(moment),
+                delayed: $0.delayed.count, isPaused: $0.isPaused, flood: $0.flood?.onTheWall(moment),
                 isStopped: $0.isStopped || orders.isHubStopped, stopped: stoppedCount(of: $0))
         }
     }
 
     /// The lane's deliveries that stand before a gate. Entries of ended deliveries may remain in the queue.
     func stoppedCount(of lane: Lane) -> Int {
-        lane.stopped.unordered.count { partitions.phase(of: $0.id) == .delayed }
+        lane.delayed.beforeGates.count { partitions.phase(of: $0) == .delayed }
     }
 }
 
@@ -128,7 +128,7 @@ extension Engine {
         else { return nil }
         return InFlightRequest(
             delivery: place.id,
-            source: .init(partition: partitions[place.slot].id, offset: partitions[recordOf: place].offset),
+            source: partitions.source(of: place),
             headers: content.record.headers, eventID: content.eventID, lane: lanes[place.lane].settings.name,
             platform: settings.platforms[place.platform], attempt: Int(partitions[place].attempts))
     }
@@ -158,7 +158,7 @@ extension Engine {
         EngineCounts(
             inFlight: inFlight.count, stories: stories.count, unexamined: lanes.reduce(0) { $0 + $1.unexamined.count },
             ready: lanes.reduce(0) { $0 + $1.ready.count },
-            delayed: lanes.reduce(0) { $0 + $1.delayedCounts }, records: partitions.recordCount,
+            delayed: lanes.reduce(0) { $0 + $1.delayed.count }, records: partitions.recordCount,
             restored: partitions.restoredCount, pendingResults: pendingResults.count)
     }
 }

@@ -7,7 +7,7 @@ public import NotificationHub
 public enum Input: Sendable {
     case kafka(KafkaEvent)
     /// The ends of requests. Those that arrived together are all judged before anything new is sent.
-    case replies([Arrival])
+    case replies([SettledRequest])
     /// An event read by another shard of this process recalls its story.
     case recalled(EventRecall)
     /// Editors' orders; answered with `applied`, one by one.
@@ -49,40 +49,8 @@ public enum Input: Sendable {
 
 extension Input {
     /// The end of a single request.
-    public static func reply(_ reply: Reply, to request: RequestID) -> Input {
-        .replies([Arrival(request: request, reply: reply)])
-    }
-}
-
-/// The end of one request.
-public struct Arrival: Sendable, Hashable {
-    public var request: RequestID
-    public var reply: Reply
-
-    public init(request: RequestID, reply: Reply) {
-        self.request = request
-        self.reply = reply
-    }
-}
-
-/// The reply to a request, or the reason for its absence.
-public enum Reply: Sendable, Hashable {
-    case replied(HubReply)
-    /// The request certainly never reached the hub.
-    case notSent(Obstacle, detail: String)
-    /// The request left this process; it is unknown if the hub accepted it.
-    case unanswered(detail: String)
-
-    public enum Obstacle: Sendable, Hashable {
-        /// Refused, no route, no such host, no answer to a connect.
-        case unreachable
-        /// The connection ended before a byte of the request was written: an idle one that the hub closed, or one cut in the
-        /// TLS handshake.
-        case connectionLost
-        /// TLS was refused: an expired, foreign or wrong certificate.
-        case certificate
-        /// The request cannot be written, e.g. because of an invalid header.
-        case invalid
+    public static func reply(_ result: SendResult, to request: RequestID) -> Input {
+        .replies([SettledRequest(id: request, result: result)])
     }
 }
 

@@ -1,6 +1,5 @@
 import ByteText
 import EditorialControl
-import HeapModule
 public import KafkaModel
 public import NewsModel
 
@@ -83,22 +82,22 @@ extension Engine {
     /// All reasons that keep work waiting, lane by lane.
     public func waits(at moment: Moment) -> [Wait] {
         var waits: [Wait] = []
-        for lane in lanes.ids {
+        for lane in lanes {
             func add(_ reason: Wait.Reason, _ since: Instant, _ detail: String, _ remedy: String = "") {
-                waits.append(Wait(lane: lane, reason: reason, since: since, detail: detail, remedy: remedy))
+                waits.append(Wait(lane: lane.id, reason: reason, since: since, detail: detail, remedy: remedy))
             }
             addKafkaWaits(lane, moment, add)
-            if lanes[lane].isPaused { add(.paused, moment.steady, "an operator paused it") }
+            if lane.isPaused { add(.paused, moment.steady, "an operator paused it") }
             addStops(lane, moment, add)
-            if let flood = lanes[lane].flood { add(.flood, flood.since, flood.detail, flood.remedy) }
-            if let handover = lanes[lane].handover {
+            if let flood = lane.flood { add(.flood, flood.since, flood.detail, flood.remedy) }
+            if let handover = lane.owned.handover {
                 add(.revoke, handover.deadline - settings.revokeDeadline, "partitions are being given up")
             }
-            if let next = lanes[lane].retries.min {
-                add(.retry, moment.steady, "the next retry is due in \((next.until - moment.steady).seconds) s")
+            if let next = lane.delayed.nextRetry {
+                add(.retry, moment.steady, "the next retry is due in \((next - moment.steady).seconds) s")
             }
-            if !lanes[lane].embargoed.isEmpty { waits.append(embargoWait(lane, moment)) }
-            if case .asked(let until) = inquiry, !lanes[lane].unexamined.isEmpty {
+            if lane.delayed.hasEmbargoes { waits.append(embargoWait(lane, moment)) }
+            if case .asked(let until) = inquiry, !lane.unexamined.isEmpty {
                 add(.time, until - Self.timeInquiryLasts, "the hub is asked for the time, to confirm our clock")
             }
             addSendingWaits(lane, moment, add)
@@ -118,18 +117,17 @@ extension Engine {
     }
 
     /// The wait for embargoes. It lasts since the last record was read if the events under embargo block reading.
-    private func embargoWait(_ lane: LaneID, _ moment: Moment) -> Wait {
+    private func embargoWait(_ lane: Lane, _ moment: Moment) -> Wait {
         var wait = Wait(
-            lane: lane, reason: .embargo, since: moment.steady, detail: "events are under embargo", remedy: "")
-        let window = lanes[lane].settings.window
-        let isFull = lanes[lane].heldRecords >= window.records || lanes[lane].heldBytes >= window.bytes
-        guard isFull || lanes[lane].hasHeldPartitions else { return wait }
+            lane: lane.id, reason: .embargo, since: moment.steady, detail: "events are under embargo", remedy: "")
+        let isFull = lane.isWindowFull
+        guard isFull || lane.owned.hasHeldPartitions else { return wait }
         let (records, first) = underEmbargo(lane)
-        var blocked = lanes[lane].slots.filter { partitions[$0].isHeld && first.contains($0) }
+        var blocked = lane.slots.filter { partitions[$0].isHeld && first.contains($0) }
         // If most of the window is otherwise filled, another wait is the reason.
-        if isFull, records.count * 2 >= lanes[lane].heldRecords { blocked = lanes[lane].slots }
+        if isFull, records.count * 2 >= lane.heldRecords { blocked = lane.slots }
         guard let readAt = blocked.compactMap({ partitions[$0].entries.last?.readAt }).max() else { return wait }
-        let name = lanes[lane].settings.name
+        let name = lane.settings.name
         wait.since = moment.steady - max(moment.wall - readAt, .zero)
         wait.detail =
             "\(counted(records.count, "event")) under embargo fill the window, so later news is not read"
@@ -141,11 +139,11 @@ extension Engine {
     }
 
     /// The records that wait for the end of an embargo, by their first delivery, and the slots whose first record is one of them.
-    private func underEmbargo(_ lane: LaneID) -> (records: Set<DeliveryID>, first: Set<Int>) {
+    private func underEmbargo(_ lane: Lane) -> (records: Set<DeliveryID>, first: Set<Int>) {
         var records: Set<DeliveryID> = []
         var first: Set<Int> = []
-        for delayed in lanes[lane].embargoed.unordered {
-            guard let head = partitions.place(of: delayed.id), partitions[head].phase == .delayed else { continue }
+        for id in lane.delayed.underEmbargo {
+            guard let head = partitions.place(of: id), partitions[head].phase == .delayed else { continue }
             for id in openDeliveries(of: partitions[head].story) {
                 guard let place = partitions.place(of: id) else { continue }
                 records.insert(id.on(0))
@@ -167,12 +165,12 @@ extension Engine {
     }
 
     private func addKafkaWaits(
-        _ lane: LaneID, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
+        _ lane: Lane, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
     ) {
         var restoring: (since: Instant, failure: KafkaFailure?, partitions: [TopicPartition])?
         var isInParts = false
         var unstored: Instant?
-        for slot in lanes[lane].slots {
+        for slot in lane.slots {
             if let reading = partitions[slot].ledgerReading {
                 var all = restoring ?? (reading.since, nil, [])
                 all.since = min(all.since, reading.since)
@@ -195,26 +193,26 @@ extension Engine {
                 .ledger, restoring.since, "the results for \(names)\(more) are being read\(parts)\(reason)",
                 restoring.failure?.remedy ?? "")
         }
-        let name = lanes[lane].settings.name
-        if !knowsItsShare, !lanes[lane].slots.isEmpty {
+        let name = lane.settings.name
+        if !knowsItsShare, !lane.slots.isEmpty {
             add(
-                .partitionCounts, lanes[lane].counts.assignedAt,
+                .partitionCounts, lane.counts.assignedAt,
                 "the partition counts of lane \(name) are not known yet",
                 "check that the brokers answer")
         }
-        if !lanes[lane].counts.missing.isEmpty {
-            let topics = lanes[lane].counts.missing.joined(separator: ", ")
+        if !lane.counts.missing.isEmpty {
+            let topics = lane.counts.missing.joined(separator: ", ")
             add(
-                .missingTopic, lanes[lane].counts.missingSince,
+                .missingTopic, lane.counts.missingSince,
                 "the topic \(topics) \(TopicRules.isMissing)", TopicRules.missingRemedy)
         }
-        if let since = lanes[lane].counts.unequalSince {
+        if let since = lane.counts.unequalSince {
             add(
                 .unequalTopics, since, "the topics of lane \(name) differ in length",
                 "give all topics of the lane the same number of partitions: newswire topics --create --config FILE")
         }
         if let unstored {
-            let reason = pendingResults.reason { partitions[$0.slot].lane == lane } ?? .results
+            let reason = pendingResults.reason { partitions[$0.slot].lane == lane.id } ?? .results
             let records =
                 switch reason {
                 case .deadLetters: "dead letters"
@@ -225,7 +223,7 @@ extension Engine {
             add(
                 reason, unstored, "the broker has not acknowledged \(records)", "look at the brokers and at the topic")
         }
-        if let failing = lanes[lane].commit.failing {
+        if let failing = lane.owned.commit.failing {
             add(
                 .commit, failing.since, "offsets cannot be committed: \(failing.failure.detail)", failing.failure.remedy
             )
@@ -233,10 +231,10 @@ extension Engine {
     }
 
     private func addStops(
-        _ lane: LaneID, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
+        _ lane: Lane, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
     ) {
-        let name = lanes[lane].settings.name
-        let waiting = stoppedCount(of: lanes[lane])
+        let name = lane.settings.name
+        let waiting = stoppedCount(of: lane)
         let closed = orders.standing.stopped.filter { gate in
             switch gate {
             case .hub: true
@@ -255,12 +253,12 @@ extension Engine {
     }
 
     private func addSendingWaits(
-        _ lane: LaneID, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
+        _ lane: Lane, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
     ) {
         if let halt, halt.reason != .flood {
             add(.halt, halt.since, "\(halt.reason.rawValue): \(halt.detail)", halt.remedy)
         }
-        if let hubFailure, halt == nil, lanes[lane].retries.count + lanes[lane].ready.count > 0 {
+        if let hubFailure, halt == nil, lane.delayed.retryCount + lane.ready.count > 0 {
             add(
                 .hubFailing, hubFailure.since, "the hub accepts nothing: \(hubFailure.detail)",
                 "check the hub and the network path to it; events are retried until their deadlines")
@@ -270,12 +268,12 @@ extension Engine {
             add(.hubPause, hubPause.since, "the hub asked to wait; sending goes on in \(left) s", "")
         }
         let requests = inFlight.all.filter { request in
-            partitions.place(of: request.delivery)?.lane == lane
+            partitions.place(of: request.delivery)?.lane == lane.id
         }
         if let oldest = requests.map(\.sentAt).min() {
             add(.reply, oldest, "waiting for the hub's answer to \(counted(requests.count, "request"))", "")
         }
-        guard !lanes[lane].ready.isEmpty else { return }
+        guard !lane.ready.isEmpty else { return }
         if inFlight.count >= concurrency.limit {
             add(.concurrency, moment.steady, "as many requests are in flight as the hub can bear", "")
         } else if paceAt != nil {

@@ -1,5 +1,6 @@
 import KafkaModel
 public import NewsModel
+import NotificationHub
 
 /// A state in which sending has stopped for a reason that concerns more than one event. One request at a time, the
 /// probe, finds out when it is over.

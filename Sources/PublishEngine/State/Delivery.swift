@@ -1,4 +1,5 @@
 import NewsModel
+import NotificationHub
 
 /// The state of one delivery, from its record to its stored result. Its partition makes the transitions that it counts.
 struct Delivery: Sendable {
@@ -93,14 +94,22 @@ struct Delivery: Sendable {
         firstSentAt = firstSentAt ?? wall
     }
 
+    /// Counts the attempt, unless the request never left. Attempts that a fault of the hub or the key ended are not
+    /// charged.
+    ///
     /// - Parameter roundTrip: `nil` if the request never left.
-    mutating func arrive(after roundTrip: Duration?) {
+    mutating func arrive(_ meaning: SendMeaning, after roundTrip: Duration?) {
         if let roundTrip { hubTime = roundTrip } else { attempts -= 1 }
+        switch meaning {
+        case .unknownAcceptance:
+            unknowns += 1
+            charged += 1
+        case .busy: charged += 1
+        case .accepted, .refusedEvent, .invalid, .tokenRefused, .forbidden, .missingHub, .certificate, .unreachable,
+            .connectionLost:
+            break
+        }
     }
-
-    mutating func charge() { charged += 1 }
-
-    mutating func chargeUnknown() { unknowns += 1 }
 
     mutating func acceptSend() { sendsAccepted += 1 }
 

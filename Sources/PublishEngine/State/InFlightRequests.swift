@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 
 /// The requests in flight, in reusable places.
 struct InFlightRequests: Sendable {

@@ -9,7 +9,7 @@ struct LaneCommit: Sendable {
     /// topics that a group does not read (KIP-211).
     private(set) var renewAt = Instant.distantFuture
     /// L as last committed, by results partition.
-    var ledger: [Int32: Int64] = [:]
+    private var ledger: [Int32: Int64] = [:]
     /// Commits that failed in a row.
     private(set) var failing: Failing?
 
@@ -34,6 +34,19 @@ struct LaneCommit: Sendable {
     static let longestRest = Duration.seconds(5)
     /// An idle lane advances its L when other lanes' results are this many offsets ahead.
     static let ledgerStep: Int64 = 2048
+
+    /// Records L of a results partition.
+    ///
+    /// - Returns: `false` if it did not move far enough to be committed. `mustGo` commits it anyway.
+    mutating func advanceLedger(of partition: Int32, to start: Int64, mustGo: Bool) -> Bool {
+        // L falls when a new incarnation is read from its beginning.
+        let hasMoved = ledger[partition].map { start < $0 || start >= $0 + Self.ledgerStep } ?? true
+        guard hasMoved || mustGo else { return false }
+        ledger[partition] = start
+        return true
+    }
+
+    mutating func forgetLedger() { ledger = [:] }
 
     /// Nothing is to be committed, and no commit is in flight.
     var isIdle: Bool { state == .idle }

@@ -1,6 +1,7 @@
 import DequeModule
 import KafkaModel
 import NewsModel
+import NotificationHub
 
 /// One source partition that is ours: its records from the low watermark up, and the state of each delivery.
 ///
@@ -31,8 +32,8 @@ struct Partition: Sendable {
     private(set) var unstored = 0
     /// The time of the last acknowledgement, or of the first unacknowledged settlement.
     private(set) var storedAt = Instant.distantPast
-    var restored = RestoredResults()
-    var commit = WatermarkCommit()
+    private(set) var restored = RestoredResults()
+    private var commit = WatermarkCommit()
     var recent: RecentDeliveries
     /// A release decision, which covers the records below its end.
     private var release: (decision: FloodRelease, end: Int64)?
@@ -136,20 +137,21 @@ struct Partition: Sendable {
     /// No reply and no acknowledgement is awaited.
     var isQuiet: Bool { inFlight == 0 && unstored == 0 }
 
-    /// Reading of the ledger continues, or failed for this reason.
-    mutating func restore(failure: KafkaFailure? = nil) {
-        if case .restoring(let since, _) = phase { phase = .restoring(since: since, failure: failure) }
-        restored.readingFailed(failure)
+    /// Pauses reading if the partition has too many records above its low watermark.
+    ///
+    /// - Returns: `false` if it has fewer than `most`, or is paused already.
+    mutating func hold(from most: Int) -> Bool {
+        guard !isHeld, entries.count >= most else { return false }
+        phase = .held
+        return true
     }
 
-    /// Finishes reading the ledger.
-    mutating func finishRestore(end: Int64) {
-        restored.finish(end: end)
-        if isRestoring { phase = .active }
+    /// Resumes reading if the partition has at most this many records.
+    mutating func resume(upTo most: Int) -> Bool {
+        guard entries.count <= most else { return false }
+        phase = .active
+        return true
     }
-
-    mutating func hold() { phase = .held }
-    mutating func resume() { phase = .active }
 
     /// The partition's offsets start again.
     ///
@@ -164,6 +166,50 @@ struct Partition: Sendable {
     }
 
     mutating func drain() { phase = .draining(commitsWatermark: mayCommitWatermark) }
+
+    // MARK: The ledger
+
+    /// Reading of the ledger continues, or failed for this reason.
+    mutating func restore(failure: KafkaFailure? = nil) {
+        if case .restoring(let since, _) = phase { phase = .restoring(since: since, failure: failure) }
+        restored.readingFailed(failure)
+    }
+
+    /// Learns a result that is on the ledger.
+    ///
+    /// - Parameter capacity: the maximum number of records whose results are kept, at least 2.
+    mutating func restore(_ entry: LedgerEntry, platform: Int, capacity: Int) {
+        if entry.outcome == .accepted, let eventID = entry.eventID {
+            _ = recent.insert(RecentDeliveries.delivery(id: eventID, version: entry.version, platform: platform))
+        }
+        if entry.isOpen { restored.learn(entry, platform: platform, capacity: capacity) }
+    }
+
+    /// Finishes reading the ledger.
+    ///
+    /// - Returns: `true` if it was read for the first time.
+    mutating func finishRestore(end: Int64) -> Bool {
+        restored.finish(end: end)
+        guard isRestoring else { return false }
+        phase = .active
+        return true
+    }
+
+    /// Starts reading the ledger for records from the horizon on.
+    ///
+    /// - Returns: the first offset of the results partition to read.
+    mutating func readLedgerOn(at now: Instant) -> Int64 { restored.readOn(at: now) }
+
+    /// Removes the ledger's results for a record that was read.
+    ///
+    /// - Returns: the platforms with a result, as bits; `nil` if the ledger has no result for the record.
+    mutating func takeRestored(_ content: ExaminedRecord, at index: Int) -> UInt16? {
+        guard
+            let known = restored.take(content.record.offset, content.identity, eventID: content.eventID)
+        else { return nil }
+        noteResult(at: known.firstResult, of: index)
+        return known.platforms
+    }
 
     // MARK: Records
 
@@ -185,9 +231,13 @@ struct Partition: Sendable {
         return sequence
     }
 
-    mutating func reachEnd(_ offset: Int64) {
+    /// The partition has no records between those that were read and this offset.
+    ///
+    /// - Returns: `true` if its watermark has moved since the last commit.
+    mutating func reachEnd(_ offset: Int64) -> Bool {
         position = max(position ?? .min, offset)
         restored.reachEnd(offset)
+        return lowWatermark != commit.watermark
     }
 
     /// Applies a decision to the records below an offset, including those not read yet.
@@ -225,9 +275,9 @@ struct Partition: Sendable {
     }
 
     /// - Parameter roundTrip: `nil` if the request never left.
-    mutating func arrive(_ place: Place, after roundTrip: Duration?) {
+    mutating func arrive(_ place: Place, _ meaning: SendMeaning, after roundTrip: Duration?) {
         inFlight -= 1
-        self[place.index, place.platform].arrive(after: roundTrip)
+        self[place.index, place.platform].arrive(meaning, after: roundTrip)
     }
 
     /// Settles a delivery. The last outcome frees the record's content now, because it is still cached; freeing it
@@ -254,8 +304,10 @@ struct Partition: Sendable {
         self[place.index, place.platform].resultWritten()
     }
 
+    /// - Parameter offset: the offset of the result.
     /// - Returns: the record's size if this was its last delivery.
-    mutating func resultStored(_ place: Place, at now: Instant) -> Int? {
+    mutating func resultStored(at offset: Int64, of place: Place, at now: Instant) -> Int? {
+        noteResult(at: offset, of: place.index)
         storedAt = now
         unstored -= 1
         return close(place)
@@ -287,7 +339,7 @@ struct Partition: Sendable {
 
     // MARK: Results
 
-    mutating func noteResult(at offset: Int64, of index: Int) {
+    private mutating func noteResult(at offset: Int64, of index: Int) {
         entries[index].firstResult = min(entries[index].firstResult, offset)
     }
 
@@ -301,10 +353,28 @@ struct Partition: Sendable {
     /// L for this partition: all results of records at or above W are at or above it. `nil` before the ledger is read.
     ///
     /// - Parameter acknowledgedEnd: one past the highest offset in its results partition that was acknowledged to us.
-    func ledgerStart(acknowledgedEnd: Int64) -> Int64? {
+    mutating func ledgerStart(acknowledgedEnd: Int64) -> Int64? {
         guard let end = restored.end else { return nil }
+        restored.prune(below: lowWatermark)
         var start = min(max(acknowledgedEnd, end), commit.firstResult, restored.firstResult)
         for entry in entries where entry.firstResult < start { start = entry.firstResult }
         return start
     }
+
+    // MARK: Commits
+
+    /// - Returns: the watermark to commit; `nil` if it has not moved.
+    mutating func takeWatermark() -> PartitionOffset? {
+        guard mayCommitWatermark, let watermark = lowWatermark, watermark != commit.watermark else { return nil }
+        commit.begin(watermark)
+        return PartitionOffset(id, watermark)
+    }
+
+    /// - Parameter offsets: those that the broker accepted.
+    mutating func finishCommit(accepted offsets: [PartitionOffset]) {
+        commit.finish(isTaken: offsets.contains { $0.partition == id })
+    }
+
+    /// Makes the watermark due again.
+    mutating func repeatCommit() { commit.repeatWatermark() }
 }

@@ -31,6 +31,11 @@ struct PartitionTable: Sendable {
         _read { yield slots[place.slot].entries[place.index] }
     }
 
+    /// The position of the delivery's record on its source topic.
+    func source(of place: Place) -> ResultRecord.Source {
+        .init(partition: slots[place.slot].id, offset: slots[place.slot].entries[place.index].offset)
+    }
+
     /// The content of the delivery's record; see `Partition.content`.
     func content(of place: Place) -> ExaminedRecord? { slots[place.slot].content(at: place.index) }
 
@@ -104,22 +109,22 @@ struct PartitionTable: Sendable {
 
     // MARK: Results
 
-    /// Records a result of the delivery's record at this offset.
-    mutating func noteResult(at offset: Int64, of place: Place) {
+    /// Closes a delivery whose result is stored at this offset.
+    ///
+    /// - Returns: the record's size if this was its last delivery.
+    mutating func resultStored(at offset: Int64, of place: Place, at now: Instant) -> Int? {
         let results = resultsOfSlot[place.slot]
         if offset + 1 < resultsEnds[results].end {
             // Acknowledgements come in the order of offsets, so the results topic was recreated.
             for slot in slots.indices where resultsOfSlot[slot] == results { slots[slot].forgetResultOffsets() }
         }
-        slots[place.slot].noteResult(at: offset, of: place.index)
         resultsEnds[results].end = offset + 1
+        return slots[place.slot].resultStored(at: offset, of: place, at: now)
     }
 
     /// L for a partition; `nil` while its ledger is not read.
     mutating func ledgerStart(of slot: Int) -> Int64? {
-        guard slots[slot].restored.end != nil else { return nil }
-        slots[slot].restored.prune(below: slots[slot].lowWatermark)
-        return slots[slot].ledgerStart(acknowledgedEnd: resultsEnds[resultsOfSlot[slot]].end)
+        slots[slot].ledgerStart(acknowledgedEnd: resultsEnds[resultsOfSlot[slot]].end)
     }
 
     // MARK: Counts

@@ -17,7 +17,7 @@ struct RecentDeliveries: Sendable {
         self.capacity = max(capacity, 0)
     }
 
-    static func delivery(of routed: RoutedEvent, platform: Int) -> Fingerprint {
+    private static func delivery(of routed: RoutedEvent, platform: Int) -> Fingerprint {
         delivery(id: routed.event.id, version: routed.ledgerVersion, platform: platform)
     }
 
@@ -54,9 +54,38 @@ struct RecentDeliveries: Sendable {
         return true
     }
 
+    enum Entry: Sendable, Hashable {
+        /// Seen for the first time.
+        case first
+        /// Seen before, but sent because a person put its record back on the lane.
+        case redriven
+        /// The same id and version was seen before.
+        case seen
+        /// A newer version of the story was seen.
+        case outdated
+    }
+
+    /// Enters a delivery that may be sent.
+    ///
+    /// - Parameters:
+    ///   - story: the fingerprint of its story.
+    ///   - isRedriven: the delivery is sent although its id was seen before.
+    mutating func enter(_ routed: RoutedEvent, platform: Int, _ story: Fingerprint, isRedriven: Bool = false) -> Entry {
+        let delivery = Self.delivery(of: routed, platform: platform)
+        let isFirst = insert(delivery)
+        guard isFirst || isRedriven else { return .seen }
+        if let version = routed.event.version,
+            isOutdated(version, ofStory: Self.versions(of: routed.event, story))
+        {
+            if isFirst { known.remove(delivery) }
+            return .outdated
+        }
+        return isFirst ? .first : .redriven
+    }
+
     /// Forgets a delivery that was not made, so that another try is no duplicate. Its place in the order ages out.
-    mutating func remove(_ delivery: Fingerprint) {
-        known.remove(delivery)
+    mutating func remove(_ routed: RoutedEvent, platform: Int) {
+        known.remove(Self.delivery(of: routed, platform: platform))
     }
 
     /// Returns `true` if a newer version of the story was seen.
@@ -71,7 +100,7 @@ struct RecentDeliveries: Sendable {
     }
 
     /// Returns `true` if a newer version of the story was seen; remembers this one if it is the newest.
-    mutating func isOutdated(_ version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
+    private mutating func isOutdated(_ version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
         guard capacity > 0 else { return false }
         if let seen = newest[story] {
             if version < seen { return true }

@@ -1,5 +1,6 @@
 import ByteText
 import ControlIO
+import KafkaIO
 import KafkaModel
 import NewsModel
 import PublishEngine

@@ -58,31 +58,31 @@ final class RequestTraces {
     }
 
     /// Ends the requests' spans. Results of these deliveries continue the spans until the next replies.
-    func arrived(_ arrivals: [Arrival], at now: Instant) {
+    func settled(_ requests: [SettledRequest], at now: Instant) {
         arrived.removeAll(keepingCapacity: true)
-        for arrival in arrivals {
-            guard let request = open.removeValue(forKey: arrival.request) else { continue }
+        for settled in requests {
+            guard let request = open.removeValue(forKey: settled.id) else { continue }
             arrived[request.delivery] = request
             if request.isFirst {
                 if begun.count >= Self.begunMax { begun.removeAll() }
                 begun[request.delivery] = request.span.context
             }
-            end(request.span, arrival.reply, at: now)
+            end(request.span, settled.result, at: now)
         }
     }
 
-    private func end(_ span: any Tracing.Span, _ reply: Reply, at now: Instant) {
+    private func end(_ span: any Tracing.Span, _ result: SendResult, at now: Instant) {
         guard span.isRecording else { return }
         var failure: String?
-        switch reply {
+        switch result {
         case .replied(let reply):
             span.updateAttributes {
                 $0["http.response.status_code"] = reply.status
                 $0["newswire.hub.tracking_id"] = reply.trackingID
             }
             if reply.status >= 400 { failure = "\(reply.status)" }
-        case .notSent(let obstacle, _): failure = "\(obstacle)"
-        case .unanswered: failure = "unanswered"
+        case .notSent: failure = "\(result.meaning)"
+        case .unknown: failure = "unanswered"
         }
         if let failure {
             span.updateAttributes { $0["error.type"] = failure }

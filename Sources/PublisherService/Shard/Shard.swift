@@ -1,5 +1,4 @@
 import ControlIO
-import DequeModule
 import EditorialControl
 import HubIO
 import KafkaIO
@@ -33,7 +32,6 @@ final class Shard {
 
     private var engine: Engine
     private var pool: SenderPool?
-    private var owner: ResultOwner
     private var accessToken: AccessToken
     private var tokenCheckedAt = Instant.distantPast
     /// The most requests in flight.
@@ -41,10 +39,7 @@ final class Shard {
 
     private var inputs = ReentrancyQueue<Input>()
     private var actions: [Action] = []
-    /// The record of the result that is being written. The next result reuses its memory.
-    private var draft = RecordDraft()
-    /// Records for which the producer had no room. Bounded by the window, to which the records belong.
-    private var unproduced: Deque<Unproduced> = []
+    private var records: ShardRecords
     private var alarm: (at: Instant, task: Scheduled<Void>)?
     private var hasFinished = false
     private var meter: ShardMeter
@@ -56,12 +51,7 @@ final class Shard {
     private var standstill = StandstillWatch()
     /// The hub's time that was last passed to the engine.
     private var hubDate: Instant?
-    /// Asks the hub for the time; `nil` if no question is in flight.
-    private var timeQuestion: HubQuestions?
-    private var timeAskedAt = Instant.distantPast
-    /// The pause between questions while the hub has told no time.
-    private static let timeQuestionPause = Duration.seconds(10)
-    private let tls: NIOSSLContext?
+    private let timeQuestion: HubTimeQuestion
 
     /// An event that affects more than this shard.
     enum Event: Sendable {
@@ -69,12 +59,6 @@ final class Shard {
         case finished(Leftovers)
         /// An event recalled a story.
         case recalled(EventRecall)
-    }
-
-    private struct Unproduced {
-        var record: ProducedRecord
-        var delivery: DeliveryID
-        var kind: StoredRecord.Kind
     }
 
     init(
@@ -93,7 +77,9 @@ final class Shard {
         self.clock = metrics.clock
         self.log = ShardLog(log, lanes: settings.engine.lanes.map(\.name))
         self.onEvent = onEvent
-        self.tls = tls
+        records = ShardRecords(
+            kafka, id, resultsTopic: settings.engine.resultsTopic, group: settings.kafka.group)
+        timeQuestion = HubTimeQuestion(eventLoop, settings.connection.endpoint, tls: tls)
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name),
             at: clock.now.steady)
@@ -108,7 +94,6 @@ final class Shard {
         for lane in ours.lanes.indices { ours.lanes[lane].window.divideBytes(among: settings.shards) }
         engine = Engine(
             settings: ours, rules: rules, seed: settings.seed &+ UInt64(id.index))
-        owner = ResultOwner(process: UInt32.random(in: .min ... .max))
         accessToken = AccessToken(settings.connection)
         // The pool has room for all connections, because this shard may get the share of others.
         var limits = settings.limits
@@ -118,8 +103,10 @@ final class Shard {
         pool = SenderPool(
             eventLoop: eventLoop, target: SendTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
-            // A reply may arrive after the shard was released, because the hub decides when it answers.
-            onResults: { [weak self] results in self?.take(results) })
+            // All results of one turn are one input. The engine then checks its queues only once, and the hub receives
+            // the next requests in quick succession while it is awake. A reply may arrive after the shard was
+            // released, because the hub decides when it answers.
+            onResults: { [weak self] results in self?.take(.replies(results)) })
         // One question tells the whole process, before orders lapse and embargoes end, whether its clock is ahead.
         if id.index == 0 { askHubForTime() }
         reportRegularly()
@@ -139,7 +126,7 @@ final class Shard {
     private func count(_ event: KafkaEvent) {
         switch event {
         case .assigned(let lane, _, let partitions):
-            owner.partitionsAssigned()
+            records.partitionsAssigned()
             metrics.assigned(lane: lane, shard: id, partitions: partitions)
             held.take(.owned(lane, id, partitions))
         case .revoked(let lane, _, _, _):
@@ -147,27 +134,13 @@ final class Shard {
             held.take(.owned(lane, id, []))
         case .restarted(_, _, let partition): metrics.restarted(partition)
         case .committed(_, _, let offsets, _): metrics.committed(offsets)
-        case .stored, .tooLargeToHold: produceWaiting()
+        case .stored, .tooLargeToHold: records.produceWaiting()
         case .partitionCounts(let counts, _):
             metrics.found(counts)
             if counts != partitionCounts { held.take(.counts(counts)) }
             partitionCounts = counts
         case .restored, .records, .endReached, .restoreFailed: break
         }
-    }
-
-    /// Combines all replies that arrived at once into one input. The engine then checks its queues only once, and the
-    /// hub receives the next requests in quick succession while it is awake.
-    private func take(_ results: consuming [SettledRequest]) {
-        var results = results
-        var arrivals: [Arrival] = []
-        arrivals.reserveCapacity(results.count)
-        // Requests are removed from the end, because copying each would count its references.
-        results.reverse()
-        while let next = results.popLast() {
-            arrivals.append(Arrival(request: RequestID(rawValue: next.id), reply: Reply(next.result)))
-        }
-        take(.replies(arrivals))
     }
 
     /// Handles an input. One that comes from within another's actions is handled after it.
@@ -186,7 +159,7 @@ final class Shard {
     private func handle(_ input: Input) {
         let now = clock.now
         if input.isProgress { meter.progressAt = now.steady }
-        if let traces, case .replies(let arrivals) = input { traces.arrived(arrivals, at: now.wall) }
+        if let traces, case .replies(let settled) = input { traces.settled(settled, at: now.wall) }
         engine.handle(input, at: now, into: &actions)
         carryOutActions()
     }
@@ -226,7 +199,7 @@ final class Shard {
         clockOffset = offset
         if let date = pool?.hubDate, date != hubDate { hear(hub: date) }
         // Orders do not lapse before the hub has told the time, and a recalled event makes no request that would bring it.
-        if id.index == 0, hubDate == nil, timeAskedAt + Self.timeQuestionPause < now.steady { askHubForTime() }
+        if id.index == 0, hubDate == nil, timeQuestion.isDue(at: now.steady) { askHubForTime() }
         let status = engine.status(at: now)
         metrics.report(
             meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
@@ -279,7 +252,7 @@ final class Shard {
                 results.append(request)
             case .send(let id, let request):
                 store(&results)
-                requests.append(PoolRequest(id: id.rawValue, request: request))
+                requests.append(PoolRequest(id: id, request: request))
             case let action:
                 store(&results)
                 send(&requests)
@@ -302,7 +275,7 @@ final class Shard {
             note(request)
             traces?.keep(request)
             let letter = request.deadLetterRecord(record, topic: settings.deadLetterTopic)
-            produce(Unproduced(record: letter, delivery: request.delivery, kind: .deadLetter))
+            records.produce(letter, of: request.delivery, as: .deadLetter)
         case .kafka(let command): kafka.carryOut(command, from: id)
         case .recall(let recall):
             onEvent(.recalled(recall))
@@ -310,7 +283,7 @@ final class Shard {
         case .applied(let applied): control.applied(applied, by: id)
         case .hold(let request, let record, let event):
             let original = HeldRecord.hold(record, event, topic: settings.control.topics.held)
-            produce(Unproduced(record: original, delivery: request.delivery, kind: .held))
+            records.produce(original, of: request.delivery, as: .held)
         case .returnHeld(let story, let reason, let part):
             held.take(.bringBack(story: story, reason, part))
         case .confirmOrders(let number): control.confirm(number, for: id)
@@ -325,30 +298,15 @@ final class Shard {
         }
     }
 
-    /// Asks for the hub's time, which any reply contains. The request needs no key and sends no notification.
     private func askHubForTime() {
-        guard timeQuestion == nil else { return }
-        timeAskedAt = clock.now.steady
-        var limits = SenderLimits(connections: 1)
-        limits.connectTimeout = Engine.timeInquiryLasts
-        limits.requestTimeout = Engine.timeInquiryLasts
-        let question = HubQuestions(
-            eventLoop: eventLoop, endpoint: settings.connection.endpoint, limits: limits, tls: tls)
-        timeQuestion = question
-        question.ask("/") { [weak self] result in
+        timeQuestion.ask(at: clock.now.steady) { [weak self] date in
             guard let self else { return }
-            endTimeQuestion()
             if let standstill = standstillSinceLastLook() {
                 take(standstill)
-            } else if case .success(let answer) = result, let date = answer.date {
+            } else if let date {
                 hear(hub: date)
             }
         }
-    }
-
-    private func endTimeQuestion() {
-        timeQuestion?.close()
-        timeQuestion = nil
     }
 
     /// Renews the token once per lifetime; checked at most once a second.
@@ -367,8 +325,8 @@ final class Shard {
         if let traces {
             let now = clock.now.wall
             for request in requests {
-                let id = RequestID(rawValue: request.id)
-                if let request = engine.inFlightRequest(id) { traces.departed(id, request, at: now) }
+                guard let inFlight = engine.inFlightRequest(request.id) else { continue }
+                traces.departed(request.id, inFlight, at: now)
             }
         }
         pool?.send(exchange(&requests, with: []))
@@ -378,41 +336,16 @@ final class Shard {
         guard !requests.isEmpty else { return }
         // Results with a dead letter were noted when the dead letter was written.
         for request in requests where !request.result.outcome.isDeadLettered { note(request) }
-        for request in requests where !produce(request, in: &draft) {
-            unproduced.append(Unproduced(record: ProducedRecord(draft), delivery: request.delivery, kind: .result))
+        for request in requests {
+            records.produce(request, carrying: traces?.carried(request) ?? request.carried)
         }
         requests.removeAll(keepingCapacity: true)
-    }
-
-    /// Writes the result and hands it to the producer.
-    ///
-    /// - Returns: `false` if the producer has no room, or if earlier records wait for room.
-    private func produce(_ request: StoreRequest, in draft: inout RecordDraft) -> Bool {
-        request.resultRecord(
-            in: &draft, topic: settings.engine.resultsTopic, group: settings.kafka.group, owner: owner,
-            carrying: traces?.carried(request) ?? request.carried)
-        return unproduced.isEmpty && kafka.produce(draft, delivery: request.delivery, kind: .result, shard: id)
     }
 
     private func note(_ request: StoreRequest) {
         meter.settled(request)
         onResult?(request.result)
         log.settled(request)
-    }
-
-    private func produce(_ next: consuming Unproduced) {
-        guard unproduced.isEmpty, hand(next) else {
-            unproduced.append(next)
-            return
-        }
-    }
-
-    private func hand(_ next: Unproduced) -> Bool {
-        kafka.produce(next.record, delivery: next.delivery, kind: next.kind, shard: id)
-    }
-
-    private func produceWaiting() {
-        while let next = unproduced.first, hand(next) { unproduced.removeFirst() }
     }
 
     // MARK: Time
@@ -426,9 +359,11 @@ final class Shard {
             guard at < alarm.at else { return }
             alarm.task.cancel()
         }
-        let task = eventLoop.assumeIsolated().scheduleTask(deadline: clock.deadline(of: at)) { [weak self] in
+        let task = eventLoop.assumeIsolated().scheduleTask(
+            deadline: .uptimeNanoseconds(clock.uptimeNanoseconds(of: at))
+        ) { [weak self] in
             self?.alarm = nil
-            self?.produceWaiting()
+            self?.records.produceWaiting()
             self?.take(.alarm)
         }
         alarm = (at, task)
@@ -439,29 +374,8 @@ final class Shard {
         alarm?.task.cancel()
         nextReport?.cancel()
         report()
-        endTimeQuestion()
+        timeQuestion.close()
         pool?.close()
         pool = nil
-    }
-}
-
-extension Reply {
-    /// The engine distinguishes four obstacles, which the simulation can produce too. The pool names a dozen failures,
-    /// which help operators. The two types are therefore separate.
-    fileprivate init(_ result: consuming SendResult) {
-        switch result {
-        case .replied(let reply): self = .replied(reply)
-        case .unknown(let failure): self = .unanswered(detail: failure.description)
-        case .notSent(let failure):
-            let obstacle: Obstacle =
-                switch failure.kind {
-                case .tls: .certificate
-                case .invalidRequest: .invalid
-                case .connectRefused, .dns, .connectTimeout, .connectFailed: .unreachable
-                case .queueFull, .waitedTooLong, .poolClosed, .requestTimeout, .reset, .closedEarly, .malformedReply:
-                    .connectionLost
-                }
-            self = .notSent(obstacle, detail: failure.description)
-        }
     }
 }

@@ -50,9 +50,9 @@ enum Fact {
     case stored(delivery: Int, GroundTruth.StoredResult, isAlive: Bool)
     case acknowledged(ownership: Int?, delivery: Int, StoredRecord.Kind, Address)
     /// A commit of the member's present assignment.
-    case committing(Address, lane: Int, Generation, [PartitionOffset])
+    case committing(Address, lane: LaneID, Generation, [PartitionOffset])
     /// The broker accepted the commit.
-    case committed(Address, lane: Int, [PartitionOffset])
+    case committed(Address, lane: LaneID, [PartitionOffset])
     /// An engine has finished its drain.
     case finished(Address, Leftovers)
     case started(Address)

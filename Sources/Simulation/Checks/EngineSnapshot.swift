@@ -35,13 +35,13 @@ struct EngineSnapshot {
 
 /// The lanes with a reason to wait in an engine's status.
 public struct WaitReasons: Sendable {
-    var lanes: Set<Int>
+    var lanes: Set<LaneID>
     var concernsAll: Bool
 
     init(_ engine: Engine, at moment: Moment) {
         // Waiting events are on topics that exist.
         let waits = engine.waits(at: moment).filter { $0.reason != .missingTopic }
-        lanes = Set(waits.compactMap { $0.lane?.index })
+        lanes = Set(waits.compactMap(\.lane))
         concernsAll = waits.contains { $0.lane == nil }
     }
 
@@ -53,5 +53,5 @@ public struct WaitReasons: Sendable {
     /// A status without reasons.
     public static let none = WaitReasons()
 
-    func explain(_ lane: Int) -> Bool { concernsAll || lanes.contains(lane) }
+    func explain(_ lane: LaneID) -> Bool { concernsAll || lanes.contains(lane) }
 }

@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// The facts of a life, beyond the knowledge of any process. The cluster records them and the checkers read them.
@@ -180,7 +181,7 @@ struct Attempt {
     var sentAt: Instant
     /// True if the hub accepted it, whatever its answer was.
     var isAccepted = false
-    var reply: Reply?
+    var reply: SendResult?
     var repliedAt: Instant?
     /// True if a fault that affects all requests occurred.
     var metHalt = false
@@ -191,7 +192,7 @@ struct Attempt {
     /// True if its answer leaves open whether it was accepted.
     var isUnanswered: Bool {
         guard let reply else { return false }
-        if case .unknown = Judge.verdict(on: reply) { return true }
+        if case .unknownAcceptance = reply.meaning { return true }
         return false
     }
 }

@@ -1,6 +1,7 @@
 import EditorialControl
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// One run of one process. Messages for an earlier run never reach a later one.
@@ -29,22 +30,22 @@ enum Occurrence {
     // Inside a process. These occurrences wait while the process is frozen.
     /// `items` are the news in the input's records.
     case input(Address, Input, items: [Int])
-    case reply(Flight, Reply)
+    case reply(Flight, SendResult)
     case alarm(Address, serial: Int)
     case command(Address, KafkaCommand)
     case close(Address)
     case poll(Address)
-    case readLedger(Address, lane: Int, turn: Int)
-    case locate(Address, lane: Int, [LedgerState.Request])
-    case noticeRebalance(Address, lane: Int, round: Int)
-    case takeAssignment(Address, lane: Int, groupGeneration: Int, partitions: [TopicPartition])
-    case noticeLoss(Address, lane: Int)
-    case expireRelease(Address, lane: Int)
+    case readLedger(Address, lane: LaneID, turn: Int)
+    case locate(Address, lane: LaneID, [LedgerState.Request])
+    case noticeRebalance(Address, lane: LaneID, round: Int)
+    case takeAssignment(Address, lane: LaneID, groupGeneration: Int, partitions: [TopicPartition])
+    case noticeLoss(Address, lane: LaneID)
+    case expireRelease(Address, lane: LaneID)
     case askCounts(Address, isRegular: Bool)
     case takeCounts(Address, [String: Int], readIn: [Generation])
     case lookAtIncarnations(Address)
-    case examine(Address, lane: Int, [ConsumerState.IncarnationCheck])
-    case examineRemovals(Address, lane: Int, [ConsumerState.RemovalCheck])
+    case examine(Address, lane: LaneID, [ConsumerState.IncarnationCheck])
+    case examineRemovals(Address, lane: LaneID, [ConsumerState.RemovalCheck])
     case retryProduce(Address)
     case inspect(Address)
     case askHub(Address)
@@ -62,8 +63,8 @@ enum Occurrence {
     case append(Address, Production)
     case acknowledge(Address)
     case commit(Address, CommitRequest)
-    case completeJoin(lane: Int, round: Int, isForced: Bool)
-    case expireSession(Address, lane: Int)
+    case completeJoin(lane: LaneID, round: Int, isForced: Bool)
+    case expireSession(Address, lane: LaneID)
     case createTopic(String, partitions: Int)
     case growTopic(String, to: Int)
     case writeControl(Address, ControlState.WriteID, ControlRecord, until: Instant)
@@ -74,7 +75,7 @@ enum Occurrence {
     case announceCounts
     /// Records can be fetched again.
     case serveReaders
-    case noticeCounts(lane: Int)
+    case noticeCounts(lane: LaneID)
 
     // Occurrences at the hub.
     case arrive(Flight)
@@ -104,7 +105,7 @@ enum Occurrence {
 }
 
 struct CommitRequest {
-    var lane: Int
+    var lane: LaneID
     var generation: Generation
     /// The generation of the group in which the member was assigned its partitions.
     var groupGeneration: Int

@@ -4,7 +4,7 @@ import NewsModel
 /// One engine's ownership of one incarnation of a partition, from the assignment to its end.
 struct Ownership {
     var address: Address
-    var lane: Int
+    var lane: LaneID
     var generation: Generation
     var partition: TopicPartition
     var beganAt: Instant

@@ -17,7 +17,7 @@ extension SimulatedCluster {
         case .kafka(let command):
             switch command {
             case .commit(let lane, let generation, let offsets):
-                record(.committing(address, lane: lane.index, generation, offsets))
+                record(.committing(address, lane: lane, generation, offsets))
             case .release(let lane, let generation): noteRelease(address, lane, generation)
             case .rewind(let partition, let lane, let generation): noteRewind(partition, address, lane, generation)
             default: break

@@ -27,27 +27,27 @@ extension SimulatedCluster {
                         of: truth.ownerships[number].partition)
                 }
             }
-            processes[index].lanes[lane.index].ledger.restore(
+            processes[index].lanes[lane].ledger.restore(
                 results, for: sources, from: start, shard: ShardID(0), generation: generation)
-            wakeLedger(address, lane: lane.index)
+            wakeLedger(address, lane: lane)
         case .grant(let lane, let records, let bytes):
-            processes[index].lanes[lane.index].consumer.grant(records: records, bytes: bytes, shard: ShardID(0))
+            processes[index].lanes[lane].consumer.grant(records: records, bytes: bytes, shard: ShardID(0))
             wakePoll(index)
         case .hold(let partition, let lane, let generation):
-            processes[index].lanes[lane.index].consumer.hold(partition, generation)
+            processes[index].lanes[lane].consumer.hold(partition, generation)
         case .resume(let partition, let lane, let generation):
-            processes[index].lanes[lane.index].consumer.resume(partition, generation)
+            processes[index].lanes[lane].consumer.resume(partition, generation)
             wakePoll(index)
         case .rewind(let partition, let lane, let generation):
-            guard processes[index].lanes[lane.index].consumer.rewind(partition, generation) else { return }
-            processes[index].lanes[lane.index].positions[partition] = LaneClient.FetchPosition(
+            guard processes[index].lanes[lane].consumer.rewind(partition, generation) else { return }
+            processes[index].lanes[lane].positions[partition] = LaneClient.FetchPosition(
                 offset: 0, incarnation: truth.sources[partition]?.incarnation ?? 0)
             wakePoll(index)
         case .commit(let lane, let generation, let offsets):
             requestCommit(lane, generation, offsets, address)
         case .release(let lane, let generation):
-            if processes[index].lanes[lane.index].consumer.release(generation, shard: ShardID(0)) {
-                unassign(address, lane: lane.index)
+            if processes[index].lanes[lane].consumer.release(generation, shard: ShardID(0)) {
+                unassign(address, lane: lane)
             }
         }
     }
@@ -66,7 +66,7 @@ extension SimulatedCluster {
         let index = address.process
         processes[index].isPolling = false
         var hasMore = false
-        for lane in processes[index].lanes.indices {
+        for lane in processes[index].lanes.laneIDs {
             var consumer = processes[index].lanes[lane].consumer
             let slots = consumer.slots
             guard !slots.isEmpty else { continue }
@@ -146,7 +146,7 @@ extension SimulatedCluster {
     private mutating func requestCommit(
         _ lane: LaneID, _ generation: Generation, _ offsets: [PartitionOffset], _ address: Address
     ) {
-        let client = processes[address.process].lanes[lane.index]
+        let client = processes[address.process].lanes[lane]
         guard client.consumer.mayCommit(generation) else {
             post([.committed(lane, generation, offsets: [], failure: .staleGeneration)], to: address)
             return
@@ -154,7 +154,7 @@ extension SimulatedCluster {
         var notes: [TopicPartition: String] = [:]
         for offset in offsets { notes[offset.partition] = client.consumer.note(for: offset.partition) }
         let request = CommitRequest(
-            lane: lane.index, generation: generation, groupGeneration: client.groupGeneration, offsets: offsets,
+            lane: lane, generation: generation, groupGeneration: client.groupGeneration, offsets: offsets,
             notes: notes)
         agenda.add(.commit(address, request), at: now + random.milliseconds(1...15))
     }
@@ -191,7 +191,7 @@ extension SimulatedCluster {
         }
         guard processes[address.process].run == address.run else { return }
         post(
-            [.committed(LaneID(request.lane), request.generation, offsets: taken, failure: failure)], to: address,
+            [.committed(request.lane, request.generation, offsets: taken, failure: failure)], to: address,
             after: .milliseconds(1))
     }
 

@@ -71,7 +71,7 @@ extension SimulatedCluster {
         switch scenario.faults[index].kind {
         case .pausedLane(let lane) where !isPaused(lane):
             for process in processes.indices where processes[process].engine != nil {
-                agenda.add(.input(address(process), .resume(LaneID(lane)), items: []), at: now)
+                agenda.add(.input(address(process), .resume(lane), items: []), at: now)
             }
         case .releasedLane(let lane, let decision): release(index, lane, decision)
         case .openTransaction:
@@ -95,7 +95,7 @@ extension SimulatedCluster {
         processes[process].frozenUntil = max(processes[process].frozenUntil, now + duration)
         agenda.add(.thaw(process: process), at: processes[process].frozenUntil)
         guard duration > setting.sessionTimeout else { return }
-        for lane in groups.indices {
+        for lane in groups.laneIDs {
             agenda.add(.expireSession(address(process), lane: lane), at: now + setting.sessionTimeout)
         }
     }
@@ -117,26 +117,26 @@ extension SimulatedCluster {
         record(.clockStepped(address(process), by: size, wallBefore: now + processes[process].wallOffset - size))
     }
 
-    private mutating func pause(_ lane: Int) {
+    private mutating func pause(_ lane: LaneID) {
         for process in processes.indices where processes[process].engine != nil {
-            agenda.add(.input(address(process), .pause(LaneID(lane)), items: []), at: now)
+            agenda.add(.input(address(process), .pause(lane), items: []), at: now)
         }
     }
 
-    private mutating func release(_ fault: Int, _ lane: Int, _ decision: FloodRelease) {
+    private mutating func release(_ fault: Int, _ lane: LaneID, _ decision: FloodRelease) {
         for process in processes.indices {
             guard let engine = processes[process].engine else { continue }
             let status = engine.laneStatus(at: processes[process].moment(at: now))
             guard status[lane].flood != nil else { continue }
             strike(fault, decision == .send ? .releasedToSend : .releasedToDeadLetters)
             let ends = truth.sources.filter { setting.lane(of: $0.key.topic) == lane }.mapValues(\.end)
-            agenda.add(.input(address(process), .release(LaneID(lane), decision, upTo: ends), items: []), at: now)
+            agenda.add(.input(address(process), .release(lane, decision, upTo: ends), items: []), at: now)
         }
     }
 
     // MARK: Faults in force
 
-    func isPaused(_ lane: Int) -> Bool {
+    func isPaused(_ lane: LaneID) -> Bool {
         activeFaults.contains { scenario.faults[$0].kind == .pausedLane(lane: lane) }
     }
 
@@ -195,7 +195,7 @@ extension SimulatedCluster {
         case applied
     }
 
-    mutating func commitFailure(lane: Int) -> CommitFailure? {
+    mutating func commitFailure(lane: LaneID) -> CommitFailure? {
         for fault in activeFaults {
             guard case .failingCommits(lane, let isApplied) = scenario.faults[fault].kind else { continue }
             strike(fault, isApplied ? .appliedCommits : .failingCommits)

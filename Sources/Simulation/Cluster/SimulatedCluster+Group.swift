@@ -6,7 +6,7 @@ import PublishEngine
 extension SimulatedCluster {
     // MARK: Members come and go
 
-    mutating func join(_ address: Address, lane: Int) {
+    mutating func join(_ address: Address, lane: LaneID) {
         if setting.isStatic,
             let known = groups[lane].members.firstIndex(where: { $0.address.process == address.process })
         {
@@ -24,7 +24,7 @@ extension SimulatedCluster {
         rebalance(lane)
     }
 
-    mutating func leave(_ address: Address, lane: Int) {
+    mutating func leave(_ address: Address, lane: LaneID) {
         processes[address.process].lanes[lane].hasLeft = true
         if setting.isStatic {
             agenda.add(.expireSession(address, lane: lane), at: now + setting.sessionTimeout)
@@ -34,13 +34,13 @@ extension SimulatedCluster {
         agenda.add(.exit(address), at: now)
     }
 
-    private mutating func remove(_ address: Address, lane: Int) {
+    private mutating func remove(_ address: Address, lane: LaneID) {
         guard let index = groups[lane].index(of: address) else { return }
         groups[lane].members.remove(at: index)
         rebalance(lane)
     }
 
-    mutating func expireSession(_ address: Address, lane: Int) {
+    mutating func expireSession(_ address: Address, lane: LaneID) {
         let process = processes[address.process]
         let isGone =
             process.run != address.run || process.engine == nil || process.lanes[lane].hasLeft
@@ -49,13 +49,13 @@ extension SimulatedCluster {
     }
 
     /// The broker drops a member, which notices it later.
-    mutating func expel(_ address: Address, lane: Int, noticedAfter delay: Duration) {
+    mutating func expel(_ address: Address, lane: LaneID, noticedAfter delay: Duration) {
         guard groups[lane].index(of: address) != nil else { return }
         remove(address, lane: lane)
         agenda.add(.noticeLoss(address, lane: lane), at: now + delay)
     }
 
-    mutating func noticeLoss(_ address: Address, lane: Int) {
+    mutating func noticeLoss(_ address: Address, lane: LaneID) {
         let client = processes[address.process].lanes[lane]
         guard groups[lane].index(of: address) == nil, !client.hasLeft else { return }
         switch client.consumer.phase {
@@ -68,7 +68,7 @@ extension SimulatedCluster {
     // MARK: Rebalances
 
     /// Starts a rebalance: all members must release their partitions and join again.
-    mutating func rebalance(_ lane: Int) {
+    mutating func rebalance(_ lane: LaneID) {
         if !groups[lane].isRebalancing {
             groups[lane].isRebalancing = true
             groups[lane].round += 1
@@ -86,14 +86,14 @@ extension SimulatedCluster {
         completeWhenJoined(lane)
     }
 
-    private mutating func completeWhenJoined(_ lane: Int) {
+    private mutating func completeWhenJoined(_ lane: LaneID) {
         guard groups[lane].isRebalancing, groups[lane].members.allSatisfy(\.hasJoined) else { return }
         agenda.add(
             .completeJoin(lane: lane, round: groups[lane].round, isForced: false),
             at: now + random.milliseconds(1...100))
     }
 
-    mutating func completeJoin(_ lane: Int, round: Int, isForced: Bool) {
+    mutating func completeJoin(_ lane: LaneID, round: Int, isForced: Bool) {
         guard groups[lane].isRebalancing, groups[lane].round == round else { return }
         if isForced {
             for member in groups[lane].members where !member.hasJoined {
@@ -108,7 +108,7 @@ extension SimulatedCluster {
         agenda.add(.noticeCounts(lane: lane), at: now + .seconds(5))
     }
 
-    private mutating func give(_ member: ConsumerGroup.Member, lane: Int) {
+    private mutating func give(_ member: ConsumerGroup.Member, lane: LaneID) {
         agenda.add(
             .takeAssignment(
                 member.address, lane: lane, groupGeneration: member.generation, partitions: member.partitions),
@@ -116,7 +116,7 @@ extension SimulatedCluster {
     }
 
     /// Starts a rebalance if a metadata refresh shows partition counts that differ from the assigned ones.
-    mutating func noticeCounts(_ lane: Int) {
+    mutating func noticeCounts(_ lane: LaneID) {
         let topics = setting.lanes[lane].topics
         let isCurrent = topics.allSatisfy { groups[lane].assignedCounts[$0] == announcedCounts[$0] }
         guard !isCurrent, !groups[lane].members.isEmpty, !groups[lane].isRebalancing else { return }
@@ -126,7 +126,7 @@ extension SimulatedCluster {
     // MARK: Assignment and release
 
     mutating func takeAssignment(
-        _ address: Address, lane: Int, groupGeneration: Int, _ partitions: [TopicPartition]
+        _ address: Address, lane: LaneID, groupGeneration: Int, _ partitions: [TopicPartition]
     ) {
         let index = address.process
         guard processes[index].lanes[lane].groupGeneration < groupGeneration, !processes[index].isClosing else {
@@ -147,7 +147,7 @@ extension SimulatedCluster {
     }
 
     /// Returns the group's committed offset; without one, the beginning.
-    private mutating func position(of partition: TopicPartition, lane: Int) -> LaneClient.FetchPosition {
+    private mutating func position(of partition: TopicPartition, lane: LaneID) -> LaneClient.FetchPosition {
         let commit = truth.committed[lane][partition]
         return LaneClient.FetchPosition(
             offset: commit?.offset ?? 0, incarnation: truth.sources[partition]?.incarnation ?? 0,
@@ -155,7 +155,7 @@ extension SimulatedCluster {
     }
 
     /// A heartbeat's answer reports that the group rebalances.
-    mutating func noticeRebalance(_ address: Address, lane: Int, round: Int) {
+    mutating func noticeRebalance(_ address: Address, lane: LaneID, round: Int) {
         guard let index = groups[lane].index(of: address), groups[lane].round == round,
             !groups[lane].members[index].hasJoined
         else { return }
@@ -170,7 +170,7 @@ extension SimulatedCluster {
         revoke(address, lane: lane, isLost: false)
     }
 
-    mutating func revoke(_ address: Address, lane: Int, isLost: Bool) {
+    mutating func revoke(_ address: Address, lane: LaneID, isLost: Bool) {
         let index = address.process
         var events = ShardEvents(shards: 1)
         let steady = processes[index].moment(at: now).steady
@@ -185,7 +185,7 @@ extension SimulatedCluster {
     }
 
     /// Handles shards that did not release in time.
-    mutating func expireRelease(_ address: Address, lane: Int) {
+    mutating func expireRelease(_ address: Address, lane: LaneID) {
         let steady = processes[address.process].moment(at: now).steady
         guard processes[address.process].lanes[lane].consumer.expired(at: steady) else { return }
         strike(.impatientDriver)
@@ -193,7 +193,7 @@ extension SimulatedCluster {
     }
 
     /// Continues after the partitions were released: joins the next round, or leaves.
-    mutating func unassign(_ address: Address, lane: Int) {
+    mutating func unassign(_ address: Address, lane: LaneID) {
         if processes[address.process].isClosing {
             leave(address, lane: lane)
         } else {
@@ -201,7 +201,7 @@ extension SimulatedCluster {
         }
     }
 
-    private mutating func rejoin(_ address: Address, lane: Int) {
+    private mutating func rejoin(_ address: Address, lane: LaneID) {
         guard let index = groups[lane].index(of: address) else {
             join(address, lane: lane)
             return

@@ -126,7 +126,7 @@ extension SimulatedCluster {
     mutating func noteOwned(_ lane: LaneID, _ address: Address) {
         guard processes[address.process].held != nil else { return }
         let owned = processes[address.process].ownerships.map { truth.ownerships[$0] }
-            .filter { $0.lane == lane.index && $0.end == nil && $0.revokedAt == nil }.map(\.partition)
+            .filter { $0.lane == lane && $0.end == nil && $0.revokedAt == nil }.map(\.partition)
         // The fixed delay keeps the changes in order.
         agenda.add(.tellHeld(address, .owned(lane, ShardID(0), owned)), at: now + .milliseconds(2))
     }

@@ -10,7 +10,7 @@ extension SimulatedCluster {
     private struct Fate {
         var isAccepted = false
         /// `nil` if no reply arrives before the client's timeout.
-        var reply: Reply?
+        var reply: SendResult?
         var isQuick = false
     }
 
@@ -31,18 +31,18 @@ extension SimulatedCluster {
         }
         let deadline = attempt.sentAt + setting.requestTimeout
         var at = now + (fate.isQuick ? random.milliseconds(0...3) : random.milliseconds(1...40) + slowness())
-        var reply = fate.reply ?? .unanswered(detail: "timeout")
+        var reply = fate.reply ?? .unknown(SendFailure(.requestTimeout, "timeout"))
         if fate.reply == nil || at > deadline {
             at = max(deadline, now)
-            reply = .unanswered(detail: "timeout")
+            reply = .unknown(SendFailure(.requestTimeout, "timeout"))
         }
         agenda.add(.reply(flight, reply), at: at)
     }
 
-    mutating func reply(_ reply: Reply, to flight: Flight) {
+    mutating func reply(_ reply: SendResult, to flight: Flight) {
         truth.attempts[flight.attempt].reply = reply
         truth.attempts[flight.attempt].repliedAt = now
-        if case .unanswered = reply { truth.attempts[flight.attempt].metHalt = false }
+        if case .unknown = reply { truth.attempts[flight.attempt].metHalt = false }
         record(.replied(attempt: flight.attempt))
         feed(flight.address.process, .reply(reply, to: flight.request))
         // The shell looks once a second for a new date.
@@ -89,7 +89,7 @@ extension SimulatedCluster {
                 strike(fault, .badMinute)
                 guard isUnreachable else { return Fate(reply: .replied(HubReply(status: 503))) }
                 truth.attempts[flight.attempt].metHalt = true
-                return Fate(reply: .notSent(.unreachable, detail: "refused"), isQuick: true)
+                return Fate(reply: .notSent(SendFailure(.connectRefused, "refused")), isQuick: true)
             case .poison(let lane, let share):
                 guard truth.news(of: delivery).lane == lane, draw.chance(percent: share) else { continue }
                 strike(fault, .poison)
@@ -112,10 +112,10 @@ extension SimulatedCluster {
         let isGood = truth.news[truth.item(of: truth.attempts[flight.attempt].delivery)].kind != .refused
         switch trouble {
         case .replyLost: return Fate(isAccepted: isGood)
-        case .resetBefore: return Fate(reply: .unanswered(detail: "reset"), isQuick: true)
-        case .resetAfter: return Fate(isAccepted: isGood, reply: .unanswered(detail: "reset"))
+        case .resetBefore: return Fate(reply: .unknown(SendFailure(.reset, "reset")), isQuick: true)
+        case .resetAfter: return Fate(isAccepted: isGood, reply: .unknown(SendFailure(.reset, "reset")))
         case .hang: return Fate()
-        case .connectionLost: return Fate(reply: .notSent(.connectionLost, detail: "closed"), isQuick: true)
+        case .connectionLost: return Fate(reply: .notSent(SendFailure(.closedEarly, "closed")), isQuick: true)
         case .throttled(let retryAfter): return answer(429, retryAfter: retryAfter)
         case .quota(let retryAfter): return answer(403, retryAfter: retryAfter)
         case .busy(let retryAfter): return answer(503, retryAfter: retryAfter)
@@ -127,8 +127,8 @@ extension SimulatedCluster {
         case .keyRefused: return answer(401)
         case .rightMissing: return answer(403)
         case .hubMissing: return answer(404)
-        case .unreachable: return Fate(reply: .notSent(.unreachable, detail: "refused"), isQuick: true)
-        case .certificate: return Fate(reply: .notSent(.certificate, detail: "expired"), isQuick: true)
+        case .unreachable: return Fate(reply: .notSent(SendFailure(.connectRefused, "refused")), isQuick: true)
+        case .certificate: return Fate(reply: .notSent(SendFailure(.tls, "expired")), isQuick: true)
         }
     }
 }

@@ -8,7 +8,7 @@ extension SimulatedCluster {
         agenda.add(.lookAtIncarnations(address), at: now + .seconds(2))
         lookAtRemovals(address)
         let includesIdle = (now - Scenario.start).nanoseconds / 2_000_000_000 % 5 == 0
-        for lane in processes[address.process].lanes.indices {
+        for lane in processes[address.process].lanes.laneIDs {
             let checks = processes[address.process].lanes[lane].consumer.incarnationChecks(includingIdle: includesIdle)
             guard !checks.isEmpty else { continue }
             agenda.add(.examine(address, lane: lane, checks), at: now + random.milliseconds(5...800))
@@ -18,7 +18,7 @@ extension SimulatedCluster {
     /// Asks for the first offsets of the partitions in which the consumers have skipped offsets, at most every two seconds.
     mutating func lookAtRemovals(_ address: Address) {
         guard now >= processes[address.process].looksAtRemovalsFrom else { return }
-        for lane in processes[address.process].lanes.indices {
+        for lane in processes[address.process].lanes.laneIDs {
             let checks = processes[address.process].lanes[lane].consumer.removalChecks()
             guard !checks.isEmpty else { continue }
             processes[address.process].looksAtRemovalsFrom = now + .seconds(2)
@@ -26,7 +26,7 @@ extension SimulatedCluster {
         }
     }
 
-    mutating func examine(_ checks: [ConsumerState.RemovalCheck], _ address: Address, lane: Int) {
+    mutating func examine(_ checks: [ConsumerState.RemovalCheck], _ address: Address, lane: LaneID) {
         for check in checks {
             guard let log = truth.sources[check.partition], now >= log.servedFrom,
                 unavailability(of: check.partition) == nil
@@ -37,7 +37,7 @@ extension SimulatedCluster {
         }
     }
 
-    mutating func examine(_ checks: [ConsumerState.IncarnationCheck], _ address: Address, lane: Int) {
+    mutating func examine(_ checks: [ConsumerState.IncarnationCheck], _ address: Address, lane: LaneID) {
         let index = address.process
         var events = ShardEvents(shards: 1)
         for check in checks {
@@ -51,7 +51,7 @@ extension SimulatedCluster {
 
     /// Hides records if the anchor's offset is a gap in the present incarnation, as if compaction had removed the anchor.
     private func hideBehindGap(
-        _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ address: Address, lane: Int
+        _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ address: Address, lane: LaneID
     ) {
         guard case .record(let found) = finding, found.offset > check.anchor.offset, !check.anchor.isBeginning,
             let position = processes[address.process].lanes[lane].positions[check.partition]

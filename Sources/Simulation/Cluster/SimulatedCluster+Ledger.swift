@@ -5,18 +5,18 @@ import PublishEngine
 /// The thread that reads one lane's ledger as `LedgerState` decides.
 extension SimulatedCluster {
     /// Wakes a resting reader after a request.
-    mutating func wakeLedger(_ address: Address, lane: Int) {
+    mutating func wakeLedger(_ address: Address, lane: LaneID) {
         guard !processes[address.process].lanes[lane].isLocating else { return }
         scheduleLedger(address, lane: lane, at: now + random.milliseconds(0...5))
     }
 
-    private mutating func scheduleLedger(_ address: Address, lane: Int, at: Instant) {
+    private mutating func scheduleLedger(_ address: Address, lane: LaneID, at: Instant) {
         processes[address.process].lanes[lane].ledgerTurn += 1
         agenda.add(
             .readLedger(address, lane: lane, turn: processes[address.process].lanes[lane].ledgerTurn), at: at)
     }
 
-    mutating func readLedger(_ address: Address, lane: Int, turn: Int) {
+    mutating func readLedger(_ address: Address, lane: LaneID, turn: Int) {
         let index = address.process
         guard processes[index].lanes[lane].ledgerTurn == turn, !processes[index].isClosing else { return }
         let steady = processes[index].moment(at: now).steady
@@ -45,7 +45,7 @@ extension SimulatedCluster {
     }
 
     /// Handles the broker's answer about the first and last offsets of partitions.
-    mutating func locate(_ requests: [LedgerState.Request], _ address: Address, lane: Int) {
+    mutating func locate(_ requests: [LedgerState.Request], _ address: Address, lane: LaneID) {
         let index = address.process
         processes[index].lanes[lane].isLocating = false
         let steady = processes[index].moment(at: now).steady
@@ -82,7 +82,7 @@ extension SimulatedCluster {
         return KafkaFailure(code: "_TIMED_OUT", isRetriable: true, detail: "\(results) has no leader")
     }
 
-    private mutating func readLedgerOnce(_ address: Address, lane: Int) {
+    private mutating func readLedgerOnce(_ address: Address, lane: LaneID) {
         let index = address.process
         let steady = processes[index].moment(at: now).steady
         var events = ShardEvents(shards: 1)
@@ -104,7 +104,7 @@ extension SimulatedCluster {
         post(events, to: address)
     }
 
-    private mutating func ledgerDelay(_ lane: Int) -> Duration {
+    private mutating func ledgerDelay(_ lane: LaneID) -> Duration {
         guard let fault = activeFaults.first(where: { scenario.faults[$0].kind == .slowLedger(lane: lane) }) else {
             return random.milliseconds(1...60)
         }

@@ -15,16 +15,16 @@ extension SimulatedCluster {
         processes[index].steadyOffset = Instant(nanoseconds: 0) + random.milliseconds(0...100_000_000) - Scenario.start
         processes[index].run = run
         processes[index].mintedAt = now
-        processes[index].lanes = setting.lanes.indices.map { lane in
+        processes[index].lanes = setting.lanes.laneIDs.map { lane in
             LaneClient(
-                consumer: ConsumerState(lane: LaneID(lane), shards: 1, patience: setting.releaseTimeout),
-                ledger: LedgerState(lane: LaneID(lane)))
+                consumer: ConsumerState(lane: lane, shards: 1, patience: setting.releaseTimeout),
+                ledger: LedgerState(lane: lane))
         }
         processes[index].engine = makeEngine(process: index, run: run)
-        for lane in setting.lanes.indices where isPaused(lane) { feed(index, .pause(LaneID(lane))) }
+        for lane in setting.lanes.laneIDs where isPaused(lane) { feed(index, .pause(lane)) }
         let address = Address(process: index, run: run)
         record(.started(address))
-        for lane in setting.lanes.indices { join(address, lane: lane) }
+        for lane in setting.lanes.laneIDs { join(address, lane: lane) }
         openControl(address)
         openHeld(address)
         agenda.add(.askCounts(address, isRegular: true), at: now)
@@ -38,7 +38,7 @@ extension SimulatedCluster {
         writesInTransit[address] = now + random.milliseconds(0...20)
         die(address)
         report.crashes += 1
-        for lane in groups.indices {
+        for lane in groups.laneIDs {
             agenda.add(.expireSession(address, lane: lane), at: now + setting.sessionTimeout)
         }
         agenda.add(.start(process: index), at: now + returnsAfter)
@@ -56,7 +56,7 @@ extension SimulatedCluster {
         guard !processes[address.process].isClosing else { return }
         processes[address.process].isClosing = true
         processes[address.process].closesAt = now + setting.releaseTimeout + .seconds(10)
-        for lane in groups.indices {
+        for lane in groups.laneIDs {
             switch processes[address.process].lanes[lane].consumer.phase {
             case .unassigned: leave(address, lane: lane)
             case .assigned: revoke(address, lane: lane, isLost: false)
@@ -77,7 +77,7 @@ extension SimulatedCluster {
             agenda.add(.exit(address), at: now + .milliseconds(50))
             return
         }
-        for lane in groups.indices where !process.lanes[lane].hasLeft { leave(address, lane: lane) }
+        for lane in groups.laneIDs where !process.lanes[lane].hasLeft { leave(address, lane: lane) }
         die(address)
         agenda.add(.start(process: address.process), at: now + process.returnsAfter)
     }
@@ -89,16 +89,16 @@ extension SimulatedCluster {
         guard case .kafka(let event) = input else { return }
         switch event {
         case .assigned(let lane, let generation, let partitions):
-            let former = processes[address.process].ownerships.filter { truth.ownerships[$0].lane == lane.index }
+            let former = processes[address.process].ownerships.filter { truth.ownerships[$0].lane == lane }
             for ownership in former { end(ownership, as: .replaced) }
             processes[address.process].ownerships.removeAll { former.contains($0) }
-            for partition in partitions { begin(partition, lane.index, generation, address) }
+            for partition in partitions { begin(partition, lane, generation, address) }
             noteOwned(lane, address)
         case .restored(let lane, let generation, let results, let entries, let end):
             noteLedger(entries, end, of: results, in: ownerships(lane, generation, address))
         case .records(let lane, let generation, let partition, let records):
             guard let number = ownership(of: partition, address), records.count == items.count,
-                truth.ownerships[number].lane == lane.index, truth.ownerships[number].generation == generation
+                truth.ownerships[number].lane == lane, truth.ownerships[number].generation == generation
             else { return }
             for (record, item) in zip(records, items) {
                 truth.ownerships[number].taken[record.offset] = item
@@ -164,7 +164,7 @@ extension SimulatedCluster {
     }
 
     private mutating func begin(
-        _ partition: TopicPartition, _ lane: Int, _ generation: Generation, _ address: Address
+        _ partition: TopicPartition, _ lane: LaneID, _ generation: Generation, _ address: Address
     ) {
         truth.ownerships.append(
             Ownership(address: address, lane: lane, generation: generation, partition: partition, beganAt: now))
@@ -192,7 +192,7 @@ extension SimulatedCluster {
         else { return }
         end(number, as: .rewound)
         processes[address.process].ownerships.removeAll { $0 == number }
-        begin(partition, lane.index, generation, address)
+        begin(partition, lane, generation, address)
         truth.ownerships[truth.ownerships.count - 1].hasRewound = true
     }
 
@@ -209,7 +209,7 @@ extension SimulatedCluster {
 
     func ownerships(_ lane: LaneID, _ generation: Generation, _ address: Address) -> [Int] {
         processes[address.process].ownerships.filter {
-            truth.ownerships[$0].lane == lane.index && truth.ownerships[$0].generation == generation
+            truth.ownerships[$0].lane == lane && truth.ownerships[$0].generation == generation
         }
     }
 }

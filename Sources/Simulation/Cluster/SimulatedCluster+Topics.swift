@@ -29,7 +29,7 @@ extension SimulatedCluster {
         strike(fault, .cutBack)
         // The library checks a position against the new leader's log and resets it if it is past the end.
         for process in processes.indices {
-            for lane in processes[process].lanes.indices {
+            for lane in processes[process].lanes.laneIDs {
                 guard let position = processes[process].lanes[lane].positions[partition] else { continue }
                 if position.offset > end { processes[process].lanes[lane].positions[partition]?.isOutOfRange = true }
                 processes[process].lanes[lane].positions[partition]?.reportedEnd = nil
@@ -61,7 +61,7 @@ extension SimulatedCluster {
 
     mutating func announceCounts() {
         announcedCounts = truth.counts
-        for lane in groups.indices {
+        for lane in groups.laneIDs {
             agenda.add(.noticeCounts(lane: lane), at: now + random.milliseconds(100...10_000))
         }
     }
@@ -81,7 +81,7 @@ extension SimulatedCluster {
         record(.removedUnread(items: unread))
     }
 
-    mutating func forgetOffsets(_ fault: Int, lane: Int) {
+    mutating func forgetOffsets(_ fault: Int, lane: LaneID) {
         for partition in truth.committed[lane].keys.sorted() where partition.topic == setting.results {
             strike(fault, .forgottenOffsets)
             truth.committed[lane][partition] = nil
@@ -107,7 +107,7 @@ extension GroundTruth {
             for (_, item) in sources[partition]?.items ?? [] { places[item]?.isGone = true }
             incarnations[partition] = (sources[partition]?.incarnation ?? 0) + 1
             sources[partition] = nil
-            for lane in committed.indices { committed[lane][partition] = nil }
+            for lane in committed.laneIDs { committed[lane][partition] = nil }
         }
         counts[topic] = nil
     }

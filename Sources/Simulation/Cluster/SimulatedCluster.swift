@@ -11,7 +11,7 @@ public import PublishEngine
 /// their surroundings: the broker, the client library, the threads and their delays.
 public struct SimulatedCluster {
     let scenario: Scenario
-    var agenda = Agenda()
+    var agenda = TimerHeap<Occurrence>()
     var truth: GroundTruth
     var processes: [SimulatedProcess]
     var groups: [ConsumerGroup]
@@ -81,7 +81,7 @@ public struct SimulatedCluster {
             agenda.add(.start(process: process), at: Scenario.start + random.milliseconds(0...2_000))
         }
         agenda.add(.calm, at: scenario.calmAt)
-        while violation == nil, let (at, occurrence) = agenda.next() {
+        while violation == nil, let at = agenda.next, let occurrence = agenda.take(at: at) {
             truth.now = max(truth.now, at)
             if let settledAt, at > settledAt + .seconds(30) { break }
             if at > scenario.calmAt + scenario.options.patience { break }

@@ -1,4 +1,5 @@
 public import EditorialControl
+import KafkaModel
 import NewsModel
 import PublishEngine
 
@@ -63,9 +64,9 @@ extension ControlScope {
     }
 
     /// Returns the only lane that it affects; `nil` if it affects more.
-    func lane(in setting: Setting) -> Int? {
+    func lane(in setting: Setting) -> LaneID? {
         guard case .stop(.lane(let name)) = self else { return nil }
-        return setting.lanes.firstIndex { $0.name == name }
+        return setting.lanes.laneIDs.first { setting.lanes[$0].name == name }
     }
 
     var isRecall: Bool { if case .recall = self { true } else { false } }

@@ -1,3 +1,4 @@
+public import KafkaModel
 public import NewsModel
 public import PublishEngine
 
@@ -22,15 +23,15 @@ public struct Fault: Sendable, Hashable {
         /// Answers take this much longer.
         case slowHub(Duration)
         /// The hub rejects `share` percent of a lane's events as invalid.
-        case poison(lane: Int, share: Int)
+        case poison(lane: LaneID, share: Int)
         /// `kill -9`; `lasts` is the time until the restart.
         case crash(process: Int)
         /// An orderly shutdown followed by a start.
         case drain(process: Int)
         /// A rebalance: all members release their partitions, which are assigned again.
-        case rebalance(lane: Int)
+        case rebalance(lane: LaneID)
         /// The broker drops a member, which notices it after `lasts`.
-        case expel(process: Int, lane: Int)
+        case expel(process: Int, lane: LaneID)
         /// Nobody reads the process's log, so that writes to it block.
         case blockedLog(process: Int)
         /// SIGSTOP, and SIGCONT after `lasts`.
@@ -42,13 +43,13 @@ public struct Fault: Sendable, Hashable {
         /// Nothing is appended to the results topic.
         case stalledResults
         /// Commits fail; if `applied`, only their answers do.
-        case failingCommits(lane: Int, applied: Bool)
+        case failingCommits(lane: LaneID, applied: Bool)
         /// Commits of one partition are refused.
         case refusedCommits(TopicPartition)
-        case slowLedger(lane: Int)
-        case pausedLane(lane: Int)
+        case slowLedger(lane: LaneID)
+        case pausedLane(lane: LaneID)
         /// An operator releases the lane when this begins and ends, in all processes where a flood has stopped it.
-        case releasedLane(lane: Int, FloodRelease)
+        case releasedLane(lane: LaneID, FloodRelease)
         /// The topic is deleted, and recreated with this number of partitions after `lasts`.
         case recreated(topic: String, partitions: Int)
         /// The partition loses this number of its newest records; their offsets are used again.
@@ -62,7 +63,7 @@ public struct Fault: Sendable, Hashable {
         /// Retention removes `share` percent of a source topic's records, the oldest first, read or not.
         case sourceRetention(topic: String, share: Int)
         /// The group's offsets for the results topic expire.
-        case forgottenOffsets(lane: Int)
+        case forgottenOffsets(lane: LaneID)
         /// The broker refuses writes to the topic.
         case refusedTopic(String)
         /// The broker accepts records only up to this size on the topic.
@@ -90,7 +91,7 @@ public struct Fault: Sendable, Hashable {
 
 extension Fault.Kind {
     /// Returns the only lane that it affects; `nil` if it affects more.
-    func lane(in setting: Setting) -> Int? {
+    func lane(in setting: Setting) -> LaneID? {
         switch self {
         case .poison(let lane, _), .rebalance(let lane), .expel(_, let lane), .failingCommits(let lane, _),
             .slowLedger(let lane), .pausedLane(let lane), .releasedLane(let lane, _), .forgottenOffsets(let lane):
@@ -109,10 +110,10 @@ extension Fault.Kind {
     }
 
     /// Returns a partition's lane. A results partition belongs to a lane if no other lane is long enough to use it.
-    private func lane(of partition: TopicPartition, in setting: Setting) -> Int? {
+    private func lane(of partition: TopicPartition, in setting: Setting) -> LaneID? {
         if let lane = setting.lane(of: partition.topic) { return lane }
         guard partition.topic == setting.results else { return nil }
-        let users = setting.lanes.indices.filter { lane in
+        let users = setting.lanes.laneIDs.filter { lane in
             setting.lanes[lane].topics.contains { setting.partitions[$0] ?? 0 > Int(partition.partition) }
         }
         return users.count == 1 ? users.first : nil

@@ -1,4 +1,5 @@
 import ByteText
+import KafkaModel
 import NewsModel
 import PublishEngine
 
@@ -62,7 +63,7 @@ struct FaultGenerator {
             }
         }
         if isOneLane {
-            generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
+            generator.faults.removeAll { $0.kind.lane(in: setting) ?? .mostUrgent == .mostUrgent }
         }
         return generator.faults.sorted { $0.at < $1.at }
     }
@@ -81,7 +82,7 @@ struct FaultGenerator {
     }
 
     var process: Int { mutating get { random.number(0...(setting.processes - 1)) } }
-    var lane: Int { mutating get { random.number(0...(setting.lanes.count - 1)) } }
+    var lane: LaneID { mutating get { LaneID(random.number(0...(setting.lanes.count - 1))) } }
     /// A random source topic.
     var topic: String { mutating get { random.pick(setting.lanes[lane].topics, or: "") } }
     /// Returns a random initial partition of a topic.

@@ -1,4 +1,5 @@
 public import EditorialControl
+public import KafkaModel
 public import NewsModel
 
 /// One record of a life and the time at which it is written.
@@ -7,7 +8,7 @@ public struct NewsItem: Sendable {
     public let serial: Int
     /// Time since the start of the life.
     public var at: Duration
-    public var lane: Int
+    public var lane: LaneID
     public var topic: String
     /// The hash of the story. Its remainder by the topic's present length is the record's partition.
     public var keyHash: Int

@@ -1,4 +1,5 @@
 import ByteText
+import KafkaModel
 import NewsModel
 import PublishEngine
 
@@ -41,7 +42,7 @@ struct Newsroom {
         var story = "story-\(random.number(1...stories))"
         // Recalls matter most while deliveries of their story are in flight.
         if kind == .canceled, let recent = written.suffix(4).randomElement(using: &random) { story = recent.story }
-        let lane = random.number(0...(setting.lanes.count - 1))
+        let lane = LaneID(random.number(0...(setting.lanes.count - 1)))
         var event = NewsEvent(id: "event-\(serial)", headline: Marker.text(serial) + " news")
         event.categories = [["World", "Politics", "Business", "Sports"][serial % 4]]
         event.story = story
@@ -91,7 +92,7 @@ struct Newsroom {
     }
 
     private mutating func finished(
-        _ event: NewsEvent, _ kind: NewsItem.Kind, _ serial: Int, at: Duration, lane: Int, topic: String? = nil,
+        _ event: NewsEvent, _ kind: NewsItem.Kind, _ serial: Int, at: Duration, lane: LaneID, topic: String? = nil,
         version: Int?, copy: NewsItem.Copy? = nil
     ) -> NewsItem {
         var value: [UInt8] = []
@@ -108,7 +109,7 @@ struct Newsroom {
             ]
         }
         let feed = random.chance(percent: 25) ? random.pick(Self.feeds, or: "") : nil
-        let run = lane > 0 && random.chance(percent: 40) ? random.pick(Self.runs, or: "") : nil
+        let run = lane > .mostUrgent && random.chance(percent: 40) ? random.pick(Self.runs, or: "") : nil
         if let feed { record.headers.append(RecordHeader(HeaderName.feed, feed)) }
         if let run { record.headers.append(RecordHeader(HeaderName.run, run)) }
         if random.chance(percent: 3) { enlarge(&record) }

@@ -1,4 +1,5 @@
 import ByteText
+import KafkaModel
 public import NewsModel
 import PublishEngine
 
@@ -36,9 +37,11 @@ public struct Scenario: Sendable {
     }
 
     /// The most urgent lane, if all faults affect other lanes only, so that nothing may delay its news.
-    var sparedLane: Int? {
+    var sparedLane: LaneID? {
         guard setting.lanes.count > 1, !faults.isEmpty, setting.quiet == nil else { return nil }
-        guard orders.allSatisfy({ $0.scope.isRecall || $0.scope.lane(in: setting) ?? 0 > 0 }) else { return nil }
-        return faults.allSatisfy { fault in fault.kind.lane(in: setting).map { $0 > 0 } ?? false } ? 0 : nil
+        guard orders.allSatisfy({ $0.scope.isRecall || $0.scope.lane(in: setting) ?? .mostUrgent > .mostUrgent }) else {
+            return nil
+        }
+        return faults.allSatisfy { $0.kind.lane(in: setting) ?? .mostUrgent > .mostUrgent } ? .mostUrgent : nil
     }
 }

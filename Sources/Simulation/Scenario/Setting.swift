@@ -1,5 +1,6 @@
 import ByteText
 public import EditorialControl
+import KafkaModel
 import NewsModel
 public import PublishEngine
 
@@ -40,7 +41,7 @@ public struct Setting: Sendable {
     public var lanes: [LaneSettings] { engine.lanes }
     var results: String { engine.resultsTopic }
 
-    func lane(of topic: String) -> Int? { lanes.firstIndex { $0.topics.contains(topic) } }
+    func lane(of topic: String) -> LaneID? { lanes.laneIDs.first { lanes[$0].topics.contains(topic) } }
 }
 
 extension Setting {
@@ -127,7 +128,7 @@ extension Setting {
         var backfill = LaneSettings(name: "backfill", topics: ["archive"])
         backfill.floorPercent = random.number(0...50)
         var lanes = random.chance(percent: 75) ? [live, backfill] : [live]
-        for lane in lanes.indices {
+        for lane in lanes.laneIDs {
             lanes[lane].onUnknown = random.chance(percent: 75) ? .retry : .giveUp
             lanes[lane].window = .init(records: random.number(1...64), bytes: random.number(500...20_000))
         }

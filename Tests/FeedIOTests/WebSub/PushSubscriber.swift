@@ -1,6 +1,7 @@
 import Feeds
 import Foundation
 import HTTPServing
+import KafkaIO
 import Logging
 import NIOCore
 import NIOPosix
@@ -38,7 +39,7 @@ final class PushSubscriber: Sendable {
         log.logLevel = .critical
         return IngestCore(
             fetcher: fetcher.fetcher, loop: MultiThreadedEventLoopGroup.singleton.next(), log: log,
-            clock: FeedClock { ahead.time.withLock(\.self) })
+            clock: ServiceClock { ahead.time.withLock(\.self) })
     }
 
     /// Runs a test with a hub and a service, and stops both.
@@ -134,7 +135,7 @@ final class PushSubscriber: Sendable {
     // MARK: Results
 
     var now: Instant {
-        FeedClock { [ahead] in ahead.time.withLock(\.self) }.now.wall
+        ServiceClock { [ahead] in ahead.time.withLock(\.self) }.now.wall
     }
 
     var status: FeedStatus {

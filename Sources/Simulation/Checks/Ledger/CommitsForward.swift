@@ -54,7 +54,7 @@ struct CommitsForward: Checker {
     }
 
     private func strange(
-        _ offset: PartitionOffset, _ address: Address, _ lane: Int, _ generation: Generation, _ truth: GroundTruth
+        _ offset: PartitionOffset, _ address: Address, _ lane: LaneID, _ generation: Generation, _ truth: GroundTruth
     ) -> String? {
         guard truth.scenario.setting.lane(of: offset.partition.topic) != nil else { return nil }
         let isOwner = truth.ownerships.reversed().contains {

@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// G3: nothing is sent twice, with two exceptions. One is a delivery in flight without a stored result when its owner crashed or
@@ -21,14 +22,14 @@ struct Repeats: Checker {
         for earlier in truth.attemptsOf[attempt.delivery] where earlier != number {
             guard truth.attempts[earlier].ownership == attempt.ownership else { continue }
             guard let reply = truth.attempts[earlier].reply else { return "\(name) is under way twice at once" }
-            switch Judge.verdict(on: reply) {
+            switch reply.meaning {
             case .accepted: return "\(name) was sent again after it was accepted"
-            case .rejected: return "\(name) was sent again after it was rejected"
-            case .unknown:
+            case .refusedEvent, .invalid: return "\(name) was sent again after it was rejected"
+            case .unknownAcceptance:
                 if truth.scenario.setting.lanes[truth.ownerships[attempt.ownership].lane].onUnknown == .giveUp {
                     return "\(name) was sent again although its lane gives up"
                 }
-            case .notAccepted, .unreachable, .tokenRefused, .halt: break
+            case .busy, .connectionLost, .unreachable, .tokenRefused, .forbidden, .missingHub, .certificate: break
             }
         }
         return nil

@@ -19,7 +19,7 @@ struct Liveness: Checker {
         }
         for (partition, log) in truth.sources.sorted(by: { $0.key < $1.key })
         where !truth.isCommitted(partition, to: log) {
-            let lane = truth.scenario.setting.lane(of: partition.topic) ?? 0
+            let lane = truth.scenario.setting.lane(of: partition.topic) ?? .mostUrgent
             let committed = truth.committed[lane][partition]?.offset
             return
                 "\(partition) ends at \(log.end) and stays committed at \(committed.map(String.init) ?? "nothing")"

@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// A delivery that was certainly not accepted is retried until its deadline. Without a deadline or a configured limit, it is
@@ -30,7 +31,7 @@ struct Persistence: Checker {
         }
         if lane.onUnknown == .giveUp { return nil }
         // The hub rejects it after an attempt that may have been accepted. Another attempt would change nothing.
-        if let reply = attempts.last?.reply, case .rejected = Judge.verdict(on: reply) { return nil }
+        if attempts.last?.reply?.meaning == .refusedEvent { return nil }
         guard unanswered.count >= settings.unknownAttempts else {
             return "\(name) is unknown after \(unanswered.count) unanswered attempts of \(settings.unknownAttempts)"
         }

@@ -1,0 +1,29 @@
+import NewsModel
+
+/// Recall requests for events that an engine has already written but that were not read from the held topic yet.
+struct RecallRequests: Sendable {
+    private var requests: [UInt64: Request] = [:]
+
+    private struct Request: Sendable {
+        var until: Instant
+        var part: HeldPart
+    }
+
+    /// Time that a request waits for its event before it is dropped.
+    static let lasts = Duration.seconds(60)
+    private static let most = 10_000
+
+    mutating func add(_ story: UInt64, _ part: HeldPart, at now: Instant) {
+        if requests.count >= Self.most { requests = requests.filter { $0.value.until > now } }
+        if requests.count < Self.most { requests[story] = Request(until: now + Self.lasts, part: part) }
+    }
+
+    /// Removes the request for a story's event.
+    ///
+    /// - Returns: `true` if the event is requested back.
+    mutating func take(_ story: UInt64, _ version: VersionRank, at now: Instant) -> Bool {
+        guard let request = requests[story], request.part.contains(version) else { return false }
+        requests[story] = nil
+        return request.until > now
+    }
+}

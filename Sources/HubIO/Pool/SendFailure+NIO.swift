@@ -1,0 +1,64 @@
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+package import NotificationHub
+internal import ServerIdentity
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension SendFailure {
+    /// The reason why a connection could not be opened.
+    package init(connecting error: any Error) {
+        switch error {
+        case let failure as SendFailure: self = failure
+        case let error as NIOConnectionError: self.init(error)
+        case ChannelError.connectTimeout: self.init(.connectTimeout, "no connection in time")
+        case let error as IOError: self.init(error, otherwise: .connectFailed)
+        case NIOSSLError.handshakeFailed(let reason):
+            if case .sslError(let stack) = reason, stack.contains(.eofDuringHandshake) {
+                self.init(.closedEarly, "the connection was closed during the TLS handshake")
+            } else {
+                self.init(.tls, "TLS handshake failed: \(reason)")
+            }
+        case NIOSSLError.uncleanShutdown, ChannelError.eof, ChannelError.ioOnClosedChannel:
+            self.init(.closedEarly, "the connection was closed during the TLS handshake")
+        case is WrongCertificate, is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            self.init(.tls, "\(error)")
+        default: self.init(.connectFailed, "\(error)")
+        }
+    }
+
+    /// The reason why a connection ended with a request in flight.
+    package init(replying error: any Error) {
+        switch error {
+        case let error as IOError: self.init(error, otherwise: .reset)
+        case NIOSSLError.uncleanShutdown: self.init(.closedEarly, "the connection was cut without a TLS close")
+        default: self.init(.reset, "\(error)")
+        }
+    }
+
+    private init(_ error: NIOConnectionError) {
+        if let last = error.connectionErrors.last {
+            self.init(connecting: last.error)
+        } else if let problem = error.dnsAError ?? error.dnsAAAAError {
+            self.init(.dns, "\(error.host) has no address: \(problem)")
+        } else {
+            self.init(.dns, "\(error.host) has no address")
+        }
+    }
+
+    private init(_ error: IOError, otherwise kind: Kind) {
+        switch error.errnoCode {
+        case ECONNREFUSED: self.init(.connectRefused, "the connection was refused")
+        case ETIMEDOUT: self.init(kind == .reset ? .reset : .connectTimeout, "the connection timed out")
+        case ECONNRESET, EPIPE: self.init(.reset, "the connection was reset")
+        default: self.init(kind, error.description)
+        }
+    }
+}

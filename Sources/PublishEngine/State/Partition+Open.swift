@@ -1,0 +1,27 @@
+/// The records and deliveries that are not done.
+extension Partition {
+    /// The stories in which deliveries keep their places.
+    var openStories: [StoryID] {
+        entries.indices.flatMap { index in
+            (0..<platformCount).filter { self[index, $0].isOpen }.map { self[index, $0].story }
+        }
+    }
+
+    /// The size of the records.
+    var openBytes: Int { entries.reduce(0) { $0 + ($1.open > 0 ? $1.byteCount : 0) } }
+
+    /// Counts the deliveries without an outcome that wait and that are in flight.
+    ///
+    /// - Parameter isCounted: true for the records that count. The content of a record that was not examined is `nil`.
+    func unsettled(where isCounted: (ExaminedRecord?) -> Bool) -> (waiting: Int, inFlight: Int) {
+        var (waiting, inFlight) = (0, 0)
+        for index in entries.indices where isCounted(content(at: index)) {
+            for platform in 0..<platformCount {
+                let delivery = self[index, platform]
+                if delivery.isQueued || delivery.phase == .unexamined { waiting += 1 }
+                if delivery.phase == .inFlight { inFlight += 1 }
+            }
+        }
+        return (waiting, inFlight)
+    }
+}
