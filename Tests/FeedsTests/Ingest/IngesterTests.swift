@@ -250,6 +250,48 @@ struct IngesterFixture {
         #expect(published.map(\.key) == [])
     }
 
+    /// The id of a story changes. Its process ends before some of its records are on the topic, and both change again.
+    @Test(arguments: 0...4)
+    func `a story keeps its name if its process ends while it stores a new id`(_ stored: Int) {
+        var desk = IngesterFixture()
+        desk.live(as: "first")
+        desk.publish("a")
+        desk.live(as: "second", polls: 2)
+        let before = desk.topic.count
+        desk.document[0].id = "b"
+        desk.live(as: "third")
+        desk.topic.removeLast(max(desk.topic.count - before - stored, 0))
+        desk.document[0].id = "c"
+        desk.document[0].headline = "Edited"
+        desk.live(as: "fourth", polls: 2)
+        #expect(desk.texts == ["wire:a 1 Headline of a", "wire:a 2 Edited"])
+    }
+
+    @Test func `a story keeps its name if a process repeats its record after another one has stored a new id`() {
+        var desk = IngesterFixture()
+        desk.live(as: "first")
+        desk.publish("a")
+        var slow = Ingester(desk.settings)
+        let late = desk.follow(with: &slow)
+        let read = desk.topic.count
+        desk.live(as: "second", polls: 2)
+        desk.topic += late
+        var repeated: [StateRecord] = []
+        for input in desk.inputs(of: Array(desk.topic.dropFirst(read)), from: read) {
+            for action in slow.handle(input, at: desk.moment) {
+                if case .store(_, _, let records) = action { repeated += records }
+            }
+        }
+        #expect(!repeated.isEmpty)
+        for (id, headline) in [("b", "Edited"), ("c", "Edited again")] {
+            desk.document[0].id = id
+            desk.document[0].headline = headline
+            desk.live(as: id, polls: 2)
+            desk.topic += repeated
+        }
+        #expect(desk.texts == ["wire:a 1 Headline of a", "wire:a 2 Edited", "wire:a 3 Edited again"])
+    }
+
     /// Either all records of the first reading were stored, or all except the last ones.
     @Test(arguments: [0, 1, 2])
     func `an entry that appears after an unfinished first reading is news`(missing: Int) {
@@ -337,6 +379,9 @@ struct IngesterFixture {
         desk.now = desk.now + .seconds(3_600)
         desk.live(as: "third", polls: 3)
         #expect(desk.written.count == 4)
+        // Every record names the last one that its writer had read.
+        let entries = desk.topic.filter { $0.key.hasPrefix("entry/") }.compactMap(\.value)
+        #expect(entries.allSatisfy { String(decoding: $0, as: UTF8.self).contains(#""after":"#) })
     }
 
     @Test func `a host's request to wait applies even if nobody needs the answer any more`() {
