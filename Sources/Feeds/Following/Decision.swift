@@ -64,6 +64,8 @@ public struct Following: Sendable, Hashable {
         /// `nil` unless an event of the entry was written or is held back.
         var name: EventName?
         var heldBack = Held.kept
+        /// The entry that this one continues under another id.
+        var former: EntryHash?
     }
 
     /// The effect on the event that is held back for the entry. An event that is written now replaces it.

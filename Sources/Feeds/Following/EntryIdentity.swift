@@ -26,6 +26,8 @@ struct EntryIdentity {
         var link: UInt64
         /// 0 without a headline.
         var title: UInt64
+        /// The entry that this one continues under another id.
+        var former: EntryHash?
         /// The name of the entry that this one continues. Without it, the key names the entry's events.
         var continues: EventName?
     }

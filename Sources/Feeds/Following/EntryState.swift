@@ -53,6 +53,13 @@ public struct EntryState: Sendable, Hashable {
         versionsAhead = UInt8(clamping: ours.subtractingReportingOverflow(own).partialValue)
     }
 
+    /// Records that another entry continues this one, or has replaced it.
+    mutating func leave(at minute: UInt32) {
+        standing = .moved
+        lastSeen = minute
+        versionsThisHour = 0
+    }
+
     /// `nil` unless the entry has both.
     var linkAndTitle: LinkAndTitle? {
         link == 0 || title == 0 ? nil : LinkAndTitle(link: link, title: title)
@@ -85,7 +92,7 @@ public struct EntryState: Sendable, Hashable {
         case unreadable
         /// An alert of the entry is held back by `maxPerHour`.
         case waiting
-        /// The entry came back under another id, and another entry continues it.
+        /// Another entry has the story, because the publisher changed its id.
         case moved
         /// An event of the entry was written.
         case sent

@@ -77,7 +77,7 @@ extension Follower {
     /// Drops waiting alerts whose entries have left the feed, because readers would not find these there any more.
     mutating func dropLeftAlerts(_ present: Set<EntryHash>) {
         var dropped = 0
-        let moved = Set(leftBehind.map(\.hash))
+        let moved = Set((result.changes + written.map(\.change)).compactMap(\.former))
         for hash in log.heldBack.keys.sorted() where !present.contains(hash) && !moved.contains(hash) {
             guard var state = known[hash], state.standing == .waiting else { continue }
             state.standing = .known

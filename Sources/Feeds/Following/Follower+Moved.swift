@@ -128,9 +128,15 @@ extension Follower {
     mutating func followMoved(_ keyed: EntryIdentity.Keyed, from former: EntryHash) {
         guard var old = known[former] else { return }
         var keyed = keyed
+        keyed.former = former
         keyed.continues = log.names[former].map { EventName(id: $0.id, origin: $0.origin ?? former) }
         if keyed.continues?.origin == keyed.hash { keyed.continues?.origin = nil }
         if old.standing.isNamed, keyed.continues == nil { old.standing = .known }
+        if let own = known[keyed.hash] {
+            // A version that did not count under this id is skipped, because the next record must have a later one.
+            old.setVersion(
+                NewsEvent.Version(own.version), publishers: keyed.entry.version == nil ? nil : old.publishersVersion)
+        }
         result.rekeyed += 1
         let meaning = EntryMeaning(keyed.entry, rules: rules)
         let held = log.heldBack[former].map(Following.Held.replaced) ?? .dropped
@@ -147,20 +153,17 @@ extension Follower {
                 result.changes.contains { $0.hash == keyed.hash } || written.contains { $0.change.hash == keyed.hash }
             if !isKept {
                 result.changes.append(
-                    Following.Change(hash: keyed.hash, state: old, name: name(of: keyed, old), heldBack: held))
+                    Following.Change(
+                        hash: keyed.hash, state: old, name: name(of: keyed, old), heldBack: held, former: former))
             }
         }
-        leaveBehind(former)
     }
 
-    /// Marks a former entry, so that entries of later documents do not continue it too.
+    /// Marks an entry that another story has replaced, so that later entries do not continue it.
     private mutating func leaveBehind(_ former: EntryHash) {
         guard var left = known[former] else { return }
-        left.standing = .moved
-        left.lastSeen = minute
-        left.versionsThisHour = 0
-        let change = Following.Change(hash: former, state: left, name: log.names[former], heldBack: .dropped)
-        leftBehind.append(change)
+        left.leave(at: minute)
+        result.changes.append(Following.Change(hash: former, state: left, heldBack: .dropped))
     }
 
     /// The name of the entry's events; `nil` if they have no name yet.

@@ -18,8 +18,6 @@ public struct Follower {
     var result: Following
     /// The events of this document, with the indices of their entries.
     var written: [(index: Int, change: Following.Change)] = []
-    /// Records of entries that others continue. Stored last, so that a crash before that does not lose the story.
-    var leftBehind: [Following.Change] = []
     /// Events within the hour, including those of this document.
     var sentThisHour: Int
     /// Number of events that this document adds to those held back.
@@ -141,7 +139,6 @@ public struct Follower {
             )
         }
         orderEvents()
-        result.changes += leftBehind
         if !isPartial { forget(keys.entries) }
         learnGap(keys.entries)
     }
@@ -185,7 +182,8 @@ public struct Follower {
         decide(keyed.index, action, because, id: eventID(keyed))
         guard let state else { return }
         result.changes.append(
-            Following.Change(hash: keyed.hash, state: state, name: name(of: keyed, state), heldBack: held))
+            Following.Change(
+                hash: keyed.hash, state: state, name: name(of: keyed, state), heldBack: held, former: keyed.former))
     }
 
     /// Records the decision to write an event.
@@ -196,7 +194,7 @@ public struct Follower {
         decide(keyed.index, action, because, id: event.id, event: event, lane: lane)
         let change = Following.Change(
             hash: keyed.hash, state: state, event: Following.Written(lane: lane, event: event),
-            name: name(of: keyed, state), heldBack: .dropped)
+            name: name(of: keyed, state), heldBack: .dropped, former: keyed.former)
         written.append((keyed.index, change))
     }
 

@@ -12,10 +12,11 @@ struct EntryLog: Sendable, Hashable {
     private(set) var heldBack: [EntryHash: HeldBack] = [:]
     /// Event names. Trimming prefers entries that continue another entry, then those that changed last.
     private(set) var names: [EntryHash: EventName] = [:]
-    /// Offsets of the first records with recent alerts, whether these are sent or held back, and of the records by which other entries
-    /// continue an entry.
+    /// Offsets of the first records with recent alerts, whether these are sent or held back, of the records by which
+    /// other entries continue an entry, and of those by which it came back.
     private var offsets: [EntryHash: Int64] = [:]
-    /// Entries whose last record does not count. It is overwritten, because compaction would keep only that record.
+    /// Entries whose last record is not their state, because it does not count, or because the record of another entry
+    /// moved them. The owner overwrites it, because compaction keeps only that record.
     private(set) var overwritten: Set<EntryHash> = []
 
     /// Number of names that trimming leaves. An entry without a name cannot be continued under another id.
@@ -38,20 +39,19 @@ struct EntryLog: Sendable, Hashable {
             return true
         }
         let before = table[hash]
-        if before?.standing.isUnwritten ?? true, record.intent != nil, record.state.standing == .sent,
-            record.name?.origin == nil, isTold(record, as: hash)
-        {
-            // Another owner has sent the story under its other id already. The version is that of the intent, so that the
-            // record which replaces it settles the intent even after compaction has removed the other entry's records.
-            var state = before ?? record.state
-            (state.standing, state.version) = (.moved, record.state.version)
-            table[hash] = state
-            overwritten.insert(hash)
-            return false
-        }
-        guard counts(record, after: table[hash], pending: intents[hash]), !isOvertaken(record, of: hash),
-            !revives(record, hash)
+        let isTold = isTold(record, as: hash)
+        guard !isTold, counts(record, after: before, pending: intents[hash]), !isOvertaken(record, of: hash),
+            !isOutdated(record, of: hash)
         else {
+            if isTold || before == nil {
+                // The story is known under another id. The version is that of the record, so that the record which
+                // replaces it settles an intent even after compaction has removed the other entry's records.
+                var state = before ?? record.state
+                state.leave(at: state.lastSeen)
+                state.version = record.state.version
+                table[hash] = state
+                note(hash, at: offset)
+            }
             overwritten.insert(hash)
             return false
         }
@@ -67,16 +67,36 @@ struct EntryLog: Sendable, Hashable {
         keep(record.state.standing == .moved ? nil : record.name, of: hash)
         if record.state.standing.wasSent { settleAlerts(of: record, hash) }
         let isMoved = record.state.standing == .moved
-        if (before?.standing == .moved) != isMoved { offsets[hash] = nil }
-        if isMoved || record.intent != nil || record.state.standing == .waiting { note(hash, at: offset) }
+        let wasMoved = before?.standing == .moved
+        if wasMoved != isMoved { offsets[hash] = nil }
+        if wasMoved || isMoved || record.intent != nil || record.state.standing == .waiting { note(hash, at: offset) }
+        if let former = record.former, former != hash { leave(former, for: record, at: offset) }
         return true
     }
 
-    /// Returns true if another entry continues this one, and the writer of the record had not read that yet.
-    private func revives(_ record: EntryRecord, _ hash: EntryHash) -> Bool {
-        guard record.state.standing != .moved, table[hash]?.standing == .moved, let after = record.after,
-            let offset = offsets[hash]
-        else { return false }
+    /// Marks an entry as moved, because the record at `offset` continues it under another id. The feed's owner stores
+    /// this.
+    private mutating func leave(_ former: EntryHash, for record: EntryRecord, at offset: Int64) {
+        guard var state = table[former], state.standing != .moved else { return }
+        state.leave(at: record.state.lastSeen)
+        table[former] = state
+        intents[former] = nil
+        heldBack[former] = nil
+        names[former] = nil
+        offsets[former] = nil
+        note(former, at: offset)
+        overwritten.insert(former)
+    }
+
+    /// Returns true if another entry continues this one, or this one came back, and the writer of the record had not
+    /// read that yet.
+    private func isOutdated(_ record: EntryRecord, of hash: EntryHash) -> Bool {
+        guard let old = table[hash], (old.standing == .moved) != (record.state.standing == .moved) else { return false }
+        return hasChanged(hash, since: record)
+    }
+
+    private func hasChanged(_ hash: EntryHash, since record: EntryRecord) -> Bool {
+        guard let after = record.after, let offset = offsets[hash] else { return false }
         return offset > after
     }
 
@@ -104,22 +124,24 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
-    /// Returns true if the story was sent minutes ago, or is held back, under another id but with the same link. If the headline
-    /// differs too, the writer of the record had not read the other one yet: otherwise it would continue the other entry.
+    /// Returns true for the first alert of a story that was sent minutes ago, or is held back, under another id but
+    /// with the same link. If the headline differs too, the writer of the record had not read the other one yet:
+    /// otherwise it would continue the other entry.
     private func isTold(_ record: EntryRecord, as hash: EntryHash) -> Bool {
+        guard table[hash]?.standing.isUnwritten ?? true, record.intent != nil, record.state.standing == .sent,
+            record.name?.origin == nil
+        else { return false }
         if let story = record.state.linkAndTitle, table.told(near: record.state.firstSeen).contains(story) {
             return true
         }
-        guard let after = record.after, let other = table.only(at: record.state.link, besides: hash),
-            let offset = offsets[other]
-        else { return false }
-        return offset > after
+        return table.only(at: record.state.link, besides: hash).map { hasChanged($0, since: record) } ?? false
     }
 
     /// Returns true if another id of the entry has overtaken the record. A version is written once, under whichever id.
     private func isOvertaken(_ record: EntryRecord, of hash: EntryHash) -> Bool {
-        // A moved entry, and a record with neither an intent nor an origin, cannot repeat an event.
-        if record.state.standing == .moved || (record.intent == nil && record.name?.origin == nil) { return false }
+        // A moved entry, and a record without intent that continues no other entry, cannot repeat an event.
+        if record.state.standing == .moved { return false }
+        if record.intent == nil, record.name?.origin == nil, record.former == nil { return false }
         // A repetition of the record that counts is accepted, because it overwrites a record that does not count.
         if let old = table[hash], old.version == record.state.version,
             record.intent == nil || record.intent?.event == intents[hash]?.event
@@ -128,6 +150,11 @@ struct EntryLog: Sendable, Hashable {
         }
         let origin = record.name?.origin ?? hash
         var relatives = names.filter { $0.value.origin == origin && $0.key != hash }.map(\.key)
+        if let former = record.former, hasChanged(former, since: record),
+            table[former]?.standing != .moved || !relatives.isEmpty
+        {
+            return true
+        }
         if origin != hash { relatives.append(origin) }
         let version = NewsEvent.Version(record.state.version)
         return relatives.contains { relative in
@@ -165,10 +192,11 @@ struct EntryLog: Sendable, Hashable {
     }
 
     /// The record that overwrites one that does not count; `nil` if no record of the entry counts.
-    func record(of hash: EntryHash, writer: String) -> EntryRecord? {
+    func record(of hash: EntryHash, writer: String, after: Int64?) -> EntryRecord? {
         table[hash].map {
             EntryRecord(
-                state: $0, intent: intents[hash], heldBack: heldBack[hash], name: names[hash], writer: writer)
+                state: $0, intent: intents[hash], heldBack: heldBack[hash], name: names[hash], writer: writer,
+                after: after)
         }
     }
 

@@ -121,18 +121,15 @@ extension Ingester {
     /// The records of published entries, of entries to overwrite, and at the very end of the feed itself.
     private func closingRecords(_ life: FeedLife, _ batch: FeedBatch) -> [StateRecord] {
         // An entry is not done if another owner has written an intent for a later version of it.
-        var hashes = batch.published.filter { life.log.intents[$0.hash]?.event == $0.intent.event }.map(\.hash)
-        let done = Set(hashes)
-        hashes += life.log.overwritten.filter { !done.contains($0) }.sorted()
+        let done = batch.published.filter { life.log.intents[$0.hash]?.event == $0.intent.event }.map(\.hash)
+        // Moved entries come first, because compaction may then remove the records of the entries that continue them.
+        let hashes = life.log.overwritten.subtracting(done).sorted() + done
+        let readTo = partitions[life.partition]?.readTo
         var records: [StateRecord] = []
         for hash in hashes {
-            guard var record = life.log.record(of: hash, writer: life.writer) else {
-                // No record of the entry counts. A tombstone prevents compaction from keeping the last one.
-                records.append(StateRecord(key: StateKey.entry(feed: life.name, hash).text, value: nil))
-                continue
-            }
-            if done.contains(hash) { record.intent = nil }
-            records.append(StateRecord(key: StateKey.entry(feed: life.name, hash).text, value: record.bytes))
+            var record = life.log.record(of: hash, writer: life.writer, after: readTo)
+            if done.contains(hash) { record?.intent = nil }
+            records.append(StateRecord(key: StateKey.entry(feed: life.name, hash).text, value: record?.bytes))
         }
         if batch.storesFeed {
             var feed = batch.feed

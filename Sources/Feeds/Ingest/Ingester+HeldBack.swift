@@ -66,7 +66,8 @@ extension Ingester {
     private func entry(_ hash: EntryHash, dropping state: EntryState, _ life: FeedLife) -> FeedBatch.Entry {
         var state = state
         state.standing = .known
-        return FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: life.writer))
+        let readTo = partitions[life.partition]?.readTo
+        return FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: life.writer, after: readTo))
     }
 
     private mutating func entry(
@@ -85,6 +86,8 @@ extension Ingester {
         }
         return FeedBatch.Entry(
             hash: hash,
-            record: EntryRecord(state: state, intent: intent, name: life.log.names[hash], writer: life.writer))
+            record: EntryRecord(
+                state: state, intent: intent, name: life.log.names[hash], writer: life.writer,
+                after: partitions[life.partition]?.readTo))
     }
 }

@@ -353,6 +353,7 @@ extension Ingester {
         guard let state = change.state else { return FeedBatch.Entry(hash: change.hash) }
         var record = EntryRecord(state: state, name: change.name, writer: life.writer)
         record.after = partitions[life.partition]?.readTo
+        record.former = change.former
         switch change.heldBack {
         case .kept: record.heldBack = life.log.heldBack[change.hash]
         case .dropped: break

@@ -23,8 +23,11 @@ struct EntryRecord: Sendable, Hashable {
     var name: EventName?
     /// The process that wrote the record, and the assignment of the partition in which it did.
     var writer: String
-    /// Offset of the last record that the writer had read when it decided; `nil` if the record repeats an earlier one.
+    /// Offset of the last record that the writer had read when it decided.
     var after: Int64?
+    /// The entry that this one continues under another id. The same record marks that entry as moved, so that no crash
+    /// can separate the two changes.
+    var former: EntryHash?
 }
 
 /// The keys of the state topic.

@@ -37,6 +37,7 @@ extension EntryRecord {
             }
             json.field("writer", writer)
             json.field("after", after)
+            json.field("former", former?.description)
             if let intent { json.object("intent") { intent.write(into: &$0) } }
             if let heldBack {
                 json.object("heldBack") { json in
@@ -75,6 +76,7 @@ extension EntryRecord {
         state.versionsThisHour = UInt8(clamping: members.number("versionsThisHour") ?? 0)
         writer = members.text("writer") ?? ""
         after = members.number("after")
+        former = members.text("former").flatMap { EntryHash(hexadecimal: $0) }
         state.sentPrint = members.minute("sent")
         state.returnedAt = members.minute("returnedAt")
         name = members.text("id").map {

@@ -42,7 +42,8 @@ struct FollowedFeed {
         for change in result.changes {
             let before = log.heldBack[change.hash]
             let record = change.state.map { state in
-                var record = EntryRecord(state: state, name: change.name, writer: "test")
+                var record = EntryRecord(
+                    state: state, name: change.name, writer: "test", former: change.former)
                 switch change.heldBack {
                 case .kept: record.heldBack = before
                 case .dropped: break
@@ -424,6 +425,25 @@ extension Following {
         #expect(next.events.map(\.id) == ["wire:storm-nears"])
         #expect(next.events.map(\.version?.text) == ["3"])
         #expect(feed.poll([feed.entry("storm-passed", "Storm passed", link: link)]).actions == [.unchanged])
+    }
+
+    /// A record of the new id did not count, because another process had overtaken it. Its version may be the
+    /// publisher's own.
+    @Test(arguments: [nil, 7]) func `a version that did not count is skipped`(own: Int?) {
+        var feed = FollowedFeed.empty()
+        func storm(_ id: String, _ headline: String, _ version: Int?) -> FeedEntry {
+            var entry = feed.entry(id, headline, link: "https://example.org/storm")
+            entry.version = version.map { NewsEvent.Version(String($0)) }
+            return entry
+        }
+        let (first, next) = (storm("a", "Storm", own.map { $0 - 1 }), storm("b", "Storm hits", own))
+        feed.poll([first])
+        var state = EntryState()
+        (state.version, state.standing) = ("7", .moved)
+        feed.log.fold(EntryHash("b"), EntryRecord(state: state, writer: "other"))
+        let update = feed.poll([next])
+        #expect(update.events.map { "\($0.id) \($0.version?.text ?? "")" } == ["wire:a 8"])
+        #expect(feed.poll([next]).actions == [.unchanged])
     }
 
     @Test func `an id that comes back continues the story, and so does a later change`() {

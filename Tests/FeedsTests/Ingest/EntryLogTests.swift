@@ -7,6 +7,9 @@ extension EntryLog {
     /// Folds a record whose offset plays no part.
     @discardableResult
     mutating func fold(_ hash: EntryHash, _ record: EntryRecord?) -> Bool { fold(hash, record, at: 0) }
+
+    /// The record that overwrites one that does not count. Its writer may have read any record.
+    func record(of hash: EntryHash, writer: String) -> EntryRecord? { record(of: hash, writer: writer, after: nil) }
 }
 
 @Suite struct EntryLogTests {
@@ -190,17 +193,86 @@ extension EntryLog {
         #expect(log.fold(new, try record("2 X", old)))
         #expect(!log.fold(old, try record("2 Y", nil)))
         #expect(log.intents[old] == nil)
-        // A version that is overtaken before its entry is known is deleted.
+        // A third id whose version is overtaken belongs to the same story.
         let third = EntryHash("third")
         #expect(!log.fold(third, try record("2 Z", old)))
-        #expect(log.overwritten.contains(third) && log.record(of: third, writer: "w") == nil)
+        #expect(log.table[third]?.standing == .moved)
         #expect(log.fold(old, try record("3 Y", nil)))
         // A record that overwrites another one settles the entry, because otherwise its owner would write it forever.
-        for hash in [old, new] {
+        for hash in [old, new, third] {
             log.spoiled(hash)
             log.fold(hash, log.record(of: hash, writer: "w"))
             #expect(log.overwritten.isDisjoint(with: [hash]))
         }
+    }
+
+    /// One process continues an entry under a new id. Another process, which had read less, continues it too, and
+    /// overwrites the records that do not count.
+    @Test func `records of a process that had not read the last change of an entry do not end that change`() throws {
+        let (old, new) = (EntryHash("old"), EntryHash("new"))
+        func record(_ text: String, after: Int64, former: EntryHash? = nil) throws -> EntryRecord {
+            var record = try #require(Self.record(text))
+            record.name = EventName(id: "wire:old", origin: former)
+            record.after = after
+            record.former = former
+            return record
+        }
+        var log = EntryLog()
+        log.fold(old, try record("1 X", after: 0), at: 1)
+        log.fold(old, try record("2 X", after: 1), at: 2)
+        let isFirst = log.fold(new, try record("2 Y", after: 1, former: old), at: 3)
+        #expect(!isFirst)
+        #expect(log.overwritten == [new])
+        let outdated = [old, new].map { ($0, log.record(of: $0, writer: "w", after: 3)) }
+        log.fold(new, try record("3 Z", after: 3, former: old), at: 4)
+        #expect(log.table[old]?.standing == .moved)
+        for (hash, record) in outdated {
+            let counts = log.fold(hash, record, at: 5)
+            #expect(!counts)
+        }
+        #expect(log.table[new]?.standing == .sent && log.intents[new] != nil)
+        #expect(log.table[old]?.standing == .moved)
+        #expect(log.overwritten == [old, new])
+    }
+
+    /// A record without an event says that an entry continues `old`. In the meantime, another entry continues it, or it
+    /// was sent.
+    @Test(arguments: [(after: 2, isSent: false), (1, false), (2, true), (1, true)] as [(Int64, Bool)])
+    func `a new id does not count if its writer had not read what became of the former one`(
+        after: Int64, isSent: Bool
+    ) throws {
+        let (old, new, third) = (EntryHash("old"), EntryHash("new"), EntryHash("third"))
+        func continuing(_ text: String, after: Int64) throws -> EntryRecord {
+            var record = try #require(Self.record(text))
+            record.name = isSent ? nil : EventName(id: "wire:old", origin: old)
+            (record.after, record.former) = (after, old)
+            return record
+        }
+        var log = EntryLog()
+        log.fold(old, Self.record(isSent ? "0 known" : "1 done"), at: 1)
+        if isSent {
+            log.fold(old, Self.record("1 X"), at: 2)
+        } else {
+            log.fold(new, try continuing("1 done", after: 1), at: 2)
+        }
+        let counts = log.fold(third, try continuing(isSent ? "0 known" : "1 done", after: after), at: 3)
+        #expect(counts == (after == 2))
+        #expect(log.table[third]?.standing == (!counts ? .moved : isSent ? .known : .sent))
+    }
+
+    /// A retry of the record that continues an entry arrives after that entry was moved, and compaction has removed the
+    /// first try.
+    @Test func `a retry counts if no other entry continues the former one`() throws {
+        let (old, new) = (EntryHash("old"), EntryHash("new"))
+        var log = EntryLog()
+        var moved = try #require(Self.record("1 done"))
+        moved.state.standing = .moved
+        log.fold(old, moved, at: 5)
+        var retry = try #require(Self.record("1 done"))
+        (retry.name, retry.after, retry.former) = (EventName(id: "wire:old", origin: old), 4, old)
+        let counts = log.fold(new, retry, at: 6)
+        #expect(counts)
+        #expect(log.table[new]?.standing == .sent)
     }
 
     @Test func `event names are bounded, and those of continued stories are kept longest`() throws {
@@ -254,6 +326,8 @@ extension EntryLog {
         record.state.returnedAt = 8
         record.intent?.event = Array(#"{"id":"é \" \\ 🗞"}"#.utf8)
         record.name = EventName(id: "wire:é", origin: EntryHash("b"))
+        record.after = .max
+        record.former = EntryHash("c")
         record.heldBack = HeldBack(
             intent: Intent(lane: "live", key: "k", event: Array("{}".utf8), order: 0), version: "8", due: 9,
             staleAt: Minute.never)

@@ -250,6 +250,48 @@ struct IngesterFixture {
         #expect(published.map(\.key) == [])
     }
 
+    /// The id of a story changes. Its process ends before some of its records are on the topic, and both change again.
+    @Test(arguments: 0...4)
+    func `a story keeps its name if its process ends while it stores a new id`(_ stored: Int) {
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.live(as: "second", polls: 2)
+        let before = fixture.topic.count
+        fixture.document[0].id = "b"
+        fixture.live(as: "third")
+        fixture.topic.removeLast(max(fixture.topic.count - before - stored, 0))
+        fixture.document[0].id = "c"
+        fixture.document[0].headline = "Edited"
+        fixture.live(as: "fourth", polls: 2)
+        #expect(fixture.texts == ["wire:a 1 Headline of a", "wire:a 2 Edited"])
+    }
+
+    @Test func `a story keeps its name if a process repeats its record after another one has stored a new id`() {
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.publish("a")
+        var slow = Ingester(fixture.settings)
+        let late = fixture.follow(with: &slow)
+        let read = fixture.topic.count
+        fixture.live(as: "second", polls: 2)
+        fixture.topic += late
+        var repeated: [StateRecord] = []
+        for input in fixture.inputs(of: Array(fixture.topic.dropFirst(read)), from: read) {
+            for action in slow.handle(input, at: fixture.moment) {
+                if case .store(_, _, let records) = action { repeated += records }
+            }
+        }
+        #expect(!repeated.isEmpty)
+        for (id, headline) in [("b", "Edited"), ("c", "Edited again")] {
+            fixture.document[0].id = id
+            fixture.document[0].headline = headline
+            fixture.live(as: id, polls: 2)
+            fixture.topic += repeated
+        }
+        #expect(fixture.texts == ["wire:a 1 Headline of a", "wire:a 2 Edited", "wire:a 3 Edited again"])
+    }
+
     /// Either all records of the first reading were stored, or all except the last ones.
     @Test(arguments: [0, 1, 2])
     func `an entry that appears after an unfinished first reading is news`(missing: Int) {
@@ -337,6 +379,9 @@ struct IngesterFixture {
         fixture.now = fixture.now + .seconds(3_600)
         fixture.live(as: "third", polls: 3)
         #expect(fixture.written.count == 4)
+        // Every record names the last one that its writer had read.
+        let entries = fixture.topic.filter { $0.key.hasPrefix("entry/") }.compactMap(\.value)
+        #expect(entries.allSatisfy { String(decoding: $0, as: UTF8.self).contains(#""after":"#) })
     }
 
     @Test func `a host's request to wait applies even if nobody needs the answer any more`() {
