@@ -62,12 +62,15 @@ let package = Package(
         // Bytes and text: base64, percent-encoding, XML and JSON escapes, dates, ASCII case; and the seeded generator.
         // Its declarations are public: the compiler inlines package ones into other modules only where they are generic.
         .target(name: "ByteText", swiftSettings: strict),
-        .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson"], swiftSettings: strict),
-        .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel"], swiftSettings: strict),
+        .target(name: "NotificationHub", dependencies: ["ByteText", crypto], swiftSettings: strict),
+        .target(
+            name: "NewsModel", dependencies: ["ByteText", "CSimdjson", "NotificationHub"], swiftSettings: strict),
+        .target(
+            name: "KafkaModel", dependencies: ["ByteText", "NewsModel", "NotificationHub"], swiftSettings: strict),
         // What editors order, and the events that wait for their time.
         .target(
-            name: "EditorialControl", dependencies: ["ByteText", "KafkaModel", "NewsModel"], swiftSettings: strict),
-        .target(name: "NotificationHub", dependencies: ["ByteText", crypto], swiftSettings: strict),
+            name: "EditorialControl", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"],
+            swiftSettings: strict),
         .target(
             name: "PublishEngine",
             dependencies: [
@@ -120,7 +123,8 @@ let package = Package(
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing], swiftSettings: strict),
-        .target(name: "HubEmulator", dependencies: ["ByteText", "NotificationHub"], swiftSettings: strict),
+        .target(
+            name: "HubEmulator", dependencies: ["ByteText", "NotificationHub", deque], swiftSettings: strict),
         // What both servers share: starting and stopping, and who is on this machine.
         .target(
             name: "HTTPServing",
@@ -153,7 +157,7 @@ let package = Package(
             name: "StatusServer",
             dependencies: [
                 "ByteText", "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubTelemetry", "KafkaIO",
-                "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
+                "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
                 logging, nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -220,9 +224,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "ByteTextTests", dependencies: ["ByteText"], swiftSettings: strict),
         .testTarget(
-            name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
+            name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "NotificationHub", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
-            name: "KafkaModelTests", dependencies: ["ByteText", "KafkaModel", "NewsModel"], swiftSettings: strict),
+            name: "KafkaModelTests", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"],
+            swiftSettings: strict),
         .testTarget(
             name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"],
             swiftSettings: strict),
@@ -234,7 +240,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EditorialControlTests",
-            dependencies: ["ByteText", "EditorialControl", "KafkaModel", "NewsModel", "TestSupport"],
+            dependencies: [
+                "ByteText", "EditorialControl", "KafkaModel", "NewsModel", "NotificationHub", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HubTelemetryTests",

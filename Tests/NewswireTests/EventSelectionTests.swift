@@ -1,5 +1,6 @@
 import NewsModel
 import NewswireCommands
+import NotificationHub
 import PublishEngine
 import Testing
 

@@ -1,6 +1,7 @@
 import KafkaModel
 import NewsModel
 import NewswireCommands
+import NotificationHub
 import Testing
 
 /// A ledger that an expectation may change.

@@ -1,6 +1,7 @@
 import KafkaModel
 import NewsModel
 import NewswireCommands
+import NotificationHub
 import Testing
 
 /// The figures of runs, and how they are kept for the next command.

@@ -4,6 +4,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireCommands
+import NotificationHub
 import Testing
 
 /// `newswire runs` and `newswire publish --verify`, with records on the topics.

@@ -3,6 +3,7 @@ import HubEmulator
 import HubServer
 import KafkaIO
 import NewsModel
+import NotificationHub
 import PublishEngine
 import PublisherService
 import TestSupport
@@ -56,7 +57,7 @@ struct RealNewsTests {
 
         let second = try newsroom.publisher(settings)
         try await second.run(untilCaughtUp: true)
-        #expect(second.telemetry.outcomes.isEmpty)
+        #expect(second.metrics.outcomes.isEmpty)
         #expect(newsroom.hub.receivedCount == accepted.count)
         await newsroom.close()
     }
@@ -69,7 +70,7 @@ struct RealNewsTests {
 
         let first = try newsroom.publisher(settings)
         let settled = Counter()
-        first.telemetry.onResult { _ in if settled.next() == 1000 { first.drain() } }
+        first.metrics.onResult { _ in if settled.next() == 1000 { first.drain() } }
         try await first.run()
         let before = try newsroom.topics.results().count
         #expect(before >= 1000)
@@ -95,7 +96,7 @@ struct RealNewsTests {
 
         let again = try newsroom.publisher(other)
         try await again.run(untilCaughtUp: true)
-        #expect(again.telemetry.outcomes.isEmpty)
+        #expect(again.metrics.outcomes.isEmpty)
         await newsroom.close()
     }
 
@@ -109,7 +110,7 @@ struct RealNewsTests {
 
         let settled = Counter()
         let (underWay, begun) = AsyncStream<Void>.makeStream()
-        first.telemetry.onResult { _ in if settled.next() == 500 { begun.finish() } }
+        first.metrics.onResult { _ in if settled.next() == 500 { begun.finish() } }
         async let one: Void = first.run(untilCaughtUp: true)
         // The second member joins while the first one is working.
         for await _ in underWay {}

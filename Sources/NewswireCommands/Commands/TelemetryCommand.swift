@@ -133,11 +133,10 @@ extension Settings {
         _ log: Logger, report: @escaping @Sendable () async -> TelemetryReport
     ) async -> RunningServer? {
         guard let listen = telemetry.listen else { return nil }
-        let server = TelemetryStatusServer(
-            StatusServerSettings(host: listen.host, port: listen.port), report: report)
+        let settings = StatusServerSettings(host: listen.host, port: listen.port)
         return await ServedStatus.begin(on: listen, page: "page", setting: "telemetry.listen", log: log) {
             () async throws(ListenFailure) in
-            try await server.start()
+            try await ReportServer.start(settings, telemetry: report)
         }
     }
 }

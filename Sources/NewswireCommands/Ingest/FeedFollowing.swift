@@ -91,12 +91,10 @@ struct FeedFollowing {
     /// - Returns: `nil` if serving is off, or if the port is not available, because feeds are followed anyway.
     private func serveStatus(_ service: IngestService) async -> RunningServer? {
         guard let listen = settings.ingest.listen else { return nil }
-        let server = FeedStatusServer(StatusServerSettings(host: listen.host, port: listen.port)) {
-            await service.report()
-        }
+        let settings = StatusServerSettings(host: listen.host, port: listen.port)
         return await ServedStatus.begin(on: listen, page: "page", setting: "ingest.listen", log: log) {
             () async throws(ListenFailure) in
-            try await server.start()
+            try await ReportServer.start(settings, feeds: { await service.report() })
         }
     }
 

@@ -1,5 +1,6 @@
 package import HubTelemetry
 package import NewsModel
+import NotificationHub
 
 /// Results as rows that are printed one by one, so the widths of their columns are fixed in advance.
 package struct ResultTable: Sendable {

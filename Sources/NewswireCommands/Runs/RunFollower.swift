@@ -4,6 +4,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 package import NewswireSettings
+import NotificationHub
 import PublishEngine
 import PublisherService
 

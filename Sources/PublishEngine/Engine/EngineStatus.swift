@@ -2,6 +2,7 @@ import DequeModule
 import HeapModule
 public import KafkaModel
 public import NewsModel
+public import NotificationHub
 
 /// The state of an engine at one moment, for health and metrics.
 public struct EngineStatus: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// The facts of a life, beyond the knowledge of any process. The cluster records them and the checkers read them.

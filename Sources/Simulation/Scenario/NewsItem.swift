@@ -1,5 +1,6 @@
 public import EditorialControl
 public import NewsModel
+public import NotificationHub
 
 /// One record of a life and the time at which it is written.
 public struct NewsItem: Sendable {

@@ -1,5 +1,6 @@
 import ByteText
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// Creates the news of a life: stories with versions, copies, recalls, invalid events, embargoes and bursts.

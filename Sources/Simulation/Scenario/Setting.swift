@@ -1,6 +1,7 @@
 import ByteText
 public import EditorialControl
 import NewsModel
+import NotificationHub
 public import PublishEngine
 
 /// The setting of a life: number of processes, topics and settings.
