@@ -60,11 +60,12 @@ let package = Package(
         // Its declarations are public, because the compiler inlines package declarations into other modules only where
         // they are generic.
         .target(name: "ByteText"),
-        .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson", heap]),
-        .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel"]),
-        // Editors' orders, and the events that wait for their time on the held topic.
-        .target(name: "EditorialControl", dependencies: ["ByteText", "KafkaModel", "NewsModel"]),
         .target(name: "NotificationHub", dependencies: ["ByteText", crypto]),
+        .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson", "NotificationHub", heap]),
+        .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel", "NotificationHub"]),
+        // Editors' orders, and the events that wait for their time on the held topic.
+        .target(
+            name: "EditorialControl", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"]),
         .target(
             name: "PublishEngine",
             dependencies: [
@@ -108,7 +109,7 @@ let package = Package(
             ]),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing]),
-        .target(name: "HubEmulator", dependencies: ["ByteText", "NotificationHub"]),
+        .target(name: "HubEmulator", dependencies: ["ByteText", "NotificationHub", deque]),
         // Shared by all HTTP servers: start, stop, limits, and the distinction between local and other callers.
         .target(
             name: "HTTPServing",
@@ -142,8 +143,8 @@ let package = Package(
             name: "StatusServer",
             dependencies: [
                 "ByteText", "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubTelemetry", "KafkaIO",
-                "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", httpTypes, hummingbird,
-                logging, nioCore, serviceLifecycle,
+                "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
+                httpTypes, hummingbird, logging, nioCore, serviceLifecycle,
             ], resources: [.embedInCode("Page")]),
         .target(
             name: "NewswireSettings",
@@ -193,8 +194,8 @@ let package = Package(
         .testTarget(
             name: "ArticleTests", dependencies: ["BreakingNews", "HubServer", "NotificationHub", "TestSupport"]),
         .testTarget(name: "ByteTextTests", dependencies: ["ByteText"]),
-        .testTarget(name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"]),
-        .testTarget(name: "KafkaModelTests", dependencies: ["ByteText", "KafkaModel", "NewsModel"]),
+        .testTarget(name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "NotificationHub", "TestSupport"]),
+        .testTarget(name: "KafkaModelTests", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"]),
         .testTarget(name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"]),
         .testTarget(
             name: "PublishEngineTests",
@@ -203,7 +204,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "EditorialControlTests",
-            dependencies: ["ByteText", "EditorialControl", "KafkaModel", "NewsModel", "TestSupport"]),
+            dependencies: [
+                "ByteText", "EditorialControl", "KafkaModel", "NewsModel", "NotificationHub", "TestSupport",
+            ]),
         .testTarget(
             name: "HubTelemetryTests",
             dependencies: [

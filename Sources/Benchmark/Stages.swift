@@ -18,7 +18,9 @@ struct Stages {
         let builder = try PayloadBuilder()
         let record = News.record(0)
         let decoder = NewsDecoder()
-        let request = builder.build(event, routing: routing, platform: .template, lane: LaneID(0), expiresAt: nil)
+        let request = builder.payload(
+            event, routing: routing, platform: .template, lane: LaneID(0), expiresAt: nil
+        ).request
         let target = SendTarget(endpoint: try HubEndpoint(parsing: "http://127.0.0.1:8090/"), hub: try HubName("news"))
         let reply = Array(
             """
@@ -35,7 +37,9 @@ struct Stages {
                 Stage(name: "build \(platform.rawValue)", allocationsMax: most) {
                     for _ in 0..<$0 {
                         keep(
-                            builder.build(event, routing: routing, platform: platform, lane: LaneID(0), expiresAt: nil))
+                            builder.payload(
+                                event, routing: routing, platform: platform, lane: LaneID(0), expiresAt: nil
+                            ).request)
                     }
                 }
             } + [

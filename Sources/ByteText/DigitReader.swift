@@ -64,4 +64,24 @@ public struct DigitReader {
         else { return nil }
         return (isEast ? 1 : -1) * (hours * 60 + minutes)
     }
+
+    /// A date and time in ISO 8601 with a `T` or a space between them, in milliseconds since 1970. Seconds, their
+    /// fraction and the zone may be missing; without a zone it is UTC.
+    /// - Returns: `nil` unless it ends with the bytes, and for the year 0.
+    public mutating func isoTime() -> Int64? {
+        guard let year = number(digits: 4), year > 0, skip("-"), let month = number(digits: 2), skip("-"),
+            let day = number(digits: 2), skip("T") || skip("t") || skip(" "), let hour = number(digits: 2), skip(":"),
+            let minute = number(digits: 2)
+        else { return nil }
+        var (second, nanosecond) = (0, 0)
+        if skip(":") {
+            guard let seconds = number(digits: 2), seconds < 60, let fraction = fraction() else { return nil }
+            (second, nanosecond) = (seconds, fraction)
+        }
+        guard let offset = isAtEnd ? 0 : offset(needsColon: false), abs(offset) < 15 * 60, isAtEnd,
+            let date = CivilDate(year: year, month: month, day: day),
+            let time = CivilTime(date, hour: hour, minute: minute, second: second)
+        else { return nil }
+        return (time.secondsSince1970 - Int64(offset) * 60) * 1000 + Int64(nanosecond) / 1_000_000
+    }
 }

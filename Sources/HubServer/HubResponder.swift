@@ -68,7 +68,9 @@ struct HubResponder: HTTPResponder {
         case .reset: await context.reset()
         case .slow(let bytesPerSecond):
             var response = Self.response(reply)
-            response.body = Self.slowBody(reply.body, bytesPerSecond: bytesPerSecond, context)
+            let piece = max(1, bytesPerSecond / 10)
+            let pause = Int64(1000 * piece / bytesPerSecond)
+            response.body = Self.body(reply.body, pieces: piece) { await context.pause(milliseconds: pause) }
             return response
         }
         return Self.response(reply)
@@ -77,14 +79,12 @@ struct HubResponder: HTTPResponder {
     /// `GET /_emulator/stream?handle=…&handle=…`: deliveries as server-sent events, of the first hub or of the one in
     /// `hub=…`. Returns `nil` for any other request.
     private func watch(_ request: HubHTTPRequest, _ context: ConnectionContext) async -> Response? {
-        guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?") else { return nil }
-        let fields = request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
-        let values = { (name: String) in
-            fields.filter { $0.hasPrefix(name) }.prefix(32).compactMap { $0.dropFirst(name.count).percentDecoded() }
-        }
-        let handles = Set(values("handle=").flatMap(DeviceHandle.spellings))
-        let asked = values("hub=").first
-        guard let name = hub.withHub(named: asked, { $0.settings.name }) else {
+        guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?"),
+            let query = Inspection.query(of: request)
+        else { return nil }
+        let asked = query.fields.filter { $0.name == "handle" }.prefix(32)
+        let handles = Set(asked.map(\.value).flatMap(DeviceHandle.spellings))
+        guard let name = hub.withHub(named: query["hub"], { $0.settings.name }) else {
             return Self.response(Inspection.noSuchHub)
         }
         guard await context.beginStream(),
@@ -127,26 +127,17 @@ struct HubResponder: HTTPResponder {
         return ByteBuffer(bytes: bytes)
     }
 
-    private static func slowBody(_ bytes: [UInt8], bytesPerSecond: Int, _ context: ConnectionContext) -> ResponseBody {
-        ResponseBody(contentLength: bytes.count) { writer in
-            let piece = max(1, bytesPerSecond / 10)
-            let pause = Int64(1000 * piece / bytesPerSecond)
-            for start in stride(from: 0, to: bytes.count, by: piece) {
-                if start > 0 { await context.pause(milliseconds: pause) }
-                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + piece)]))
-            }
-            try await writer.finish(nil)
-        }
-    }
-
-    /// Bytes of an answer that are passed to its connection at a time.
+    /// Bytes of an answer that are passed to its connection at a time, so that the connection buffers only what its
+    /// client reads.
     private static let pieceMax = 64 * 1024
 
-    /// A long body, sent in pieces so that the connection buffers only what its client reads.
-    private static func piecemeal(_ bytes: [UInt8]) -> ResponseBody {
+    private static func body(
+        _ bytes: [UInt8], pieces piece: Int = pieceMax, between pause: @escaping @Sendable () async -> Void = {}
+    ) -> ResponseBody {
         ResponseBody(contentLength: bytes.count) { writer in
-            for start in stride(from: 0, to: bytes.count, by: pieceMax) {
-                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + pieceMax)]))
+            for start in stride(from: 0, to: bytes.count, by: piece) {
+                if start > 0 { await pause() }
+                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + piece)]))
             }
             try await writer.finish(nil)
         }
@@ -161,8 +152,17 @@ struct HubResponder: HTTPResponder {
         }
         let body =
             reply.body.count > pieceMax
-            ? piecemeal(reply.body)
+            ? self.body(reply.body)
             : reply.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body))
         return Response(status: HTTPResponse.Status(code: reply.status), headers: headers, body: body)
+    }
+}
+
+extension ConnectionContext {
+    /// Ends the connection with a reset rather than an orderly close.
+    func reset() async {
+        let abort = linger(l_onoff: 1, l_linger: 0)
+        try? await (connection as? any SocketOptionProvider)?.setSoLinger(abort).get()
+        try? await connection.close().get()
     }
 }

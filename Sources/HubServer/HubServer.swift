@@ -71,7 +71,7 @@ public struct HubServer: Sendable {
     /// - Returns: the hub, once the port is open.
     public func start() async throws(HubServerProblem) -> RunningHub {
         let inspection = Inspection(
-            hub: hub, rule: HubAddress.rule(of: settings, among: hub.settings),
+            hub: hub, rule: HubKeys.rule(of: settings, among: hub.settings),
             allowsRemote: settings.allowsRemoteInspection, dashboard: settings.dashboard, publish: settings.publish)
         do throws(ListenFailure) {
             let server = try await RunningServer.start(

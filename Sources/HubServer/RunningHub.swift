@@ -4,28 +4,40 @@ public import NotificationHub
 
 /// A hub that this process serves.
 public final class RunningHub: Sendable {
-    public let address: HubAddress
+    public let port: Int
+    public let hubName: HubName
+    /// The connection string for back ends, with all rights.
+    public let connectionString: ConnectionString
+    /// The connection string for apps, with the Listen right only; `nil` without such a rule.
+    public let listenConnectionString: ConnectionString?
+    /// The connection string with all rights on all hubs and on creating them; `nil` without a namespace rule.
+    public let namespaceConnectionString: ConnectionString?
     private let hub: ServedHub
     private let server: RunningServer
 
     init(_ settings: HubServerSettings, _ hub: ServedHub, _ server: RunningServer) {
-        address = HubAddress(settings, hub.settings, port: server.port)
+        port = server.port
+        hubName = settings.hubName
+        // A wildcard address is only for listening; clients cannot call it.
+        let host = ["0.0.0.0", "::", ""].contains(settings.host) ? "127.0.0.1" : settings.host
+        let endpoint = HubEndpoint(scheme: settings.security == .none ? .http : .https, host: host, port: port)
+        let string = { (rule: AccessRule) in
+            ConnectionString(endpoint: endpoint, keyName: rule.name, key: rule.primaryKey)
+        }
+        let (rules, chosen) = (hub.settings.rules, HubKeys.rule(of: settings, among: hub.settings))
+        connectionString =
+            chosen.map(string) ?? ConnectionString(endpoint: endpoint, keyName: "", key: AccessKey(""))
+        listenConnectionString = rules.first { $0.rights == .listen }.map(string)
+        namespaceConnectionString = hub.settings.namespaceRules.first.map(string)
         self.hub = hub
         self.server = server
     }
 
-    public var port: Int { address.port }
     /// The signed address of the container for the files of registration jobs. It is valid for a year.
     public var jobsContainerURL: String {
-        let endpoint = address.connectionString.endpoint
+        let endpoint = connectionString.endpoint
         return hub.jobsContainerURL(base: "\(endpoint.scheme.rawValue)://\(endpoint.authority)")
     }
-    /// The connection string for back ends, with all rights.
-    public var connectionString: ConnectionString { address.connectionString }
-    /// The connection string for apps, with the Listen right only.
-    public var listenConnectionString: ConnectionString? { address.listenConnectionString }
-    /// The connection string with all rights on all hubs, for a client that creates and deletes hubs.
-    public var namespaceConnectionString: ConnectionString? { address.namespaceConnectionString }
 
     /// The accepted sends that are still kept, oldest first.
     public var received: [ReceivedMessage] {

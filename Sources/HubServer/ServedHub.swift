@@ -1,7 +1,9 @@
+import Foundation
 import HubEmulator
 import NIOCore
 import NIOPosix
 import NotificationHub
+import ServiceLifecycle
 import Synchronization
 
 /// The hubs and their lock, shared by all connections.
@@ -142,5 +144,39 @@ final class ServedHub: Sendable {
     func close() {
         wake.finish()
         streams.close()
+    }
+}
+
+/// Makes the deliveries of accepted sends a few at a time, so that requests are served in between.
+struct DeliveryLoop: Service {
+    /// Registrations examined in one hold of the hub's lock.
+    private static let batch = 256
+
+    let hub: ServedHub
+
+    func run() async {
+        let beat = MultiThreadedEventLoopGroup.singleton.any()
+            .scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { [streams = hub.streams] _ in
+                streams.beat()
+            }
+        defer { beat.cancel() }
+        await withGracefulShutdownHandler {
+            for await _ in hub.wakes {
+                while hub.deliverSome(Self.batch) { await Task.yield() }
+            }
+        } onGracefulShutdown: {
+            hub.close()
+        }
+    }
+}
+
+/// The hub's time: the wall clock at start plus the time elapsed since, so that it never runs backwards.
+struct ServerClock: Sendable {
+    private let origin = HubTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    private let start = ContinuousClock.now
+
+    var now: HubTime {
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        return origin.advanced(byMilliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -1,15 +1,16 @@
 import HTTPServing
+import NotificationHub
 
 /// Decides which callers may read the status and which may act on the service.
 struct AccessGate: Sendable {
-    private let token: [UInt8]?
+    private let token: String?
     private let isOnLoopback: Bool
 
     /// - Parameters:
     ///   - token: permits its bearer everything; `nil` for no token.
     ///   - isOnLoopback: true if only this machine can reach the port.
     init(token: String?, isOnLoopback: Bool) {
-        self.token = token.map { Array($0.utf8) }
+        self.token = token
         self.isOnLoopback = isOnLoopback
     }
 
@@ -45,15 +46,6 @@ struct AccessGate: Sendable {
         let parts = authorization.split(separator: " ", maxSplits: 1)
         // The scheme is compared without regard to case, RFC 9110 §11.1.
         guard let token, parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
-        return Self.isEqual(Array(parts[1].drop { $0 == " " }.utf8), token)
-    }
-
-    /// Compares in a time that does not depend on where the texts differ.
-    private static func isEqual(_ given: [UInt8], _ wanted: [UInt8]) -> Bool {
-        var difference = given.count ^ wanted.count
-        for (index, byte) in wanted.enumerated() {
-            difference |= Int((index < given.count ? given[index] : ~byte) ^ byte)
-        }
-        return difference == 0
+        return String(parts[1].drop { $0 == " " }).isEqualInConstantTime(to: token)
     }
 }

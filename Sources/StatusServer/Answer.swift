@@ -2,6 +2,7 @@ import ByteText
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import NewsModel
 
 /// The answers that all status servers share.
 enum Answer {
@@ -25,7 +26,11 @@ enum Answer {
         answer(status, "application/json", bytes)
     }
 
-    static func file(_ file: PageFile) -> Response {
+    static func readiness(_ reasons: [ReadinessReason]) -> Response {
+        json(reasons.isEmpty ? .ok : .serviceUnavailable, reasons.readiness)
+    }
+
+    static func file(_ file: (type: String, bytes: [UInt8])) -> Response {
         var response = answer(.ok, file.type, file.bytes)
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "

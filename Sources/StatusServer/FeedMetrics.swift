@@ -11,9 +11,7 @@ enum FeedMetrics {
         times(feeds, &text)
         counts(feeds, &text)
         pushes(feeds, &text)
-        text.family("newswire_ready", .gauge, "1 when feeds can be followed.") {
-            $0.sample(report.notReady.isEmpty ? 1 : 0)
-        }
+        text.family("newswire_ready", .gauge, "1 when feeds can be followed.", report.notReady.isEmpty ? 1 : 0)
         text.program(startedAt: report.startedAt)
         process.write(into: &text)
         return text.bytes
@@ -27,23 +25,16 @@ enum FeedMetrics {
                 }
             }
         }
-        text.family("newswire_feed_problem", .gauge, "1 while somebody should look at the feed.") { text in
-            for feed in feeds { text.sample(feed.isProblem ? 1 : 0, ("feed", feed.name)) }
+        text.gauge("newswire_feed_problem", "1 while somebody should look at the feed.", feeds) { $0.isProblem ? 1 : 0 }
+        text.gauge(
+            "newswire_feed_quiet",
+            "1 while nothing new has come for three times as long as is usual, and for an hour at least.", feeds
+        ) { $0.isQuiet ? 1 : 0 }
+        text.gauge("newswire_feed_held_back", "Events that limits of the feed hold back until later.", feeds) {
+            $0.heldBack ?? 0
         }
-        text.family(
-            "newswire_feed_quiet", .gauge,
-            "1 while nothing new has come for three times as long as is usual, and for an hour at least."
-        ) { text in
-            for feed in feeds { text.sample(feed.isQuiet ? 1 : 0, ("feed", feed.name)) }
-        }
-        text.family("newswire_feed_held_back", .gauge, "Events that limits of the feed hold back until later.") {
-            text in
-            for feed in feeds { text.sample(feed.heldBack ?? 0, ("feed", feed.name)) }
-        }
-        text.family("newswire_feed_usual_gap_seconds", .gauge, "The median time between entries.") { text in
-            for feed in feeds {
-                if let gap = feed.usualGap { text.sample(gap.components.seconds, ("feed", feed.name)) }
-            }
+        text.gauge("newswire_feed_usual_gap_seconds", "The median time between entries.", feeds) {
+            $0.usualGap?.components.seconds
         }
     }
 
@@ -55,13 +46,7 @@ enum FeedMetrics {
             ("newswire_feed_next_poll_timestamp_seconds", "When the next poll is due.", \.nextPollAt),
         ]
         for (name, help, path) in families {
-            text.family(name, .gauge, help) { text in
-                for feed in feeds {
-                    if let instant = feed[keyPath: path] {
-                        text.sample(Double(instant.milliseconds) / 1000, ("feed", feed.name))
-                    }
-                }
-            }
+            text.gauge(name, help, feeds) { feed in feed[keyPath: path].map { Double($0.milliseconds) / 1000 } }
         }
     }
 
@@ -82,13 +67,11 @@ enum FeedMetrics {
             ("newswire_feed_forged_pushes_total", "Deliveries that no hub had signed.", \.forgedPushes),
         ]
         for (name, help, path) in families {
-            text.family(name, .counter, help) { text in
-                for feed in feeds { text.sample(feed.counts?[keyPath: path] ?? 0, ("feed", feed.name)) }
-            }
+            text.family(name, .counter, help, of: feeds, { [("feed", $0.name)] }, { $0.counts?[keyPath: path] ?? 0 })
         }
-        text.family("newswire_feed_bytes_total", .counter, "Bytes of documents, after decompression.") { text in
-            for feed in feeds { text.sample(feed.counts?.bytes ?? 0, ("feed", feed.name)) }
-        }
+        text.family(
+            "newswire_feed_bytes_total", .counter, "Bytes of documents, after decompression.", of: feeds,
+            { [("feed", $0.name)] }, { $0.counts?.bytes ?? 0 })
         text.family(
             "newswire_feed_entries_total", .counter, "Entries read, by what was decided; each document counts its own."
         ) { text in
@@ -109,8 +92,17 @@ enum FeedMetrics {
                 }
             }
         }
-        text.family("newswire_feed_websub_proven", .gauge, "1 while pushes stand in for most polls.") { text in
-            for feed in feeds { text.sample(feed.push.isProven ? 1 : 0, ("feed", feed.name)) }
+        text.gauge("newswire_feed_websub_proven", "1 while pushes stand in for most polls.", feeds) {
+            $0.push.isProven ? 1 : 0
         }
+    }
+}
+
+extension MetricsText {
+    /// Writes a gauge with one sample for each feed that has a value.
+    fileprivate mutating func gauge(
+        _ name: String, _ help: String, _ feeds: [FeedStatus], _ value: (FeedStatus) -> (some MetricValue)?
+    ) {
+        family(name, .gauge, help, of: feeds, { [("feed", $0.name)] }, value)
     }
 }

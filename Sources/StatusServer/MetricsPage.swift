@@ -51,15 +51,11 @@ enum MetricsPage {
         }
         text.family(
             "newswire_categories_left_out_total", .counter,
-            "Categories that deliveries were not sent to, because a hub takes 20 tags in one send."
-        ) { text in
-            for (lane, tally) in zip(status.lanes, status.tally.lanes) {
-                text.sample(tally.leftOut, ("lane", lane.name))
-            }
-        }
-        text.family("newswire_hub_requests_total", .counter, "Requests sent to the hub, retries and probes included.") {
-            $0.sample(status.tally.requests)
-        }
+            "Categories that deliveries were not sent to, because a hub takes 20 tags in one send.",
+            of: zip(status.lanes, status.tally.lanes), { [("lane", $0.0.name)] }, { $0.1.leftOut })
+        text.family(
+            "newswire_hub_requests_total", .counter, "Requests sent to the hub, retries and probes included.",
+            status.tally.requests)
     }
 
     /// Writes a sample for each lane and each key of its counts, in the order of the keys.
@@ -93,15 +89,11 @@ enum MetricsPage {
     }
 
     private static func lanes(_ status: ServiceStatus, _ text: inout MetricsText) {
-        func gauge(_ name: String, _ help: String, _ value: (ServiceStatus.Lane) -> Double?) {
-            text.family(name, .gauge, help) { text in
-                for lane in status.lanes {
-                    if let value = value(lane) { text.sample(value, ("lane", lane.name)) }
-                }
-            }
+        func gauge(_ name: String, _ help: String, _ value: (ServiceStatus.Lane) -> (some MetricValue)?) {
+            text.family(name, .gauge, help, of: status.lanes, { [("lane", $0.name)] }, value)
         }
         gauge("newswire_consumer_lag_events", "Records of our partitions that are not committed yet.") {
-            $0.lag.map(Double.init)
+            $0.lag
         }
         gauge("newswire_consumer_lag_seconds", "Age of the oldest record of our partitions without an outcome.") {
             $0.lagAge.map { Double($0.nanoseconds) / 1e9 }
@@ -109,27 +101,26 @@ enum MetricsPage {
         gauge(
             "newswire_hidden_events",
             "Records of our partitions that cannot be read yet, because a transaction before them is open."
-        ) { $0.hidden.map(Double.init) }
+        ) { $0.hidden }
         gauge("newswire_assigned_partitions", "Partitions of the lane that this process reads.") {
-            Double($0.partitions ?? 0)
+            $0.partitions ?? 0
         }
-        gauge("newswire_window_records", "Buffered records of the lane.") { Double($0.held) }
-        gauge("newswire_window_limit_records", "Records that each event loop may buffer.") { Double($0.window.records) }
-        gauge("newswire_window_bytes", "Bytes of the lane's buffered records.") { Double($0.heldBytes) }
+        gauge("newswire_window_records", "Buffered records of the lane.") { $0.held }
+        gauge("newswire_window_limit_records", "Records that each event loop may buffer.") { $0.window.records }
+        gauge("newswire_window_bytes", "Bytes of the lane's buffered records.") { $0.heldBytes }
         gauge("newswire_window_limit_bytes", "Bytes of records that each event loop may buffer.") {
-            Double($0.window.bytes)
+            $0.window.bytes
         }
-        gauge("newswire_ready_deliveries", "Deliveries that may leave.") { Double($0.ready) }
+        gauge("newswire_ready_deliveries", "Deliveries that may leave.") { $0.ready }
         gauge("newswire_delayed_deliveries", "Deliveries that wait for a time: retries and embargoes.") {
-            Double($0.delayed)
+            $0.delayed
         }
         gauge("newswire_lane_paused", "1 while an operator has paused the lane.") { $0.isPaused ? 1 : 0 }
     }
 
     private static func pace(_ status: ServiceStatus, _ text: inout MetricsText) {
         func gauge(_ name: String, _ help: String, _ value: Int?) {
-            guard let value else { return }
-            text.family(name, .gauge, help) { $0.sample(value) }
+            if let value { text.family(name, .gauge, help, value) }
         }
         gauge(
             "newswire_held_events", "Events that wait for their time on the held topic; absent without one.",
@@ -139,69 +130,54 @@ enum MetricsPage {
             status.held?.ours)
         text.family(
             "newswire_held_events_lost_total", .counter,
-            "Events that vanished from the held topic and whose originals are gone from their lanes too."
-        ) { $0.sample(UInt64(clamping: status.heldLost)) }
+            "Events that vanished from the held topic and whose originals are gone from their lanes too.",
+            UInt64(clamping: status.heldLost))
         gauge("newswire_in_flight_requests", "Requests sent and not answered.", status.inFlight)
         gauge("newswire_concurrency_limit", "Requests that may be in flight now.", status.concurrencyLimit)
         gauge("newswire_hub_connections", "Connections to the hub.", status.openConnections)
         gauge("newswire_rate_tokens", "Requests that could leave at once.", status.tokens)
         gauge("newswire_rate_limit_per_second", "The configured rate of the whole group.", status.rate?.perSecond)
-        text.family("newswire_limited_by", .gauge, "1 for what keeps an event loop from sending more now.") { text in
-            for limiter in Limiter.allCases {
-                text.sample(status.limiters.contains(limiter) ? 1 : 0, ("reason", limiter.rawValue))
-            }
-        }
-        text.family("newswire_limited_seconds_total", .counter, "How long each limit held, summed over event loops.") {
-            text in
-            for (limiter, seconds) in status.limitedFor { text.sample(seconds, ("reason", limiter.rawValue)) }
-        }
+        text.family(
+            "newswire_limited_by", .gauge, "1 for what keeps an event loop from sending more now.",
+            of: Limiter.allCases, { [("reason", $0.rawValue)] }, { status.limiters.contains($0) ? 1 : 0 })
+        text.family(
+            "newswire_limited_seconds_total", .counter, "How long each limit held, summed over event loops.",
+            of: status.limitedFor, { [("reason", $0.0.rawValue)] }, { $0.1 })
     }
 
     private static func waits(_ status: ServiceStatus, _ text: inout MetricsText) {
         text.family(
             "newswire_waiting_seconds", .gauge,
-            "How long something has waited for the reason; absent while nothing does."
-        ) { text in
-            for wait in status.waits {
-                text.sample(
-                    Double(wait.duration.nanoseconds) / 1e9, ("lane", wait.lane ?? ""),
-                    ("reason", wait.reason.rawValue))
-            }
-        }
+            "How long something has waited for the reason; absent while nothing does.", of: status.waits,
+            { [("lane", $0.lane ?? ""), ("reason", $0.reason.rawValue)] }, { Double($0.duration.nanoseconds) / 1e9 })
         text.family(
             "newswire_removed_unread_records_total", .counter,
-            "Records that retention or somebody removed before they were read: an upper bound, as offsets have gaps."
-        ) { text in
-            for lane in status.lanes { text.sample(lane.removedUnread, ("lane", lane.name)) }
-        }
+            "Records that retention or somebody removed before they were read: an upper bound, as offsets have gaps.",
+            of: status.lanes, { [("lane", $0.name)] }, { $0.removedUnread })
         text.family(
             "newswire_partition_restarts_total", .counter,
-            "Partitions whose offsets started again: their topic was made anew, or cut back."
-        ) { $0.sample(Double(status.restarts)) }
+            "Partitions whose offsets started again: their topic was made anew, or cut back.", status.restarts)
         control(status, &text)
     }
 
     /// Metrics of editorial control. They exist from the start, as alerts require.
     private static func control(_ status: ServiceStatus, _ text: inout MetricsText) {
         let control = status.control
-        text.family("newswire_standing_orders", .gauge, "Editors' orders in force: recalls and stops.") {
-            $0.sample(Double(control?.standing.count ?? 0))
-        }
-        text.family("newswire_control_alarms", .gauge, "Reasons why an order might not be obeyed; see /readyz.") {
-            $0.sample(Double(control?.alarms.count ?? 0))
-        }
-        text.family("newswire_control_unreadable_records", .gauge, "Records on the control topic without a meaning.") {
-            $0.sample(Double(control?.counts.unreadable ?? 0))
-        }
+        text.family(
+            "newswire_standing_orders", .gauge, "Editors' orders in force: recalls and stops.",
+            control?.standing.count ?? 0)
+        text.family(
+            "newswire_control_alarms", .gauge, "Reasons why an order might not be obeyed; see /readyz.",
+            control?.alarms.count ?? 0)
+        text.family(
+            "newswire_control_unreadable_records", .gauge, "Records on the control topic without a meaning.",
+            control?.counts.unreadable ?? 0)
         text.family(
             "newswire_unordered_recalls_total", .counter,
-            "Recalls by events that other processes do not obey, as too many stand."
-        ) {
-            $0.sample(control?.counts.unordered ?? 0)
-        }
-        text.family("newswire_unaudited_total", .counter, "Lines that the audit topic did not take.") {
-            $0.sample(Double(control?.counts.unaudited ?? 0))
-        }
+            "Recalls by events that other processes do not obey, as too many stand.", control?.counts.unordered ?? 0)
+        text.family(
+            "newswire_unaudited_total", .counter, "Lines that the audit topic did not take.",
+            control?.counts.unaudited ?? 0)
     }
 
     private static func kafka(_ status: ServiceStatus, _ text: inout MetricsText) {
@@ -233,22 +209,15 @@ enum MetricsPage {
         each("newswire_kafka_request_errors_total", .counter, "Requests that failed or timed out.", \.errors)
         each("newswire_kafka_request_retries_total", .counter, "Requests that were sent again.", \.retries)
         each("newswire_kafka_disconnects_total", .counter, "Connections to brokers that ended.", \.disconnects)
-        text.family("newswire_kafka_queue_records", .gauge, "Records in librdkafka: to be sent, or fetched ahead.") {
-            text in
-            for case (let client, let statistics?) in clients {
-                text.sample(statistics.queuedRecords, ("client", client))
-            }
-        }
-        text.family("newswire_kafka_queue_bytes", .gauge, "Bytes of records in librdkafka.") { text in
-            for case (let client, let statistics?) in clients {
-                text.sample(statistics.queuedBytes, ("client", client))
-            }
-        }
-        text.family("newswire_kafka_rebalances_total", .counter, "Rebalances of the lane's group.") { text in
-            for lane in status.lanes {
-                if let count = lane.consumer?.rebalances { text.sample(count, ("lane", lane.name)) }
-            }
-        }
+        text.family(
+            "newswire_kafka_queue_records", .gauge, "Records in librdkafka: to be sent, or fetched ahead.", of: clients,
+            { [("client", $0.0)] }, { $0.1?.queuedRecords })
+        text.family(
+            "newswire_kafka_queue_bytes", .gauge, "Bytes of records in librdkafka.", of: clients,
+            { [("client", $0.0)] }, { $0.1?.queuedBytes })
+        text.family(
+            "newswire_kafka_rebalances_total", .counter, "Rebalances of the lane's group.", of: status.lanes,
+            { [("lane", $0.name)] }, { $0.consumer?.rebalances })
     }
 
     private static func traces(_ spans: SpanExporter.Counts, _ text: inout MetricsText) {
@@ -259,18 +228,13 @@ enum MetricsPage {
     }
 
     private static func health(_ status: ServiceStatus, _ text: inout MetricsText) {
-        text.family("newswire_halted", .gauge, "1 while sending has stopped for the reason.") { text in
-            for reason in Halt.Reason.allCases {
-                text.sample(status.halts.contains { $0.reason == reason } ? 1 : 0, ("reason", reason.rawValue))
-            }
-        }
-        text.family("newswire_ready", .gauge, "1 when news can be sent.") { $0.sample(status.notReady.isEmpty ? 1 : 0) }
-        text.family("newswire_stuck", .gauge, "1 when nothing moves without a known reason.") {
-            $0.sample(status.stuck == nil ? 0 : 1)
-        }
-        text.family("newswire_kafka_errors_total", .counter, "Errors that Kafka clients told of.") {
-            $0.sample(status.kafkaErrors)
-        }
+        text.family(
+            "newswire_halted", .gauge, "1 while sending has stopped for the reason.", of: Halt.Reason.allCases,
+            { [("reason", $0.rawValue)] }, { reason in status.halts.contains { $0.reason == reason } ? 1 : 0 })
+        text.family("newswire_ready", .gauge, "1 when news can be sent.", status.notReady.isEmpty ? 1 : 0)
+        text.family(
+            "newswire_stuck", .gauge, "1 when nothing moves without a known reason.", status.stuck == nil ? 0 : 1)
+        text.family("newswire_kafka_errors_total", .counter, "Errors that Kafka clients told of.", status.kafkaErrors)
         text.program(startedAt: status.startedAt)
     }
 }

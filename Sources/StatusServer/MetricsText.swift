@@ -7,7 +7,7 @@ import PublisherService
 /// shards would have to update with every event.
 ///
 /// ```swift
-/// text.family("newswire_hub_requests_total", .counter, "Requests sent to the hub.") { $0.sample(42) }
+/// text.family("newswire_hub_requests_total", .counter, "Requests sent to the hub.", 42)
 /// ```
 struct MetricsText {
     private(set) var bytes: [UInt8] = []
@@ -30,17 +30,31 @@ struct MetricsText {
         family("newswire_build_info", .gauge, "Always 1; the labels say what is running.") {
             $0.sample(1, ("version", ServiceVersion.text))
         }
-        family("process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.") {
-            $0.sample(Double(startedAt.milliseconds) / 1000)
+        family(
+            "process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.",
+            Double(startedAt.milliseconds) / 1000)
+    }
+
+    /// Writes a family of one sample without labels.
+    mutating func family(_ name: String, _ kind: Kind, _ help: String, _ value: some MetricValue) {
+        family(name, kind, help) { $0.sample(value) }
+    }
+
+    /// Writes a family with one sample for each item that has a value.
+    /// - Parameter labels: the labels of an item's sample.
+    mutating func family<Item>(
+        _ name: String, _ kind: Kind, _ help: String, of items: some Sequence<Item>, _ labels: (Item) -> [Label],
+        _ value: (Item) -> (some MetricValue)?
+    ) {
+        family(name, kind, help) { text in
+            for item in items {
+                if let value = value(item) { text.line("", labels(item), value.metricText) }
+            }
         }
     }
 
-    mutating func sample(_ value: some BinaryInteger, _ labels: Label...) {
-        line("", labels, "\(value)")
-    }
-
-    mutating func sample(_ value: Double, _ labels: Label...) {
-        line("", labels, Self.text(value))
+    mutating func sample(_ value: some MetricValue, _ labels: Label...) {
+        line("", labels, value.metricText)
     }
 
     /// Writes a histogram. `counts` has one more entry than `bounds` (in seconds), for longer times.
@@ -48,9 +62,9 @@ struct MetricsText {
         var total: UInt64 = 0
         for (bound, count) in zip(bounds + [.infinity], counts) {
             total += count
-            line("_bucket", labels + [("le", Self.text(bound))], "\(total)")
+            line("_bucket", labels + [("le", bound.metricText)], "\(total)")
         }
-        line("_sum", labels, Self.text(sum))
+        line("_sum", labels, sum.metricText)
         line("_count", labels, "\(total)")
     }
 
@@ -64,12 +78,6 @@ struct MetricsText {
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    private static func text(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        return value.description
-    }
-
     private static func escaped(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
         return text.reduce(into: "") { escaped, character in
@@ -80,5 +88,26 @@ struct MetricsText {
             default: escaped.append(character)
             }
         }
+    }
+}
+
+/// A number that a sample can have.
+protocol MetricValue {
+    var metricText: String { get }
+}
+
+extension MetricValue where Self: BinaryInteger {
+    var metricText: String { "\(self)" }
+}
+
+extension Int: MetricValue {}
+extension Int64: MetricValue {}
+extension UInt64: MetricValue {}
+
+extension Double: MetricValue {
+    var metricText: String {
+        if isNaN { return "NaN" }
+        if isInfinite { return self < 0 ? "-Inf" : "+Inf" }
+        return description
     }
 }

@@ -40,17 +40,17 @@ struct ProcessFigures {
     }
 
     func write(into text: inout MetricsText) {
-        text.family("process_cpu_seconds_total", .counter, "User and system time.") { $0.sample(cpuSeconds) }
+        text.family("process_cpu_seconds_total", .counter, "User and system time.", cpuSeconds)
         text.family(
-            "newswire_log_lines_dropped_total", .counter, "Lines of the log that nobody read in time, or that failed."
-        ) { $0.sample(logLinesDropped) }
+            "newswire_log_lines_dropped_total", .counter, "Lines of the log that nobody read in time, or that failed.",
+            logLinesDropped)
         let gauges = [
             ("process_resident_memory_bytes", "Memory in RAM.", residentBytes),
             ("process_open_fds", "Open file descriptors.", openFiles),
             ("process_max_fds", "File descriptors allowed.", maxFiles),
         ]
         for (name, help, value) in gauges {
-            if let value { text.family(name, .gauge, help) { $0.sample(value) } }
+            if let value { text.family(name, .gauge, help, value) }
         }
     }
 }

@@ -6,27 +6,17 @@ import PublisherService
 
 /// The service's status as JSON, for the dashboard and for programs.
 enum StatusJSON {
-    static func health(_ status: ServiceStatus) -> [UInt8] {
+    /// - Parameter stuck: the reason why nothing moves; `nil` for a process that works.
+    static func health(stuck: String? = nil) -> [UInt8] {
         JSONWriter.object { json in
-            json.field("healthy", status.stuck == nil)
+            json.field("healthy", stuck == nil)
             json.array("reasons") { json in
-                if let stuck = status.stuck {
+                if let stuck {
                     ReadinessReason(code: "stuck", detail: stuck, remedy: "restart the process, and report this")
                         .write(into: &json)
                 }
             }
         }
-    }
-
-    static var healthy: [UInt8] {
-        JSONWriter.object { json in
-            json.field("healthy", true)
-            json.array("reasons") { _ in }
-        }
-    }
-
-    static func readiness(_ status: ServiceStatus) -> [UInt8] {
-        status.notReady.readiness
     }
 
     static func problem(_ text: String) -> [UInt8] {

@@ -44,7 +44,7 @@ struct StatusResponder: HTTPResponder {
             return Answer.problem(
                 .forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
         }
-        if let file = PageFile(path: path, of: .publisher) {
+        if let file = PageFiles.publisher[path] {
             guard [.get, .head].contains(request.method) else { return Answer.wrongMethod(allowed: "GET, HEAD") }
             return Answer.file(file)
         }
@@ -77,11 +77,9 @@ struct StatusResponder: HTTPResponder {
     private func show(_ page: Page, _ request: Request, _ context: ConnectionContext) async -> Response {
         switch page {
         case .health:
-            let status = publisher.metrics.status
-            return Answer.json(status.stuck == nil ? .ok : .serviceUnavailable, StatusJSON.health(status))
-        case .readiness:
-            let status = publisher.metrics.status
-            return Answer.json(status.notReady.isEmpty ? .ok : .serviceUnavailable, StatusJSON.readiness(status))
+            let stuck = publisher.metrics.status.stuck
+            return Answer.json(stuck == nil ? .ok : .serviceUnavailable, StatusJSON.health(stuck: stuck))
+        case .readiness: return Answer.readiness(publisher.metrics.status.notReady)
         case .metrics:
             let text = MetricsPage.text(publisher.metrics.status, .now, spans: exporter?.counts)
             return Answer.answer(.ok, MetricsText.contentType, text)

@@ -118,8 +118,7 @@ final class TelemetryCore: @unchecked Sendable {
 
     private func ask(_ id: FollowedSendID, _ notificationID: String) {
         questions.authorization = token.headerValue(at: clock.now.wall.milliseconds / 1000)
-        let path = DetailsPath(endpoint: endpoint, hub: hub, id: notificationID)
-        questions.ask(path.target) { [self] result in
+        questions.ask(HubPath(endpoint: endpoint, hub: hub).details(of: notificationID)) { [self] result in
             switch result {
             case .success(let answer): handle(.answered(id, HubWord(answer.reply, body: answer.body)))
             case .failure(let failure): handle(.answered(id, .failed("\(failure)")))

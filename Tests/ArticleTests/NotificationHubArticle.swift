@@ -25,7 +25,7 @@ func newsRequest(_ connection: ConnectionString, hub: HubName, now: Int64) throw
         HeaderField("ServiceBusNotification-Tags", send.tags),
     ]
     let endpoint = connection.endpoint
-    let address = "\(endpoint.scheme)://\(endpoint.authority)" + SendPath(endpoint: endpoint, hub: hub).target
+    let address = "\(endpoint.scheme)://\(endpoint.authority)" + HubPath(endpoint: endpoint, hub: hub).send
     guard let url = URL(string: address) else { throw URLError(.badURL) }
     return (url, fields, send.body)
 }

@@ -1,6 +1,7 @@
 import Backfill
 import KafkaModel
 import NewsModel
+import NotificationHub
 import Testing
 
 /// A ledger that an expectation may change.

@@ -1,6 +1,7 @@
 import Backfill
 import KafkaModel
 import NewsModel
+import NotificationHub
 import Testing
 
 /// The figures of runs, and how they are kept for the next command.

@@ -65,11 +65,11 @@ func withHub(_ body: (RunningHub) async throws -> Void) async throws {
 
 extension RunningHub {
     /// A send over plain HTTP, as a back end makes it.
-    func send(_ body: String, to tag: String, format: NotificationFormat = .template) async throws -> Int {
+    func send(_ body: String, to tag: String, format: Platform = .template) async throws -> Int {
         var token = AccessToken(connectionString)
         let request = HubRequest(
             method: "POST", endpoint: connectionString.endpoint,
-            target: SendPath(endpoint: connectionString.endpoint, hub: try HubName("BreakingNews")).target,
+            target: HubPath(endpoint: connectionString.endpoint, hub: try HubName("BreakingNews")).send,
             fields: [
                 HeaderField("Authorization", token.headerValue(at: Int64(Date().timeIntervalSince1970))),
                 HeaderField("ServiceBusNotification-Format", format.rawValue),

@@ -37,7 +37,7 @@ struct HubRegistrarTests {
                 #expect(delivery.outcome == .success)
                 let body = String(decoding: delivery.body, as: UTF8.self)
                 #expect(
-                    body.contains(channel.format == .windows ? "Storm &quot;Ada&quot; &amp; &lt;rain&gt;" : text),
+                    body.contains(channel.platform == .windows ? "Storm &quot;Ada&quot; &amp; &lt;rain&gt;" : text),
                     "\(body)")
                 break
             }

@@ -1,6 +1,7 @@
 import EditorialControl
 import KafkaModel
 import NewsModel
+import NotificationHub
 import TestSupport
 import Testing
 

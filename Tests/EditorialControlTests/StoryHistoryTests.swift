@@ -1,5 +1,6 @@
 import EditorialControl
 import NewsModel
+import NotificationHub
 import Testing
 
 private let start = Instant(milliseconds: 1_795_255_200_000)

@@ -2,6 +2,7 @@ import Foundation
 import HubEmulator
 import HubServer
 import NewsModel
+import NotificationHub
 import Testing
 
 struct BoundTests {

@@ -1,4 +1,5 @@
 import HubEmulator
+import NotificationHub
 import Testing
 
 struct HubFaultTests {

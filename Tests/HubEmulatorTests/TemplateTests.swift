@@ -64,14 +64,16 @@ struct TemplateTests {
     @Test(arguments: bodies)
     func `a body is expanded inside its own syntax`(source: String, result: String) throws {
         let headers = [HeaderField("X-WNS-Type", "wns/toast")]
-        let template = try Template(source, name: nil, headers: headers, platform: .windows)
+        let template = try Template(TemplateSource(body: source, headers: headers, platform: .windows))
         #expect(String(decoding: template.expanded(Self.properties).body, as: UTF8.self) == result)
     }
 
     @Test
     func `header values are expanded on one line`() throws {
         let template = try Template(
-            "{}", name: "t", headers: [HeaderField("apns-collapse-id", "$(id)")], expiry: "0", platform: .apple)
+            TemplateSource(
+                body: "{}", name: "t", headers: [HeaderField("apns-collapse-id", "$(id)")], expiry: "0",
+                platform: .apple))
         let properties = TemplateProperties([TemplateProperty(name: "ID", value: "a\r\nEvil: b")])
         #expect(
             template.expanded(properties).headers == [
@@ -86,7 +88,7 @@ struct TemplateTests {
         #expect(properties["a"] == "sent" && properties["lang"] == "en")
     }
 
-    private static let invalid: [(String, [HeaderField], String?, NotificationFormat)] = [
+    private static let invalid: [(String, [HeaderField], String?, Platform)] = [
         ("text", [], nil, .apple), ("[1]", [], nil, .apple), ("{", [], nil, .apple), ("<a>", [], nil, .windows),
         (#"{"a":"{x}"}"#, [], nil, .apple), ("<toast/>", [], nil, .windows),
         ("{}", [HeaderField("X-Other", "1")], nil, .apple), ("{}", [HeaderField("apns-priority", "high")], nil, .apple),
@@ -96,10 +98,10 @@ struct TemplateTests {
 
     @Test(arguments: invalid)
     func `templates that the service refuses are refused`(
-        source: String, headers: [HeaderField], expiry: String?, platform: NotificationFormat
+        source: String, headers: [HeaderField], expiry: String?, platform: Platform
     ) {
         #expect(throws: TemplateProblem.self) {
-            try Template(source, name: nil, headers: headers, expiry: expiry, platform: platform)
+            try Template(TemplateSource(body: source, headers: headers, expiry: expiry, platform: platform))
         }
     }
 }

@@ -55,7 +55,7 @@ struct TestHub {
         var fields = headers
         fields.append("ServiceBusNotification-Format", format)
         if let tags { fields.append("ServiceBusNotification-Tags", tags) }
-        let usual = NotificationFormat(headerValue: format)?.contentType ?? "application/json"
+        let usual = Platform(headerValue: format)?.contentType ?? "application/json"
         fields.append("Content-Type", contentType ?? usual)
         return call("POST", "/messages" + query, headers: fields, body: body)
     }

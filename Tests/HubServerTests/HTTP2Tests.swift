@@ -58,7 +58,7 @@ struct HTTP2Tests {
     }
 
     private static func calls(of hub: RunningHub) throws -> String {
-        let all = try #require(hub.address.namespaceConnectionString)
+        let all = try #require(hub.namespaceConnectionString)
         let token = SharedAccessSignature.token(
             resource: all.endpoint.audience, keyName: all.keyName, key: all.key, expiresAt: 4_000_000_000)
         return WireTable.calls.map { call in

@@ -76,7 +76,7 @@ struct IndependentClientTests {
         _ program: String, _ hub: RunningHub, environment: [String: String] = [:]
     ) async throws -> Int32 {
         try await #require(python).run(
-            program, arguments: [hub.connectionString.revealed, hub.address.hubName.text], environment: environment
+            program, arguments: [hub.connectionString.revealed, hub.hubName.text], environment: environment
         ).status
     }
 }

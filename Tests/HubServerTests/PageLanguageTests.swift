@@ -1,5 +1,6 @@
 import HubEmulator
 import HubServer
+import NotificationHub
 import TestSupport
 import Testing
 

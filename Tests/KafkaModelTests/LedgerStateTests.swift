@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import Testing
 
 private let results = (0..<3).map { TopicPartition(topic: "results", partition: $0) }

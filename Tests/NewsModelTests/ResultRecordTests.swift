@@ -1,5 +1,6 @@
 import Foundation
 import NewsModel
+import NotificationHub
 import Testing
 
 private let source = ResultRecord.Source(partition: TopicPartition(topic: "news.events", partition: 3), offset: 41)

@@ -1,5 +1,6 @@
 import Foundation
 import NewsModel
+import NotificationHub
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import NewsModel
+import NotificationHub
 import Testing
 
 @Test(arguments: [

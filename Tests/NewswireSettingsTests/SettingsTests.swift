@@ -4,6 +4,7 @@ import KafkaModel
 import Logging
 import NewsModel
 import NewswireSettings
+import NotificationHub
 import PublishEngine
 import PublisherService
 import Testing

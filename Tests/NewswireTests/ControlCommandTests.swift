@@ -6,6 +6,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireCommands
+import NotificationHub
 import Testing
 
 /// The editors' five commands, on a broker in this process.

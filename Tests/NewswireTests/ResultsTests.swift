@@ -2,6 +2,7 @@ import Foundation
 import KafkaIO
 import KafkaModel
 import NewsModel
+import NotificationHub
 import Testing
 
 /// `newswire results` over thirty results, one a minute, on two partitions.

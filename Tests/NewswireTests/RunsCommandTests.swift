@@ -5,6 +5,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireCommands
+import NotificationHub
 import Testing
 
 /// `newswire runs` and `newswire publish --verify`, with records on the topics.

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NewsModel
 import NewswireCommands
+import NotificationHub
 import Synchronization
 import Testing
 

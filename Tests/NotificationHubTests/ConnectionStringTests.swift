@@ -131,9 +131,9 @@ func `a hub's name is checked`(text: String, problem: HubNameProblem?) throws {
 @Test func `a send's target is below the endpoint's own path`() throws {
     let hub = try HubName("Breaking-News")
     #expect(
-        SendPath(endpoint: try HubEndpoint(parsing: "sb://h"), hub: hub).target
+        HubPath(endpoint: try HubEndpoint(parsing: "sb://h"), hub: hub).send
             == "/Breaking-News/messages?api-version=2020-06")
     #expect(
-        SendPath(endpoint: try HubEndpoint(parsing: "http://h/gate/way%20/"), hub: hub, apiVersion: "a&b c").target
-            == "/gate/way%20/Breaking-News/messages?api-version=a%26b%20c")
+        HubPath(endpoint: try HubEndpoint(parsing: "http://h/gate/way%20/"), hub: hub).send
+            == "/gate/way%20/Breaking-News/messages?api-version=2020-06")
 }

@@ -62,8 +62,8 @@ struct NotificationDetailsTests {
     }
 
     @Test(arguments: [
-        ("", NotificationDetailsProblem.notDetails), ("no", .notDetails), ("<html></html>", .notDetails),
-        ("<!DOCTYPE x><NotificationDetails></NotificationDetails>", .notDetails),
+        ("", NotificationDetailsProblem.malformed), ("no", .malformed), ("<html></html>", .notDetails),
+        ("<!DOCTYPE x><NotificationDetails></NotificationDetails>", .malformed),
         ("<NotificationDetails/>", .notDetails),
         ("<NotificationDetails><State>Completed</State>", .malformed),
         ("<NotificationDetails><State>Completed</Stat></NotificationDetails>", .malformed),
@@ -120,7 +120,7 @@ struct NotificationDetailsTests {
 
     @Test func `the target has the id as one segment of its path`() throws {
         let endpoint = try HubEndpoint(parsing: "sb://ns.servicebus.windows.net/")
-        let path = DetailsPath(endpoint: endpoint, hub: try HubName("news"), id: "a/b?c")
-        #expect(path.target == "/news/messages/a%2Fb%3Fc?api-version=2016-07")
+        let path = HubPath(endpoint: endpoint, hub: try HubName("news"))
+        #expect(path.details(of: "a/b?c") == "/news/messages/a%2Fb%3Fc?api-version=2016-07")
     }
 }

@@ -84,17 +84,17 @@ struct RegistrationBodyTests {
     }
 
     @Test func `paths have the form that hubs expect`() throws {
-        let hub = try HubName("BreakingNews")
+        let path = HubPath(endpoint: endpoint, hub: try HubName("BreakingNews"))
         #expect(
-            RegistrationPath.newID(endpoint: endpoint, hub: hub) == "/BreakingNews/registrationids?api-version=2020-06")
+            path.newID == "/BreakingNews/registrationids?api-version=2020-06")
         #expect(
-            RegistrationPath.registration("1-2-3", endpoint: endpoint, hub: hub)
+            path.registration("1-2-3")
                 == "/BreakingNews/registrations/1-2-3?api-version=2020-06")
         #expect(
-            RegistrationPath.installation("a/b?", endpoint: endpoint, hub: hub)
+            path.installation("a/b?")
                 == "/BreakingNews/installations/a%2Fb%3F?api-version=2020-06")
         #expect(
-            RegistrationPath.registrations(of: .windows(channelURI: "https://x/'&"), endpoint: endpoint, hub: hub)
+            path.registrations(of: .windows(channelURI: "https://x/'&"))
                 == "/BreakingNews/registrations?$filter=ChannelUri%20eq%20%27https%3A%2F%2Fx%2F%27%27%26%27"
                 + "&api-version=2020-06")
     }
@@ -105,7 +105,7 @@ struct RegistrationBodyTests {
         ("https://ns/" + String(repeating: "1", count: 129), nil),
     ])
     func `an id is the last segment of a location`(location: String, id: String?) {
-        #expect(RegistrationPath.id(inLocation: location) == id)
+        #expect(HubPath.id(inLocation: location) == id)
     }
 
     @Test func `a feed from a recording of the service is read`() {
@@ -118,7 +118,7 @@ struct RegistrationBodyTests {
             </entry><entry><content><p:FcmV1RegistrationDescription><p:RegistrationId>4-5-6</p:RegistrationId>\
             </p:FcmV1RegistrationDescription></content></entry></feed>
             """
-        let items = RegistrationFeed(scanning: feed.utf8).items
+        let items = RegistrationFeed(parsing: Array(feed.utf8)).items
         #expect(items.map(\.id) == ["1-2-3", "4-5-6"])
         #expect(items.map(\.isTemplate) == [true, false])
         #expect(items.map(\.templateName) == ["a & b", nil])
@@ -132,12 +132,12 @@ struct RegistrationBodyTests {
             <TemplateName i:nil="true"/></AppleRegistrationDescription></content></entry></feed>
             """.utf8)
         for index in whole.indices {
-            #expect(RegistrationFeed(scanning: whole[..<index]).items.count <= 1)
+            #expect(RegistrationFeed(parsing: Array(whole[..<index])).items.count <= 1)
             for byte: UInt8 in [0, 0x22, 0x26, 0x2F, 0x3C, 0x3E, 0x5D, 0xFF] {
                 var changed = whole
                 changed[index] = byte
-                for item in RegistrationFeed(scanning: changed).items {
-                    #expect(RegistrationPath.id(inLocation: item.id) == item.id)
+                for item in RegistrationFeed(parsing: changed).items {
+                    #expect(HubPath.id(inLocation: item.id) == item.id)
                 }
             }
         }

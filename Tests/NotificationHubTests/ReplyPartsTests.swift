@@ -54,13 +54,6 @@ func `the notification id is the last segment of the location`(location: String,
     #expect(NotificationID.inLocation(location) == id)
 }
 
-@Test func `a printed location is read back`() throws {
-    let location = NotificationID.location(
-        of: "a/b?c", endpoint: try HubEndpoint(parsing: "http://[::1]:8090/x"), hub: try HubName("news"))
-    #expect(location == "http://[::1]:8090/x/news/messages/a%2Fb%3Fc?api-version=2020-06")
-    #expect(NotificationID.inLocation(location) == "a/b?c")
-}
-
 @Test(
     arguments: [
         (

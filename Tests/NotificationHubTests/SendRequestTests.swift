@@ -1,20 +1,20 @@
 import NotificationHub
 import Testing
 
-@Test(arguments: [("template", NotificationFormat.template), ("FcmV1", .fcmv1), ("APPLE", .apple)])
-func `a format is read in any letter case`(text: String, format: NotificationFormat) {
-    #expect(NotificationFormat(headerValue: text) == format)
+@Test(arguments: [("template", Platform.template), ("FcmV1", .fcmv1), ("APPLE", .apple)])
+func `a format is read in any letter case`(text: String, format: Platform) {
+    #expect(Platform(headerValue: text) == format)
 }
 
 @Test(arguments: ["", "apples", "apple ", "fcm", "gcm\n", "\u{212A}"])
 func `an unknown format is refused`(text: String) {
-    #expect(NotificationFormat(headerValue: text) == nil)
+    #expect(Platform(headerValue: text) == nil)
 }
 
 @Test func `every format has its content type`() {
-    for format in NotificationFormat.allCases { #expect(format.contentType.hasPrefix("application/")) }
-    #expect(NotificationFormat.template.contentType == "application/json;charset=utf-8")
-    #expect(NotificationFormat.windows.contentType == "application/xml")
+    for format in Platform.allCases { #expect(format.contentType.hasPrefix("application/")) }
+    #expect(Platform.template.contentType == "application/json;charset=utf-8")
+    #expect(Platform.windows.contentType == "application/xml")
 }
 
 @Test(arguments: [

@@ -32,7 +32,7 @@ struct NotifyUsersTests {
         secret: AccessKey? = nil, _ body: @escaping @Sendable (Int, RunningHub) async throws -> Void
     ) async throws {
         let hub = try await Newsroom.hub { $0.protectsTags = true }
-        let backEnd = BackEnd(hub.connectionString, hub: hub.address.hubName, secret: secret)
+        let backEnd = BackEnd(hub.connectionString, hub: hub.hubName, secret: secret)
         let (ports, serving) = AsyncStream<Int>.makeStream()
         let application = Application(
             router: backEnd.router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),

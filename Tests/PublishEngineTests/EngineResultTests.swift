@@ -1,4 +1,5 @@
 import NewsModel
+import NotificationHub
 import PublishEngine
 import Testing
 

@@ -1,5 +1,6 @@
 import ByteText
 import NewsModel
+import NotificationHub
 import Testing
 
 @testable import PublishEngine

@@ -29,19 +29,19 @@ struct PayloadFitTests {
 
     @Test(arguments: Platform.allCases, fillings)
     func `a body is never over its limit and a cut message fills it`(platform: Platform, filling: String) throws {
-        let longest = 5 * platform.bodyLengthMax / filling.utf8.count
-        for count in [platform.bodyLengthMax / 40, platform.bodyLengthMax / 2, longest] {
+        let longest = 5 * platform.facts.bodyLengthMax / filling.utf8.count
+        for count in [platform.facts.bodyLengthMax / 40, platform.facts.bodyLengthMax / 2, longest] {
             let event = PayloadSamples.event(headline: String(repeating: filling, count: count) + "!")
             let payload = try PayloadSamples.payload(event, platform)
             let body = payload.request.body
-            #expect(body.count <= platform.bodyLengthMax)
+            #expect(body.count <= platform.facts.bodyLengthMax)
             let message = try #require(PayloadSamples.message(in: body, of: platform))
             if payload.cuts.contains(.message) {
                 #expect(message.hasSuffix("…"))
                 let isXML = platform == .windows || platform == .windowsphone
                 #expect(isXML || event.headline.hasPrefix(message.dropLast()))
                 // White space before the ellipsis is removed, and here the whole text is white space.
-                if platform != .template, filling != "\n" { #expect(body.count > platform.bodyLengthMax - 64) }
+                if platform != .template, filling != "\n" { #expect(body.count > platform.facts.bodyLengthMax - 64) }
             } else if !(filling == "\u{1}" && (platform == .windows || platform == .windowsphone)) {
                 #expect(message == event.headline)
             }
@@ -52,17 +52,17 @@ struct PayloadFitTests {
     func `at the limit nothing is cut and one byte over it the summary goes first`(platform: Platform) throws {
         var event = NewsEvent(id: "1", headline: "Headline")
         event.summary = ""
-        let spare = platform.bodyLengthMax - (try PayloadSamples.payload(event, platform).request.body.count)
+        let spare = platform.facts.bodyLengthMax - (try PayloadSamples.payload(event, platform).request.body.count)
         event.summary = String(repeating: "s", count: spare)
         let full = try PayloadSamples.payload(event, platform)
-        #expect(full.request.body.count == platform.bodyLengthMax)
+        #expect(full.request.body.count == platform.facts.bodyLengthMax)
         #expect(full.cuts.isEmpty)
         event.summary?.append("s")
         let over = try PayloadSamples.payload(event, platform)
-        #expect(over.request.body.count < platform.bodyLengthMax)
+        #expect(over.request.body.count < platform.facts.bodyLengthMax)
         #expect(over.cuts == .summary)
         event.summary?.removeLast(2)
-        #expect(try PayloadSamples.payload(event, platform).request.body.count == platform.bodyLengthMax - 1)
+        #expect(try PayloadSamples.payload(event, platform).request.body.count == platform.facts.bodyLengthMax - 1)
     }
 
     @Test(arguments: [Platform.apple, .fcmv1, .windows, .template])
@@ -75,8 +75,8 @@ struct PayloadFitTests {
         let fields = try #require(PayloadSamples.fields(in: payload.request.body, of: platform))
         let kept = (0..<5_000).filter { fields["field\($0)"] != nil }
         #expect(kept == Array(0..<kept.count))
-        #expect(payload.request.body.count <= platform.bodyLengthMax)
-        #expect(payload.request.body.count > platform.bodyLengthMax - 130)
+        #expect(payload.request.body.count <= platform.facts.bodyLengthMax)
+        #expect(payload.request.body.count > platform.facts.bodyLengthMax - 130)
     }
 
     @Test
@@ -98,11 +98,11 @@ struct PayloadFitTests {
         event.summary = huge
         event.data = [.init(name: huge, value: huge)]
         let payload = try PayloadSamples.payload(event, platform)
-        #expect(payload.request.body.count <= platform.bodyLengthMax)
+        #expect(payload.request.body.count <= platform.facts.bodyLengthMax)
         #expect(PayloadSamples.message(in: payload.request.body, of: platform) == "Headline")
         event.headline = huge
         let worse = try PayloadSamples.payload(event, platform)
-        #expect(worse.request.body.count <= platform.bodyLengthMax)
+        #expect(worse.request.body.count <= platform.facts.bodyLengthMax)
         #expect(PayloadSamples.message(in: worse.request.body, of: platform)?.hasSuffix("…") == true)
     }
 
@@ -113,7 +113,7 @@ struct PayloadFitTests {
             categories: names, tags: ["x"], expression: "x", label: names.joined(separator: ", "))
         let payload = try PayloadBuilder(PayloadSettings(message: "{{headline}}")).payload(
             PayloadSamples.event(), routing: routing, platform: platform, lane: LaneID(0), expiresAt: nil)
-        #expect(payload.request.body.count <= platform.bodyLengthMax)
+        #expect(payload.request.body.count <= platform.facts.bodyLengthMax)
         #expect(PayloadSamples.message(in: payload.request.body, of: platform) == "Headline")
     }
 }

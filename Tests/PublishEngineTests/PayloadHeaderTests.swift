@@ -98,9 +98,10 @@ struct PayloadHeaderTests {
         let base = PayloadSamples.since
         let builder = try PayloadBuilder()
         func request(_ platform: Platform) -> SendRequest {
-            builder.build(
+            builder.payload(
                 PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: LaneID(0),
-                since: since.map { base + .seconds($0) }, expiresAt: expiresAt.map { base + .seconds($0) })
+                since: since.map { base + .seconds($0) }, expiresAt: expiresAt.map { base + .seconds($0) }
+            ).request
         }
         #expect(request(.apple).fields.first { $0.name == "apns-expiration" }?.value == expiration)
         #expect(request(.windows).fields.first { $0.name == "X-WNS-TTL" }?.value == "\(ttl)")
@@ -112,10 +113,10 @@ struct PayloadHeaderTests {
         let builder = try PayloadBuilder()
         for since in [nil, Instant.distantPast, .distantFuture] {
             for platform in Platform.allCases {
-                let request = builder.build(
+                let request = builder.payload(
                     PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: LaneID(0),
-                    since: since,
-                    expiresAt: expiry)
+                    since: since, expiresAt: expiry
+                ).request
                 #expect(request.fields.allSatisfy { $0.isSendable })
             }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import KafkaModel
 import NewsModel
+import NotificationHub
 
 @testable import PublishEngine
 

@@ -48,15 +48,16 @@ struct PayloadTextTests {
 
     @Test
     func `the tutorials' body comes first and is a flat object of strings`() throws {
-        let payload = try PayloadBuilder().build(
+        let request = try PayloadBuilder().payload(
             NewsEvent(id: "1", headline: "Text"), routing: PayloadSamples.world, platform: .template, lane: LaneID(0),
-            expiresAt: nil)
+            expiresAt: nil
+        ).request
         #expect(
-            String(decoding: payload.body, as: UTF8.self)
+            String(decoding: request.body, as: UTF8.self)
                 == #"{"messageParam":"Breaking World News : Text","tag":"1","title":"Text","category":"World","id":"1"}"#
         )
-        #expect(payload.tags == "World")
-        #expect(payload.format == .template)
+        #expect(request.tags == "World")
+        #expect(request.format == .template)
     }
 
     static let bodies: [(Platform, String)] = [

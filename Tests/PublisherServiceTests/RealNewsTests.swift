@@ -3,6 +3,7 @@ import HubEmulator
 import HubServer
 import KafkaIO
 import NewsModel
+import NotificationHub
 import PublishEngine
 import PublisherService
 import TestSupport

@@ -53,10 +53,8 @@ struct FeedStatusServerTests {
     static func serve(
         _ feeds: [FeedStatus] = feeds, notReady: [ReadinessReason] = [], _ body: (Int) async throws -> Void
     ) async throws {
-        let server = FeedStatusServer(.patient()) {
-            IngestReport(at: now, startedAt: now - .seconds(3_600), feeds: feeds, notReady: notReady)
-        }
-        let running = try await server.start()
+        let report = IngestReport(at: now, startedAt: now - .seconds(3_600), feeds: feeds, notReady: notReady)
+        let running = try await ReportServer.start(.patient(), feeds: { report })
         do { try await body(running.port) } catch { Issue.record(error) }
         await running.stop()
     }

@@ -52,12 +52,10 @@ struct TelemetryStatusServerTests {
         _ figures: TelemetryFigures = figures, open: Int = 3, problem: TelemetryProblem? = nil,
         _ body: (Int) async throws -> Void
     ) async throws {
-        let server = TelemetryStatusServer(.patient()) {
-            TelemetryReport(
-                at: now, startedAt: now - .seconds(3_600), figures: figures, open: open, oldest: .seconds(95),
-                problem: problem, isAssigned: true)
-        }
-        let running = try await server.start()
+        let report = TelemetryReport(
+            at: now, startedAt: now - .seconds(3_600), figures: figures, open: open, oldest: .seconds(95),
+            problem: problem, isAssigned: true)
+        let running = try await ReportServer.start(.patient(), telemetry: { report })
         do { try await body(running.port) } catch { Issue.record(error) }
         await running.stop()
     }

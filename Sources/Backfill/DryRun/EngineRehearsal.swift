@@ -95,9 +95,7 @@ package struct EngineRehearsal {
     private mutating func answer(_ action: Action, to place: ResultRecord.Source, _ decision: inout Decision) {
         switch action {
         case .send(let id, let request):
-            if let platform = Platform(rawValue: request.format.rawValue) {
-                decision.requests.append((platform, request))
-            }
+            decision.requests.append((request.format, request))
             handle(.reply(.replied(HubReply(status: 201)), to: id))
         case .store(let request):
             // A newer version may settle an older one that still waited.

@@ -1,5 +1,6 @@
 import ByteText
 import NewsModel
+import NotificationHub
 package import PublishEngine
 
 /// Decides if a command may publish a number of events. A backfill disturbs nobody, unless the operator has typed how many
@@ -40,7 +41,7 @@ package struct PublishPermission: Sendable, Hashable {
             switch payload.mode {
             case .template: "in template mode the devices' template decides, and payload.templates names no quiet one"
             case .native(let platforms):
-                platforms.filter { !$0.hasBackground }.map(\.rawValue).joined(separator: " and ")
+                platforms.filter { $0.facts.background == nil }.map(\.rawValue).joined(separator: " and ")
                     + " has no silent form"
             }
         return

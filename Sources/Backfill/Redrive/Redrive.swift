@@ -1,6 +1,7 @@
 import ByteText
 package import KafkaModel
 package import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// Decides which dead letters return to their lane, and builds the records to write.

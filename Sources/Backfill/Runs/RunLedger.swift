@@ -1,5 +1,6 @@
 import KafkaModel
 package import NewsModel
+package import NotificationHub
 
 /// The deliveries of one run, one by one: those that are open, and those that reached the hub more than once.
 ///

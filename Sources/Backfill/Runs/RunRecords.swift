@@ -1,6 +1,7 @@
 import ByteText
 import KafkaModel
 package import NewsModel
+package import NotificationHub
 import PublishEngine
 
 // Facts about a run's records that need no decoding of their values.

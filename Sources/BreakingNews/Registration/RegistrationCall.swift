@@ -22,7 +22,7 @@ struct RegistrationCall: Sendable, Hashable {
     init(kind: Kind, subscription: Subscription?, generation: Int, settings: RegistrationSettings) {
         self.kind = kind
         self.generation = generation
-        let (endpoint, hub) = (settings.connection.endpoint, settings.hub)
+        let path = HubPath(endpoint: settings.connection.endpoint, hub: settings.hub)
         let (method, target): (String, String)
         var fields: [HeaderField] = []
         var body: [UInt8] = []
@@ -30,12 +30,11 @@ struct RegistrationCall: Sendable, Hashable {
         case .look:
             method = "GET"
             // Only rounds with a subscription make this call.
-            target =
-                subscription.map { RegistrationPath.registrations(of: $0.channel, endpoint: endpoint, hub: hub) } ?? "/"
+            target = subscription.map { path.registrations(of: $0.channel) } ?? "/"
         case .reserve:
-            (method, target) = ("POST", RegistrationPath.newID(endpoint: endpoint, hub: hub))
+            (method, target) = ("POST", path.newID)
         case .put(let template, let id):
-            (method, target) = ("PUT", RegistrationPath.registration(id, endpoint: endpoint, hub: hub))
+            (method, target) = ("PUT", path.registration(id))
             fields = [HeaderField("Content-Type", RegistrationEntry.contentType)]
             if let subscription {
                 let template = template.flatMap { name in subscription.templates.first { $0.name == name } }
@@ -48,22 +47,22 @@ struct RegistrationCall: Sendable, Hashable {
                     ).bytes
             }
         case .drop(let id):
-            (method, target) = ("DELETE", RegistrationPath.registration(id, endpoint: endpoint, hub: hub))
+            (method, target) = ("DELETE", path.registration(id))
             fields = [HeaderField("If-Match", "*")]
         case .install(let id):
-            (method, target) = ("PUT", RegistrationPath.installation(id, endpoint: endpoint, hub: hub))
+            (method, target) = ("PUT", path.installation(id))
             fields = [HeaderField("Content-Type", InstallationBody.contentType)]
             if let subscription {
                 body =
                     InstallationBody(
                         id: id, channel: subscription.channel, tags: subscription.tags,
-                        templates: subscription.templates,
-                        userID: subscription.userID
+                        templates: subscription.templates, userID: subscription.userID
                     ).bytes
             }
         case .uninstall(let id):
-            (method, target) = ("DELETE", RegistrationPath.installation(id, endpoint: endpoint, hub: hub))
+            (method, target) = ("DELETE", path.installation(id))
         }
-        request = HubRequest(method: method, endpoint: endpoint, target: target, fields: fields, body: body)
+        request = HubRequest(
+            method: method, endpoint: settings.connection.endpoint, target: target, fields: fields, body: body)
     }
 }

@@ -54,10 +54,10 @@ extension RegistrationPlan {
         switch call.kind {
         case .look:
             round?.hasLooked = true
-            takeOver(RegistrationFeed(scanning: response.body))
+            takeOver(RegistrationFeed(parsing: response.body))
         case .reserve(let template):
             let location = response.fields.first { $0.name.lowercased() == "location" }?.value
-            guard let id = location.flatMap(RegistrationPath.id(inLocation:)) else {
+            guard let id = location.flatMap(HubPath.id(inLocation:)) else {
                 return fail(.busy(status: response.status), at: now, using: &random)
             }
             record.setID(id, template: template)

@@ -75,8 +75,8 @@ extension PushTemplate {
             let audio = isQuiet ? #"<audio silent="true"/>"# : ""
             return PushTemplate(
                 name: name, body: #"<toast launch="$(link)">\#(visual)\#(audio)</toast>"#,
-                headers: [Header("X-WNS-Type", "wns/toast"), Header("X-WNS-Tag", "$(story,16)")]
-                    + (isQuiet ? [Header("X-WNS-SuppressPopup", "true")] : []))
+                headers: [HeaderField("X-WNS-Type", "wns/toast"), HeaderField("X-WNS-Tag", "$(story,16)")]
+                    + (isQuiet ? [HeaderField("X-WNS-SuppressPopup", "true")] : []))
         case .browser:
             return PushTemplate(name: name, body: #"{"message":"$(\#(message))","tag":"$(tag)",\#(data)}"#)
         }

@@ -1,4 +1,5 @@
 public import NewsModel
+import NotificationHub
 
 /// The fate of a story according to its results: what readers have received of it, and what a recall has ended.
 public struct StoryHistory: Sendable {

@@ -1,5 +1,6 @@
 public import KafkaModel
 public import NewsModel
+import NotificationHub
 
 /// The records of the held topic: unchanged originals, with headers that describe them so that readers need not decode events.
 public enum HeldRecord {

@@ -15,7 +15,7 @@ struct DeviceClaim: Sendable {
 
     init(_ installation: Installation) {
         handle = installation.handle
-        tags = installation.tags + installation.templates.flatMap { [$0.name] + $0.template.tags }
+        tags = installation.tags + installation.templates.flatMap { [$0.name] + $0.tags }
         userID = installation.userID
     }
 
@@ -40,8 +40,8 @@ extension Installation {
         kept.tags += DeviceClaim.protected(known.tags, missingIn: tags)
         for template in known.templates {
             if let index = kept.templates.firstIndex(where: { $0.name == template.name }) {
-                kept.templates[index].template.tags += DeviceClaim.protected(
-                    template.template.tags, missingIn: kept.templates[index].template.tags)
+                kept.templates[index].tags += DeviceClaim.protected(
+                    template.tags, missingIn: kept.templates[index].tags)
             } else if DeviceClaim.isProtected(template.name) {
                 kept.templates.append(template)
             }

@@ -49,12 +49,14 @@ struct APIVersion: Sendable, Hashable, Comparable {
     /// The first version whose telemetry has `PnsErrorDetailsUri`.
     static let namesErrorDetails = APIVersion(known: "2016-07")
 
+    static let oldest = APIVersion(known: "2013-04")
+
     private init(known name: String) { self.name = name }
 
     /// The version that the request names; the oldest one by default.
     init(of target: RequestTarget) throws(Refusal) {
         guard let asked = target["api-version"], !asked.isEmpty else {
-            name = "2013-04"
+            self = .oldest
             return
         }
         guard Self.known.contains(asked) else {

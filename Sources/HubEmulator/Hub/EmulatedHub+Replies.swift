@@ -22,9 +22,27 @@ struct Refusal: Error, Sendable, Hashable {
         return Refusal(status: 401, message: "\(claim) claim is required for this operation.")
     }
 
+    static func wrongMethod(_ method: String) -> Refusal {
+        Refusal(status: 405, message: "The method \(method.prefix(20)) is not allowed here")
+    }
+
     static func forbidden(_ message: String) -> Refusal { Refusal(status: 403, message: message) }
 
     static func notFound(_ message: String) -> Refusal { Refusal(status: 404, message: message) }
+}
+
+extension JSONTree {
+    /// Reads a request's body.
+    init(body: [UInt8]) throws(Refusal) {
+        do { self = try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
+    }
+}
+
+extension XMLElement {
+    /// Reads a request's body.
+    init(body: [UInt8]) throws(Refusal) {
+        do { self = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
+    }
 }
 
 extension EmulatedHub {

@@ -84,24 +84,19 @@ extension EmulatedHub {
     /// continues. A send that was interrupted during its deliveries is abandoned, because some devices already have it.
     public mutating func restore(_ message: ReceivedMessage) {
         var message = message
+        func send(_ message: ReceivedMessage) -> FanOut? {
+            Submission(restoring: message).map { FanOut(number: message.number, id: message.id, submission: $0) }
+        }
         switch message.telemetry.state {
-        case .enqueued:
-            if let submission = Submission(restoring: message) {
-                fanOuts.append(FanOut(number: message.number, id: message.id, submission: submission))
-            }
-        case .scheduled:
-            if let submission = Submission(restoring: message), let due = submission.due {
-                wait(ScheduledSend(due: due, number: message.number, id: message.id, submission: submission))
-            }
+        case .enqueued: if let send = send(message) { fanOuts.append(send) }
+        case .scheduled: if let send = send(message), send.submission.due != nil { wait(send) }
         case .processing: message.telemetry.state = .abandoned
         case .completed, .canceled, .abandoned, .noTargetFound, .unknown: break
         }
         received.skip(to: message.number)
         received.append(message, weight: message.weight)
     }
-}
 
-extension EmulatedHub {
     /// Restores a delivery, for a device that was away. Call it for the oldest delivery first.
     public mutating func restore(_ delivery: PushedNotification) {
         delivered.skip(to: delivery.number)

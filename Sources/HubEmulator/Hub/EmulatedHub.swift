@@ -30,7 +30,8 @@ public struct EmulatedHub: Sendable {
     var lagging: [LaggingInstallation] = []
     var retiredIDs: Set<RegistrationID> = []
     var fanOuts = FanOutQueue()
-    var scheduled: [ScheduledSend] = []
+    /// Sends that wait for their scheduled time, the earliest first.
+    var scheduled: [FanOut] = []
     var deviceOutcomes: [String: PushOutcome] = [:]
     /// Notifications of test sends, returned with the next deliveries.
     var testDeliveries: [PushedNotification] = []
@@ -134,7 +135,7 @@ public struct EmulatedHub: Sendable {
         daily.countCall(registrations, at: now)
         defer { daily.note(registrations, at: now) }
         guard let wanted = call.rights(for: request.method) else {
-            throw Refusal(status: 405, message: "The method \(request.method.prefix(20)) is not allowed here")
+            throw .wrongMethod(request.method)
         }
         guard !rights.isDisjoint(with: wanted) else { throw .rightMissing(wanted, in: settings.era) }
         let version = try APIVersion(of: target)
@@ -158,10 +159,8 @@ public struct EmulatedHub: Sendable {
     }
 
     /// Requires the Manage right for a call about the hub as a whole. A missing right is answered with 401.
-    mutating func requireManage(
-        _ request: HubHTTPRequest, _ target: RequestTarget, at now: HubTime
-    ) throws(Refusal) {
-        guard try rights(request, target, at: now).contains(.manage) else {
+    mutating func requireManage(_ context: CallContext) throws(Refusal) {
+        guard try rights(context.request, context.target, at: context.now).contains(.manage) else {
             throw .claimMissing(.manage)
         }
     }
@@ -225,11 +224,12 @@ public struct EmulatedHub: Sendable {
     }
 }
 
-/// An authorised call and its context.
+/// A call and its context.
 struct CallContext: Sendable {
     var request: HubHTTPRequest
     var target: RequestTarget
-    var rights: AccessRule.Rights
-    var version: APIVersion
+    /// The caller's rights on the hub; empty until they are checked.
+    var rights: AccessRule.Rights = []
+    var version = APIVersion.oldest
     var now: HubTime
 }

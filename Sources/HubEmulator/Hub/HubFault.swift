@@ -1,4 +1,5 @@
 import ByteText
+package import NotificationHub
 
 /// A misbehaviour of the hub on request, to test how a client reacts.
 public struct HubFault: Sendable, Hashable {
@@ -39,7 +40,7 @@ public struct HubFault: Sendable, Hashable {
     /// Reads the fields of `POST /_emulator/faults`: `status`, `retryAfter`, `latencyMs`, `reset`, `expired`,
     /// `slowBody`, `next`, `share` (0…1) and `on` (`sends`, `telemetry` or `all`).
     /// - Throws: a sentence that names the invalid field.
-    public init(json: JSONTree) throws(HubFaultProblem) {
+    package init(json: JSONTree) throws(HubFaultProblem) {
         guard case .object(let members) = json else { throw HubFaultProblem("A fault is a JSON object.") }
         for member in members { try read(member) }
         if status == nil, reset == nil, slowBody == nil, !expiresTokens, latencyMilliseconds == 0 {
@@ -82,18 +83,14 @@ public struct HubFault: Sendable, Hashable {
         return number
     }
 
-    public var json: JSONTree {
-        var members: [JSONTree.Member] = []
-        if let status { members.append(.init("status", .integer(status))) }
-        if let retryAfter { members.append(.init("retryAfter", .integer(retryAfter))) }
-        if latencyMilliseconds > 0 { members.append(.init("latencyMs", .integer(latencyMilliseconds))) }
-        if let reset { members.append(.init("reset", .string(reset.rawValue))) }
-        if expiresTokens { members.append(.init("expired", .bool(true))) }
-        if let slowBody { members.append(.init("slowBody", .integer(slowBody))) }
-        if let callsLeft { members.append(.init("next", .integer(callsLeft))) }
-        if let shareMillionths { members.append(.init("share", .number(String(Double(shareMillionths) / 1_000_000)))) }
-        members.append(.init("on", .string(calls.rawValue)))
-        return .object(members)
+    package var json: JSONTree {
+        [
+            "status": status.map { .integer($0) }, "retryAfter": retryAfter.map { .integer($0) },
+            "latencyMs": latencyMilliseconds > 0 ? .integer(latencyMilliseconds) : nil,
+            "reset": reset.map { .string($0.rawValue) }, "expired": expiresTokens ? .bool(true) : nil,
+            "slowBody": slowBody.map { .integer($0) }, "next": callsLeft.map { .integer($0) },
+            "share": shareMillionths.map { .number(String(Double($0) / 1_000_000)) }, "on": .string(calls.rawValue),
+        ]
     }
 }
 

@@ -43,6 +43,13 @@ public struct HubSettings: Sendable {
     /// The default rule for back ends: Listen, Send, Manage.
     public static let fullRuleName = "DefaultFullSharedAccessSignature"
 
+    /// The two default rules, with new keys.
+    public static func defaultRules(_ makeKey: () -> AccessKey) -> [AccessRule] {
+        [(listenRuleName, AccessRule.Rights.listen), (fullRuleName, .all)].map { name, rights in
+            AccessRule(name: name, primaryKey: makeKey(), secondaryKey: makeKey(), rights: rights)
+        }
+    }
+
     public init(name: HubName, rules: [AccessRule], seed: UInt64) {
         self.name = name
         self.rules = rules

@@ -69,17 +69,10 @@ extension HubTime: CustomStringConvertible {
     }
 
     /// The form `11072018`, which names a day's feedback.
-    var feedbackDay: String {
-        let date = civil.time.date
-        return Self.padded(date.month) + Self.padded(date.day) + Self.padded(date.year, 4)
-    }
+    var feedbackDay: String { String(compact.dropFirst(4).prefix(4) + compact.prefix(4)) }
 
     /// The form `20181107001834`, as in notification ids.
-    var compact: String {
-        let time = civil.time
-        return Self.padded(time.date.year, 4)
-            + [time.date.month, time.date.day, time.hour, time.minute, time.second].map { Self.padded($0) }.joined()
-    }
+    var compact: String { iso().filter(\.isNumber) }
 
     /// The civil time, bounded to the years 1…9999, which the service can write.
     private var civil: (time: CivilTime, millisecond: Int) {
@@ -101,46 +94,23 @@ extension HubTime {
         // No valid form is longer; the rest of a hostile value is ignored.
         let bytes = text.utf8.prefix(41).filter { $0 != UInt8(ascii: "'") }
         let isSlashed = bytes.contains(UInt8(ascii: "/"))
-        let time = bytes.withUnsafeBufferPointer { bytes in
+        let milliseconds = bytes.withUnsafeBufferPointer { bytes in
             var reader = DigitReader(bytes)
             return isSlashed ? reader.slashedTime() : reader.isoTime()
         }
-        guard let time else { return nil }
-        self = time
-    }
-
-    /// - Returns: `nil` for an invalid time and for the year 0.
-    fileprivate init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int = 0) {
-        guard year > 0, let date = CivilDate(year: year, month: month, day: day), second < 60,
-            let time = CivilTime(date, hour: hour, minute: minute, second: second)
-        else { return nil }
-        milliseconds = time.secondsSince1970 * 1000 + Int64(millisecond)
+        guard let milliseconds else { return nil }
+        self.milliseconds = milliseconds
     }
 }
 
 extension DigitReader {
-    fileprivate mutating func isoTime() -> HubTime? {
-        guard let year = number(digits: 4), skip("-"), let month = number(digits: 2), skip("-"),
-            let day = number(digits: 2), skip("T") || skip("t") || skip(" "),
-            let hour = number(digits: 2), skip(":"), let minute = number(digits: 2)
-        else { return nil }
-        var (second, nanosecond) = (0, 0)
-        if skip(":") {
-            guard let seconds = number(digits: 2), let fraction = fraction() else { return nil }
-            (second, nanosecond) = (seconds, fraction)
-        }
-        guard let offset = isAtEnd ? 0 : offset(needsColon: false), abs(offset) < 15 * 60, isAtEnd else { return nil }
-        return HubTime(
-            year: year, month: month, day: day, hour: hour, minute: minute, second: second,
-            millisecond: nanosecond / 1_000_000
-        )?.advanced(byMilliseconds: Int64(-offset) * 60_000)
-    }
-
-    fileprivate mutating func slashedTime() -> HubTime? {
+    fileprivate mutating func slashedTime() -> Int64? {
         guard let month = number(digits: 2), skip("/"), let day = number(digits: 2), skip("/"),
-            let year = number(digits: 4), skip(" "), let hour = number(digits: 2), skip(":"),
-            let minute = number(digits: 2), skip(":"), let second = number(digits: 2), isAtEnd
+            let year = number(digits: 4), year > 0, skip(" "), let hour = number(digits: 2), skip(":"),
+            let minute = number(digits: 2), skip(":"), let second = number(digits: 2), second < 60, isAtEnd,
+            let date = CivilDate(year: year, month: month, day: day),
+            let time = CivilTime(date, hour: hour, minute: minute, second: second)
         else { return nil }
-        return HubTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        return time.secondsSince1970 * 1000
     }
 }

@@ -9,11 +9,8 @@ struct LaggingInstallation: Sendable {
 extension EmulatedHub {
     /// `PUT /installations/{id}`: creates or replaces an installation.
     mutating func putInstallation(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
-        let installation = try Installation(json: try Self.json(context.request.body), id: id)
-        if installations[id] == nil {
-            let limit = min(settings.registrationsMax, settings.tier.devicesMax)
-            guard registrations.count < limit else { throw .forbidden("The quota of registrations is exceeded") }
-        }
+        let installation = try Installation(json: try JSONTree(body: context.request.body), id: id)
+        if installations[id] == nil { try checkQuota() }
         try replace(try permitted(installation, after: installations[id], context), at: context.now)
         return reply(200)
     }
@@ -26,7 +23,7 @@ extension EmulatedHub {
 
     mutating func patchInstallation(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         guard let installation = installations[id] else { throw .notFound("Installation not found") }
-        let patch = try Self.json(context.request.body)
+        let patch = try JSONTree(body: context.request.body)
         let patched = try InstallationPatch.apply(patch, to: installation)
         let granted = try InstallationPatch.withdrawing(patch, from: installation)
         try replace(try permitted(patched, after: granted, context), at: context.now)
@@ -46,10 +43,6 @@ extension EmulatedHub {
         installation.channelIsExpired = true
         installations[id] = installation
         record(.installation(id: id, json: installation.json.bytes))
-    }
-
-    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONTree {
-        do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
     }
 
     /// The installation with the values that a back end has set for the same device, if this client may not set them.

@@ -4,15 +4,11 @@ import NotificationHub
 /// An installation as the client describes it. Registrations are derived from it.
 struct Installation: Sendable, Hashable {
     struct Template: Sendable, Hashable {
+        var name: String
         var body: String
         var headers: [HeaderField] = []
         var expiry: String?
         var tags: [String] = []
-    }
-
-    struct NamedTemplate: Sendable, Hashable {
-        var name: String
-        var template: Template
     }
 
     var id: String
@@ -27,18 +23,12 @@ struct Installation: Sendable, Hashable {
     var tags: [String] = []
     var variables: [TemplateProperty] = []
     /// The templates, in the client's order.
-    var templates: [NamedTemplate] = []
+    var templates: [Template] = []
     /// Secondary tiles of Windows, kept as sent; obsolete.
     var secondaryTiles: JSONTree?
 
-    /// The platforms and their names in installations.
-    static let platforms: [(name: String, format: NotificationFormat)] = [
-        ("apns", .apple), ("wns", .windows), ("mpns", .windowsphone), ("gcm", .gcm), ("fcmv1", .fcmv1), ("adm", .adm),
-        ("baidu", .baidu), ("browser", .browser), ("xiaomi", .xiaomi),
-    ]
-
-    var format: NotificationFormat? {
-        Self.platforms.first { $0.name.equalsIgnoringASCIICase(platform) }?.format
+    var format: Platform? {
+        Platform.native.first { $0.facts.service.equalsIgnoringASCIICase(platform) }
     }
 }
 
@@ -62,7 +52,7 @@ extension Installation {
         if let token = pushChannel.string { pushChannel = .string(DeviceHandle.kept(token, on: format)) }
     }
 
-    private mutating func read(_ member: JSONTree.Member) throws(Refusal) {
+    mutating func read(_ member: JSONTree.Member) throws(Refusal) {
         // An absent member and null have the same meaning.
         guard member.value != .null else { return }
         switch (member.name, member.value) {
@@ -74,11 +64,9 @@ extension Installation {
             expires = time
         case ("tags", .array(let values)): tags = try Self.strings(values, of: "tags")
         case ("pushVariables", .object(let values)):
-            variables = values.compactMap { value in
-                value.value.scalarText.map { TemplateProperty(name: value.name, value: $0) }
-            }
+            variables = values.compactMap(TemplateProperty.init)
         case ("templates", .object(let values)):
-            for value in values { set(try Self.template(value.value), named: value.name) }
+            for value in values { set(try Self.template(value.value, named: value.name)) }
         case ("secondaryTiles", let value): secondaryTiles = value
         case ("tags", _), ("templates", _), ("pushVariables", _), ("platform", _), ("userId", _), ("expirationTime", _):
             throw .badRequest("\(member.name) has the wrong type")
@@ -87,11 +75,11 @@ extension Installation {
         }
     }
 
-    mutating func set(_ template: Template, named name: String) {
-        if let index = templates.firstIndex(where: { $0.name == name }) {
-            templates[index].template = template
+    mutating func set(_ template: Template) {
+        if let index = templates.firstIndex(where: { $0.name == template.name }) {
+            templates[index] = template
         } else {
-            templates.append(NamedTemplate(name: name, template: template))
+            templates.append(template)
         }
     }
 
@@ -105,13 +93,13 @@ extension Installation {
     }
 
     /// A template object, or its JSON as a string.
-    static func template(_ json: JSONTree) throws(Refusal) -> Template {
+    static func template(_ json: JSONTree, named name: String) throws(Refusal) -> Template {
         var json = json
         if let text = json.string, let inner = JSONTree(parsing: Array(text.utf8)) { json = inner }
         guard case .object = json, let body = json["body"]?.string else {
             throw .badRequest("A template must be an object with a body")
         }
-        var template = Template(body: body)
+        var template = Template(name: name, body: body)
         if let headers = json["headers"], headers != .null { template.headers = try self.headers(headers) }
         template.expiry = json["expiry"]?.scalarText
         if case .array(let values)? = json["tags"] { template.tags = try strings(values, of: "tags") }
@@ -132,36 +120,25 @@ extension Installation {
 
     /// The answer to `GET`: unset members are left out, and each template has its own name among its tags.
     var json: JSONTree {
-        var members: [JSONTree.Member] = [.init("installationId", .string(id))]
-        if let userID { members.append(.init("userId", .string(userID))) }
-        members.append(.init("pushChannel", pushChannel))
-        members.append(.init("pushChannelExpired", .bool(channelIsExpired)))
-        members.append(.init("platform", .string(platform)))
-        let expiry = (expires ?? .never).iso(fractionDigits: 7)
-        members.append(.init("expirationTime", .string(expiry)))
-        if !tags.isEmpty { members.append(.init("tags", .array(tags.map { .string($0) }))) }
-        if !variables.isEmpty {
-            members.append(.init("pushVariables", .object(variables.map { .init($0.name, .string($0.value)) })))
-        }
-        if !templates.isEmpty {
-            members.append(
-                .init("templates", .object(templates.map { .init($0.name, $0.template.json(named: $0.name)) })))
-        }
-        if let secondaryTiles { members.append(.init("secondaryTiles", secondaryTiles)) }
-        return .object(members)
+        [
+            "installationId": .string(id), "userId": userID.map { .string($0) }, "pushChannel": pushChannel,
+            "pushChannelExpired": .bool(channelIsExpired), "platform": .string(platform),
+            "expirationTime": .string((expires ?? .never).iso(fractionDigits: 7)),
+            "tags": tags.isEmpty ? nil : .strings(tags),
+            "pushVariables": variables.isEmpty ? nil : .object(variables.map { .init($0.name, .string($0.value)) }),
+            "templates": templates.isEmpty
+                ? nil : .object(templates.map { .init($0.name, $0.json) }),
+            "secondaryTiles": secondaryTiles,
+        ]
     }
 }
 
 extension Installation.Template {
-    fileprivate func json(named name: String) -> JSONTree {
-        var members: [JSONTree.Member] = [.init("body", .string(body))]
-        if !headers.isEmpty {
-            members.append(.init("headers", .object(headers.map { .init($0.name, .string($0.value)) })))
-        }
-        if let expiry { members.append(.init("expiry", .string(expiry))) }
-        let own = tags.contains(name) ? tags : [name] + tags
-        members.append(.init("tags", .array(own.map { .string($0) })))
-        return .object(members)
+    fileprivate var json: JSONTree {
+        [
+            "body": .string(body), "headers": headers.isEmpty ? nil : .headers(headers),
+            "expiry": expiry.map { .string($0) }, "tags": .strings(tags.contains(name) ? tags : [name] + tags),
+        ]
     }
 }
 
@@ -201,18 +178,19 @@ extension Installation {
             native.extras = Registration.Extras(p256dh: keys["p256dh"]?.string, auth: keys["auth"]?.string)
         }
         var made = [native]
-        for named in templates {
+        for template in templates {
             var registration = native
-            registration.id = RegistrationID(of: id, template: named.name)
+            registration.id = RegistrationID(of: id, template: template.name)
             do throws(TemplateProblem) {
                 registration.template = try cache.template(
-                    named.template.body, name: named.name, headers: named.template.headers,
-                    expiry: platform == .apple ? named.template.expiry : nil, platform: platform)
+                    TemplateSource(
+                        body: template.body, name: template.name, headers: template.headers,
+                        expiry: platform == .apple ? template.expiry : nil, platform: platform))
             } catch {
-                throw .badRequest("Invalid template '\(named.name.prefix(80))': \(error.message)")
+                throw .badRequest("Invalid template '\(template.name.prefix(80))': \(error.message)")
             }
-            let extra = try TagRules.check(named.template.tags.filter { $0 != named.name }, max: tagsMax)
-            registration.tags = native.tags + [named.name] + extra
+            let extra = try TagRules.check(template.tags.filter { $0 != template.name }, max: tagsMax)
+            registration.tags = native.tags + [template.name] + extra
             made.append(registration)
         }
         return channelIsExpired ? [] : made

@@ -57,32 +57,20 @@ enum InstallationPatch {
     private static func add(_ value: JSONTree, at steps: [String], _ path: String, to installation: inout Installation)
         throws(Refusal)
     {
+        let whole = ["userId", "user", "expirationTime", "platform", "pushVariables", "templates"]
         switch steps.first {
+        // These members have the same form as in a new installation.
+        case let name? where steps.count == 1 && whole.contains(name):
+            try installation.read(.init(name == "user" ? "userId" : name, parsed(value)))
         case "tags" where steps.count == 1: append(try tags(value), to: &installation.tags)
         case "tags" where steps.count == 2: append([steps[1]], to: &installation.tags)
         case "pushChannel" where steps.count == 1:
             installation.pushChannel = value
             installation.channelIsExpired = false
-        case "userId" where steps.count == 1, "user" where steps.count == 1:
-            installation.userID = try text(value, path)
-        case "expirationTime" where steps.count == 1:
-            guard let time = HubTime(clientText: try text(value, path)) else {
-                throw .badRequest("expirationTime must be a time")
-            }
-            installation.expires = time
-        case "platform" where steps.count == 1: installation.platform = try text(value, path)
-        case "pushVariables" where steps.count == 1:
-            guard case .object(let members) = parsed(value) else { throw unknown(path) }
-            installation.variables = members.compactMap { member in
-                member.value.scalarText.map { TemplateProperty(name: member.name, value: $0) }
-            }
         case "pushVariables" where steps.count == 2:
             installation.variables.removeAll { $0.name == steps[1] }
             installation.variables.append(TemplateProperty(name: steps[1], value: try text(value, path)))
-        case "templates" where steps.count == 1:
-            guard case .object(let members) = parsed(value) else { throw unknown(path) }
-            for member in members { installation.set(try Installation.template(member.value), named: member.name) }
-        case "templates" where steps.count == 2: installation.set(try Installation.template(value), named: steps[1])
+        case "templates" where steps.count == 2: installation.set(try Installation.template(value, named: steps[1]))
         case "templates" where steps.count >= 3: try addToTemplate(value, steps, path, &installation)
         case "secondaryTiles": installation.secondaryTiles = value
         default: throw unknown(path)
@@ -94,10 +82,10 @@ enum InstallationPatch {
     ) throws(Refusal) {
         guard let index = installation.templates.firstIndex(where: { $0.name == steps[1] }) else { throw unknown(path) }
         switch (steps[2], steps.count) {
-        case ("body", 3): installation.templates[index].template.body = try text(value, path)
-        case ("expiry", 3): installation.templates[index].template.expiry = try text(value, path)
-        case ("headers", 3): installation.templates[index].template.headers = try Installation.headers(parsed(value))
-        case ("tags", 3): append(try tags(value), to: &installation.templates[index].template.tags)
+        case ("body", 3): installation.templates[index].body = try text(value, path)
+        case ("expiry", 3): installation.templates[index].expiry = try text(value, path)
+        case ("headers", 3): installation.templates[index].headers = try Installation.headers(parsed(value))
+        case ("tags", 3): append(try tags(value), to: &installation.templates[index].tags)
         default: throw unknown(path)
         }
     }
@@ -122,11 +110,11 @@ enum InstallationPatch {
                 throw unknown(path)
             }
             switch (steps[2], steps.count) {
-            case ("headers", 3): installation.templates[index].template.headers = []
-            case ("expiry", 3): installation.templates[index].template.expiry = nil
-            case ("tags", 3): installation.templates[index].template.tags = []
+            case ("headers", 3): installation.templates[index].headers = []
+            case ("expiry", 3): installation.templates[index].expiry = nil
+            case ("tags", 3): installation.templates[index].tags = []
             case ("tags", 4):
-                installation.templates[index].template.tags.removeAll { $0.equalsIgnoringASCIICase(steps[3]) }
+                installation.templates[index].tags.removeAll { $0.equalsIgnoringASCIICase(steps[3]) }
             case ("body", 3) where isReplaced: break
             default: throw unknown(path)
             }

@@ -151,8 +151,7 @@ extension EmulatedHub {
 
     private mutating func perform(_ kind: RegistrationJob.Kind, _ line: [UInt8]) throws(Refusal) -> Registration {
         guard line.count <= SendRequest.bodyLengthMax else { throw .badRequest("The line exceeds 64 KB") }
-        let root: XMLElement
-        do { root = try XMLReader.read(line) } catch { throw .badRequest(error.rawValue) }
+        let root = try XMLElement(body: line)
         let named = root.child("RegistrationId")?.text.trimmed ?? ""
         let id = RegistrationID(String(named))
         guard named.isEmpty || id != nil else { throw .badRequest("The RegistrationId is malformed") }

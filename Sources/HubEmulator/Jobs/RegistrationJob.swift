@@ -51,8 +51,7 @@ struct RegistrationJob: Sendable {
 
     /// Reads what a client submits.
     init(_ body: [UInt8], id: String, at now: HubTime) throws(Refusal) {
-        let entry: XMLElement
-        do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
+        let entry = try XMLElement(body: body)
         guard entry.localName == "entry", let job = entry.child("content")?.child("NotificationHubJob") else {
             throw .badRequest("The body must be an Atom entry with a NotificationHubJob in its content")
         }
@@ -81,7 +80,7 @@ struct RegistrationJob: Sendable {
     /// - Parameter isListed: true within a feed, whose namespace then applies.
     func entry(hub: HubName, address: String, isListed: Bool = false) -> String {
         let url = XMLText.escaped(address)
-        let text = { (name: String, value: String) in "<\(name)>\(XMLText.escaped(value, in: .content))</\(name)>" }
+        let text = { (name: String, value: String) in RegistrationXML.element(name, value) }
         var out = isListed ? "<entry>" : "<entry xmlns=\"http://www.w3.org/2005/Atom\">"
         out += "<id>\(url)</id><title type=\"text\">\(id)</title><published>\(created.iso())</published>"
         out +=

@@ -28,7 +28,7 @@ public struct EmulatedNamespace: Sendable {
     let feedID: String
     var feedNumber = 0
     let settings: HubSettings
-    private let makeKey: @Sendable () -> AccessKey
+    let makeKey: @Sendable () -> AccessKey
 
     /// - Parameters:
     ///   - first: the first hub. Later hubs get the same settings with lower limits.
@@ -91,16 +91,6 @@ public struct EmulatedNamespace: Sendable {
         return true
     }
 
-    /// The default rules of a hub: Listen for apps, and all rights for back ends.
-    func defaultRules() -> [AccessRule] {
-        let defaults: [(String, AccessRule.Rights)] = [
-            (HubSettings.listenRuleName, .listen), (HubSettings.fullRuleName, [.listen, .send, .manage]),
-        ]
-        return defaults.map { name, rights in
-            AccessRule(name: name, primaryKey: makeKey(), secondaryKey: makeKey(), rights: rights)
-        }
-    }
-
     // MARK: Calls
 
     /// True for a request that is not for the page: it carries a token or asks for Atom.
@@ -113,7 +103,9 @@ public struct EmulatedNamespace: Sendable {
         let target = RequestTarget(request.target)
         if target == nil, StorageAddress.isMeant(by: request.target) { return answer(nil, request, at: now) }
         if let address = target.flatMap(StorageAddress.init) { return answer(address, request, at: now) }
-        if let target, let call = NamespaceCall(target) { return answer(call, request, target, at: now) }
+        if let target, let call = NamespaceCall(target) {
+            return answer(call, CallContext(request: request, target: target, now: now))
+        }
         if let index = target?.segments.first.flatMap({ index(of: $0) }) {
             return hubs[index].handle(request, target, at: now)
         }

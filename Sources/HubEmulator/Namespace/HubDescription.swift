@@ -20,19 +20,20 @@ public struct HubDescription: Sendable, Hashable {
     }
 
     /// The members in the order in which .NET reads them.
-    private static let order = [
-        "ApnsCredential", "RegistrationTtl", "WnsCredential", "AuthorizationRules", "GcmCredential", "MpnsCredential",
-        "DailyMaxActiveDevices", "DailyMaxActiveRegistrations", "DailyApiCalls", "UserMetadata", "AdmCredential",
-        "Status", "BaiduCredential", "FcmV1Credential", "BrowserCredential",
-        "XiaomiCredential",
-    ]
+    private static let order: [String] = {
+        let known = [
+            "ApnsCredential", "RegistrationTtl", "WnsCredential", "AuthorizationRules", "GcmCredential",
+            "MpnsCredential", "DailyMaxActiveDevices", "DailyMaxActiveRegistrations", "DailyApiCalls", "UserMetadata",
+            "AdmCredential", "Status", "BaiduCredential", "FcmV1Credential", "BrowserCredential",
+        ]
+        return known + Platform.native.map { "\($0.facts.service)Credential" }.filter { !known.contains($0) }
+    }()
 
     // MARK: Reading
 
     /// Applies a client's Atom entry. The rules stay unchanged if it names none.
     mutating func read(_ body: [UInt8], at now: HubTime) throws(Refusal) {
-        let entry: XMLElement
-        do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
+        let entry = try XMLElement(body: body)
         guard entry.localName == "entry", let description = entry.child("content")?.child("NotificationHubDescription")
         else { throw .badRequest("The body must be an Atom entry with a NotificationHubDescription in its content") }
         try read(description)
@@ -91,13 +92,8 @@ public struct HubDescription: Sendable, Hashable {
     /// The `NotificationHubDescription` element.
     /// - Parameter daily: `nil` in the answers to creating and updating a hub, which omit the figures.
     func xml(_ daily: DailyFigures? = nil) -> String {
-        var members = others.map { element in
-            var text = ""
-            element.write(into: &text)
-            return (name: element.name, text: text)
-        }
-        members.append(
-            ("RegistrationTtl", "<RegistrationTtl>\(XMLText.escaped(registrationTTL, in: .content))</RegistrationTtl>"))
+        var members = others.map { (name: $0.name, text: $0.markup) }
+        members.append(("RegistrationTtl", RegistrationXML.element("RegistrationTtl", registrationTTL)))
         members.append(
             ("AuthorizationRules", "<AuthorizationRules>\(rules.map(text).joined())</AuthorizationRules>"))
         for (name, value) in daily?.members ?? [] { members.append((name, "<\(name)>\(value)</\(name)>")) }
@@ -108,15 +104,15 @@ public struct HubDescription: Sendable, Hashable {
     }
 
     private func text(_ rule: AccessRule) -> String {
-        let escaped = { (text: String) in XMLText.escaped(text, in: .content) }
         let rights = Self.rightNames.filter { rule.rights.contains($0.right) }
             .map { "<AccessRights>\($0.name)</AccessRights>" }.joined()
         var out = "<AuthorizationRule i:type=\"SharedAccessAuthorizationRule\"><ClaimType>SharedAccessKey</ClaimType>"
         out += "<ClaimValue>None</ClaimValue><Rights>\(rights)</Rights>"
         out += "<CreatedTime>\(created.iso(fractionDigits: 7))</CreatedTime>"
         out += "<ModifiedTime>\(modified.iso(fractionDigits: 7))</ModifiedTime>"
-        out += "<KeyName>\(escaped(rule.name))</KeyName><PrimaryKey>\(escaped(rule.primaryKey.revealed))</PrimaryKey>"
-        if let key = rule.secondaryKey { out += "<SecondaryKey>\(escaped(key.revealed))</SecondaryKey>" }
+        out += RegistrationXML.element("KeyName", rule.name)
+        out += RegistrationXML.element("PrimaryKey", rule.primaryKey.revealed)
+        if let key = rule.secondaryKey { out += RegistrationXML.element("SecondaryKey", key.revealed) }
         return out + "</AuthorizationRule>"
     }
 

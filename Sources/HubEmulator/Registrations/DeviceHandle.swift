@@ -4,7 +4,7 @@ import NotificationHub
 /// A device's address on its platform, as the hub keeps it. APNs tokens are hexadecimal without regard to case, and are
 /// kept in upper case, as in the service. All other handles are kept as written.
 public enum DeviceHandle {
-    static func kept(_ handle: String, on platform: NotificationFormat?) -> String {
+    static func kept(_ handle: String, on platform: Platform?) -> String {
         platform == .apple && isHexadecimal(handle) ? handle.uppercased() : handle
     }
 
@@ -15,7 +15,7 @@ public enum DeviceHandle {
     }
 
     /// True if a handle of unknown platform refers to the device with the handle `kept` on `platform`.
-    static func names(_ handle: String, _ kept: String, on platform: NotificationFormat) -> Bool {
+    static func names(_ handle: String, _ kept: String, on platform: Platform) -> Bool {
         handle == kept || platform == .apple && self.kept(handle, on: .apple) == kept
     }
 

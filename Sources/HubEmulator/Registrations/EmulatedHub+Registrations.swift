@@ -119,11 +119,10 @@ extension EmulatedHub {
     /// Reads `ChannelUri eq '…'` or the platform's own name for the handle. A doubled quote stands for one.
     private static func handle(filter: String) throws(Refusal) -> String {
         let parts = filter.trimmed.split(separator: " ", maxSplits: 2)
-        let names = [
-            "channeluri", "devicetoken", "gcmregistrationid", "fcmv1registrationid", "admregistrationid",
-            "baiduchannelid", "endpoint", "xiaomiregistrationid",
-        ]
-        guard parts.count == 3, names.contains(parts[0].lowercased()), parts[1].lowercased() == "eq" else {
+        let isHandle = { (name: Substring) in
+            Platform.native.contains { $0.facts.handle.equalsIgnoringASCIICase(name) }
+        }
+        guard parts.count == 3, isHandle(parts[0]), parts[1].equalsIgnoringASCIICase("eq") else {
             throw .badRequest("The $filter must have the form ChannelUri eq 'handle'")
         }
         let quoted = String(parts[2]).trimmed

@@ -24,7 +24,7 @@ struct Registration: Sendable {
     private var box: Box?
 
     var id: RegistrationID
-    var platform: NotificationFormat
+    var platform: Platform
     /// The device's address on its platform.
     var handle: String
     /// The tags as the client wrote them, in its order.
@@ -36,7 +36,7 @@ struct Registration: Sendable {
     /// The installation from which the registration was derived.
     var installation: String?
 
-    init(id: RegistrationID, platform: NotificationFormat, handle: String) {
+    init(id: RegistrationID, platform: Platform, handle: String) {
         (self.id, self.platform, self.handle) = (id, platform, handle)
     }
 
@@ -46,7 +46,7 @@ struct Registration: Sendable {
     }
 
     /// The template's name. Registrations of one handle with equal names would show the same notification.
-    var templateName: String? { template?.name }
+    var templateName: String? { template?.source.name }
 }
 
 /// `{number}-{number}-{shard}`, for example `2582603058510987091-6288692135058353266-3`.

@@ -20,10 +20,10 @@ struct RegistrationTable: Sendable {
 
     /// The registrations that a send addresses: a platform's native ones, or all that have a template.
     enum Kind: Hashable, Sendable {
-        case native(NotificationFormat)
+        case native(Platform)
         case template
 
-        init(_ format: NotificationFormat) { self = format == .template ? .template : .native(format) }
+        init(_ format: Platform) { self = format == .template ? .template : .native(format) }
 
         fileprivate init(_ registration: Registration) {
             self = registration.template == nil ? .native(registration.platform) : .template

@@ -8,22 +8,6 @@ struct RegistrationXML {
     static let namespace = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
     static let instance = "http://www.w3.org/2001/XMLSchema-instance"
 
-    /// The platform part of the description's element name.
-    static func word(_ platform: NotificationFormat) -> String {
-        switch platform {
-        case .apple: "Apple"
-        case .windows: "Windows"
-        case .windowsphone: "Mpns"
-        case .gcm: "Gcm"
-        case .fcmv1: "FcmV1"
-        case .adm: "Adm"
-        case .baidu: "Baidu"
-        case .browser: "Browser"
-        case .xiaomi: "Xiaomi"
-        case .template: "Template"
-        }
-    }
-
     // MARK: Reading
 
     /// Reads a client's entry, which does not contain the id.
@@ -31,9 +15,7 @@ struct RegistrationXML {
     static func read(
         _ body: [UInt8], id: RegistrationID, tagsMax: Int, templates: inout TemplateCache
     ) throws(Refusal) -> Registration {
-        let entry: XMLElement
-        do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
-        return try read(entry, id: id, tagsMax: tagsMax, templates: &templates)
+        try read(try XMLElement(body: body), id: id, tagsMax: tagsMax, templates: &templates)
     }
 
     /// Reads an entry, or a description without an entry.
@@ -50,10 +32,9 @@ struct RegistrationXML {
         var word = kind.dropLast(suffix.count)
         let isTemplate = word.hasSuffix("Template")
         if isTemplate { word = word.dropLast("Template".count) }
-        let platforms = NotificationFormat.allCases.filter { $0 != .template }
         guard
-            let platform = platforms.first(where: { self.word($0).equalsIgnoringASCIICase(String(word)) })
-                ?? (word.lowercased() == "fcm" ? .gcm : nil)
+            let platform = Platform.native.first(where: { $0.facts.registration.equalsIgnoringASCIICase(word) })
+                ?? (word.equalsIgnoringASCIICase("Fcm") ? .gcm : nil)
         else { throw unknown(kind) }
         var registration = Registration(id: id, platform: platform, handle: "")
         try readHandle(description, into: &registration)
@@ -76,29 +57,21 @@ struct RegistrationXML {
     private static func readHandle(_ description: XMLElement, into registration: inout Registration) throws(Refusal) {
         let text = { (name: String) in String(description.child(name)?.text.trimmed ?? "") }
         var extras = Registration.Extras()
+        registration.handle = text(registration.platform.facts.handle)
         switch registration.platform {
         case .apple:
-            registration.handle = text("DeviceToken")
             guard DeviceHandle.isToken(registration.handle) else {
                 throw .badRequest("DeviceToken must be an even number of hexadecimal digits")
             }
             registration.handle = DeviceHandle.kept(registration.handle, on: .apple)
         case .windows, .windowsphone:
-            registration.handle = text("ChannelUri")
             let tile = text("SecondaryTileName")
             if !tile.isEmpty { extras.secondaryTile = tile }
-        case .gcm: registration.handle = text("GcmRegistrationId")
-        case .fcmv1: registration.handle = text("FcmV1RegistrationId")
-        case .adm: registration.handle = text("AdmRegistrationId")
-        case .xiaomi: registration.handle = text("XiaomiRegistrationId")
         case .baidu:
-            registration.handle = text("BaiduChannelId")
             extras.baiduUserID = text("BaiduUserId")
             if let type = description.child("MessageType")?.text { extras.baiduMessageType = type }
-        case .browser:
-            registration.handle = text("Endpoint")
-            (extras.p256dh, extras.auth) = (text("P256DH"), text("Auth"))
-        case .template: break
+        case .browser: (extras.p256dh, extras.auth) = (text("P256DH"), text("Auth"))
+        default: break
         }
         if extras != Registration.Extras() { registration.extras = extras }
         guard !registration.handle.isEmpty else { throw .badRequest("The registration has no device handle") }
@@ -106,20 +79,16 @@ struct RegistrationXML {
     }
 
     private static func template(
-        _ description: XMLElement, platform: NotificationFormat, _ templates: inout TemplateCache
+        _ description: XMLElement, platform: Platform, _ templates: inout TemplateCache
     ) throws(Refusal) -> Template {
         guard let body = description.child("BodyTemplate")?.text, !body.trimmed.isEmpty else {
             throw .badRequest("The template registration has no BodyTemplate")
         }
         var headers: [HeaderField] = []
-        for list in [
-            description.child("WnsHeaders"), description.child("MpnsHeaders"), description.child("ApnsHeaders"),
-        ] {
-            for header in list?.elements ?? [] {
-                guard headers.count < 50 else { throw .badRequest("The template has too many headers") }
-                headers.append(
-                    HeaderField(String(header.child("Header")?.text.trimmed ?? ""), header.child("Value")?.text ?? ""))
-            }
+        for header in description.child("\(platform.facts.service)Headers")?.elements ?? [] {
+            guard headers.count < 50 else { throw .badRequest("The template has too many headers") }
+            headers.append(
+                HeaderField(String(header.child("Header")?.text.trimmed ?? ""), header.child("Value")?.text ?? ""))
         }
         let present = { (name: String) -> String? in
             guard let element = description.child(name), element.attribute("nil") != "true" else { return nil }
@@ -128,9 +97,10 @@ struct RegistrationXML {
         let name = present("TemplateName").map { String($0.trimmed) }
         do throws(TemplateProblem) {
             return try templates.template(
-                body, name: name?.isEmpty == true ? nil : name, headers: headers,
-                expiry: platform == .apple ? present("Expiry") : nil,
-                priority: platform == .apple ? present("Priority") : nil, platform: platform)
+                TemplateSource(
+                    body: body, name: name?.isEmpty == true ? nil : name, headers: headers,
+                    expiry: platform == .apple ? present("Expiry") : nil,
+                    priority: platform == .apple ? present("Priority") : nil, platform: platform))
         } catch {
             throw .badRequest("Invalid template: \(error.message)")
         }
@@ -141,9 +111,7 @@ struct RegistrationXML {
         guard case .object(let members)? = JSONTree(parsing: Array(text.utf8)) else {
             throw .badRequest("PushVariables must be a JSON object of strings")
         }
-        return members.compactMap { member in
-            member.value.scalarText.map { TemplateProperty(name: member.name, value: $0) }
-        }
+        return members.compactMap(TemplateProperty.init)
     }
 
     // MARK: Writing
@@ -201,7 +169,7 @@ struct RegistrationXML {
     }
 
     func description(_ registration: Registration) -> String {
-        let kind = Self.word(registration.platform) + (registration.template == nil ? "" : "Template")
+        let kind = registration.platform.facts.registration + (registration.template == nil ? "" : "Template")
         let name = kind + "RegistrationDescription"
         let digits = era == .year2018 && registration.installation == nil ? 3 : 7
         let expires = registration.expires.iso(fractionDigits: digits, suffix: isWritten ? "" : "Z")
@@ -215,30 +183,24 @@ struct RegistrationXML {
             out += Self.element("PushVariables", String(decoding: JSONTree.object(members).bytes, as: UTF8.self))
         }
         out += Self.handle(registration)
-        if let template = registration.template { out += Self.template(template, registration) }
+        if let template = registration.template { out += Self.template(template.source, registration) }
         return out + "</\(name)>"
     }
 
     private static func handle(_ registration: Registration) -> String {
         let extras = registration.extras ?? Registration.Extras()
-        let (handle, tile) = (registration.handle, extras.secondaryTile.map { element("SecondaryTileName", $0) } ?? "")
+        let handle = element(registration.platform.facts.handle, registration.handle)
         return switch registration.platform {
-        case .apple: element("DeviceToken", handle)
-        case .windows, .windowsphone: element("ChannelUri", handle) + tile
-        case .gcm: element("GcmRegistrationId", handle)
-        case .fcmv1: element("FcmV1RegistrationId", handle)
-        case .adm: element("AdmRegistrationId", handle)
-        case .xiaomi: element("XiaomiRegistrationId", handle)
-        case .baidu: element("BaiduUserId", extras.baiduUserID ?? "") + element("BaiduChannelId", handle)
-        case .browser:
-            element("Endpoint", handle) + element("P256DH", extras.p256dh ?? "") + element("Auth", extras.auth ?? "")
-        case .template: ""
+        case .windows, .windowsphone: handle + (extras.secondaryTile.map { element("SecondaryTileName", $0) } ?? "")
+        case .baidu: element("BaiduUserId", extras.baiduUserID ?? "") + handle
+        case .browser: handle + element("P256DH", extras.p256dh ?? "") + element("Auth", extras.auth ?? "")
+        default: handle
         }
     }
 
-    private static func template(_ template: Template, _ registration: Registration) -> String {
+    private static func template(_ template: TemplateSource, _ registration: Registration) -> String {
         // A CDATA section cannot contain its own end mark.
-        let body = template.source.split(separator: "]]>", omittingEmptySubsequences: false).joined(
+        let body = template.body.split(separator: "]]>", omittingEmptySubsequences: false).joined(
             separator: "]]]]><![CDATA[>")
         var out = "<BodyTemplate><![CDATA[\(body)]]></BodyTemplate>"
         let name = element("TemplateName", template.name)
@@ -246,9 +208,8 @@ struct RegistrationXML {
         case .apple:
             out += element("Expiry", template.expiry) + name
             if let priority = template.priority { out += element("Priority", priority) }
-            out += headers("Apns", template.headers)
-        case .windows: out += headers("Wns", template.headers) + name
-        case .windowsphone: out += headers("Mpns", template.headers) + name
+            out += headers(registration.platform.facts.service, template.headers)
+        case .windows, .windowsphone: out += headers(registration.platform.facts.service, template.headers) + name
         case .baidu:
             out += name
             if let type = registration.extras?.baiduMessageType { out += element("MessageType", type) }
@@ -265,7 +226,7 @@ struct RegistrationXML {
         return "<\(word)Headers>" + inner.joined() + "</\(word)Headers>"
     }
 
-    private static func element(_ name: String, _ text: String?) -> String {
+    static func element(_ name: String, _ text: String?) -> String {
         guard let text else { return "<\(name) i:nil=\"true\"/>" }
         return "<\(name)>" + XMLText.escaped(text, in: .content) + "</\(name)>"
     }

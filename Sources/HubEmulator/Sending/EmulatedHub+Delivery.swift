@@ -121,7 +121,7 @@ extension EmulatedHub {
                 ?? (submission.content != .native(isSound: false))
             if !isSound { outcome = .invalidNotificationFormat }
         }
-        if body.count > PushOutcome.sizeMax(platform, headers: headers) { outcome = .invalidNotificationSize }
+        if body.count > platform.facts.bodyLengthMax { outcome = .invalidNotificationSize }
         if outcome.endsRegistration, let registration, let slot = registrations.slot(registration.id) {
             // An installation has one channel for all its templates.
             let dead = registration.installation.map { registrations.slots(installation: $0) } ?? [slot]
@@ -140,7 +140,7 @@ extension EmulatedHub {
     }
 
     /// The headers meant for the platform rather than the hub. A template send has them only for Apple.
-    private static func platformHeaders(_ submission: Submission, _ platform: NotificationFormat) -> [HeaderField] {
+    private static func platformHeaders(_ submission: Submission, _ platform: Platform) -> [HeaderField] {
         submission.headers.filter { field in
             let isApples =
                 field.name.hasPrefixIgnoringASCIICase("apns-") || field.name.hasPrefixIgnoringASCIICase("X-Apns-")

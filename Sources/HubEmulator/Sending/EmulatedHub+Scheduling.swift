@@ -1,14 +1,6 @@
 import ByteText
 import NotificationHub
 
-/// A send that waits for its scheduled time.
-struct ScheduledSend: Sendable {
-    var due: HubTime
-    var number: Int
-    var id: String
-    var submission: Submission
-}
-
 extension EmulatedHub {
     /// The most scheduled sends that may wait.
     private static let scheduledMax = 10_000
@@ -35,12 +27,12 @@ extension EmulatedHub {
         let id =
             notificationID(at: context.now, era: .year2018).split(separator: "-").joined(separator: "_") + "_QNHQueue"
         let number = log(submission, id: id, context, state: .scheduled)
-        wait(ScheduledSend(due: due, number: number, id: id, submission: submission))
+        wait(FanOut(number: number, id: id, submission: submission))
         return reply(201, [location(context, "schedulednotifications/\(id)")])
     }
 
     /// Inserts a send, ordered by due time, then by arrival.
-    mutating func wait(_ send: ScheduledSend) {
+    mutating func wait(_ send: FanOut) {
         scheduled.insert(send, at: scheduled.firstIndex { $0.due > send.due } ?? scheduled.count)
     }
 
@@ -59,9 +51,8 @@ extension EmulatedHub {
     }
 
     mutating func startScheduled(at now: HubTime) {
-        while let first = scheduled.first, first.due <= now {
-            scheduled.removeFirst()
-            fanOuts.append(FanOut(number: first.number, id: first.id, submission: first.submission))
+        while let due = scheduled.first?.due, due <= now {
+            fanOuts.append(scheduled.removeFirst())
         }
     }
 }

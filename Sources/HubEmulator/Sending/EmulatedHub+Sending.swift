@@ -87,9 +87,7 @@ extension EmulatedHub {
         record(.message(message))
         return message.number
     }
-}
 
-extension EmulatedHub {
     /// `POST /messages/$batch?direct`: one payload for up to 1000 handles.
     mutating func sendBatch(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         guard settings.tier.hasBatch else { throw .forbidden("Batch sends need the Basic or Standard tier") }
@@ -105,9 +103,7 @@ extension EmulatedHub {
             headers: Submission.forwarded(headers), body: parts.payload)
         return accepted(try accept(submission, context), context, flags: "&direct")
     }
-}
 
-extension EmulatedHub {
     /// `&test`: sends at once to at most 10 devices chosen at random. The answer lists each device's outcome.
     mutating func testSend(_ submission: Submission, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         if let seconds = testThrottle.secondsToWait(at: context.now) { throw throttled(context, seconds: seconds) }

@@ -1,3 +1,4 @@
+import DequeModule
 import NotificationHub
 
 /// One accepted send and the progress of its deliveries.
@@ -11,20 +12,22 @@ struct FanOut: Sendable {
     var slots: [UInt32]?
     var next = 0
 
+    /// The time at which a scheduled send is due.
+    var due: HubTime { submission.due ?? .never }
+
     init(number: Int, id: String, submission: Submission) {
         (self.number, self.id, self.submission) = (number, id, submission)
         if case .tagged(let expression) = submission.audience { query = TagQuery(expression) }
     }
 }
 
-/// A first-in, first-out queue that does not move its elements.
+/// A first-in, first-out queue that knows the memory that its sends use.
 struct FanOutQueue: Sendable {
-    private var waiting: [FanOut?] = []
-    private var head = 0
+    private var waiting: Deque<FanOut> = []
     /// The memory that the submissions use, in bytes.
     private(set) var weight = 0
 
-    var count: Int { waiting.count - head }
+    var count: Int { waiting.count }
 
     mutating func append(_ fanOut: FanOut) {
         weight += fanOut.submission.weight
@@ -33,29 +36,14 @@ struct FanOutQueue: Sendable {
 
     /// Removes the oldest send.
     mutating func pop() -> FanOut? {
-        guard head < waiting.count else { return nil }
-        let first = waiting[head]
+        let first = waiting.popFirst()
         weight -= first?.submission.weight ?? 0
-        waiting[head] = nil
-        head += 1
-        if head == waiting.count {
-            waiting.removeAll(keepingCapacity: true)
-            head = 0
-        } else if head > 1024, head > waiting.count / 2 {
-            waiting.removeFirst(head)
-            head = 0
-        }
         return first
     }
 
     /// Returns an unfinished send to the front of the queue.
     mutating func putBack(_ fanOut: FanOut) {
         weight += fanOut.submission.weight
-        if head > 0 {
-            head -= 1
-            waiting[head] = fanOut
-        } else {
-            waiting.insert(fanOut, at: 0)
-        }
+        waiting.prepend(fanOut)
     }
 }

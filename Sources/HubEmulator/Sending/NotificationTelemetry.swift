@@ -6,7 +6,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
     public typealias State = NotificationDetails.State
 
     public struct Count: Sendable, Hashable {
-        public var platform: NotificationFormat
+        public var platform: Platform
         public var isTemplate: Bool
         public var outcome: PushOutcome
         public var count: Int
@@ -18,7 +18,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
     /// The counts, in the order in which the combinations first occurred.
     public internal(set) var counts: [Count] = []
 
-    mutating func add(_ outcome: PushOutcome, platform: NotificationFormat, isTemplate: Bool) {
+    mutating func add(_ outcome: PushOutcome, platform: Platform, isTemplate: Bool) {
         if let index = counts.firstIndex(where: {
             $0.platform == platform && $0.isTemplate == isTemplate && $0.outcome == outcome
         }) {
@@ -65,7 +65,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
         start = json["start"]?.string.flatMap(HubTime.init(clientText:))
         end = json["end"]?.string.flatMap(HubTime.init(clientText:))
         for value in values {
-            guard let platform = value["platform"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
+            guard let platform = value["platform"]?.string.flatMap({ Platform(headerValue: $0) }),
                 let outcome = value["outcome"]?.string.flatMap(PushOutcome.init(rawValue:)),
                 let count = value["count"]?.integer
             else { return nil }
@@ -75,28 +75,23 @@ public struct NotificationTelemetry: Sendable, Hashable {
     }
 
     var json: JSONTree {
-        .object([
-            .init("state", .string(state.rawValue)), .init("start", .text(start?.description)),
-            .init("end", .text(end?.description)),
-            .init(
-                "outcomes",
-                .array(
-                    counts.map { count in
-                        .object([
-                            .init("platform", .string(count.platform.rawValue)),
-                            .init("template", .bool(count.isTemplate)),
-                            .init("outcome", .string(count.outcome.rawValue)), .init("count", .integer(count.count)),
-                        ])
-                    })),
-        ])
+        let outcomes = counts.map { count -> JSONTree in
+            [
+                "platform": .string(count.platform.rawValue), "template": .bool(count.isTemplate),
+                "outcome": .string(count.outcome.rawValue), "count": .integer(count.count),
+            ]
+        }
+        return [
+            "state": .string(state.rawValue), "start": .text(start?.description), "end": .text(end?.description),
+            "outcomes": .array(outcomes),
+        ]
     }
 
-    /// The elements of `NotificationDetails` that count outcomes, in the service's order.
-    private static let elements: [(name: String, platform: NotificationFormat)] = [
-        ("ApnsOutcomeCounts", .apple), ("MpnsOutcomeCounts", .windowsphone), ("WnsOutcomeCounts", .windows),
-        ("GcmOutcomeCounts", .gcm), ("FcmV1OutcomeCounts", .fcmv1), ("AdmOutcomeCounts", .adm),
-        ("BaiduOutcomeCounts", .baidu), ("BrowserOutcomeCounts", .browser), ("XiaomiOutcomeCounts", .xiaomi),
-    ]
+    /// The platforms in the order in which the service counts their outcomes.
+    private static let ordered: [Platform] = {
+        let first: [Platform] = [.apple, .windowsphone, .windows, .gcm]
+        return first + Platform.native.filter { !first.contains($0) }
+    }()
 
     /// The `NotificationDetails` of a send.
     /// - Parameter errorDetails: the address of the platforms' error reports for refused pushes.
@@ -113,7 +108,8 @@ public struct NotificationTelemetry: Sendable, Hashable {
         out += "<NotificationBody>\(XMLText.escaped(body))</NotificationBody>"
         if let tags = message.tags { out += "<Tags>\(XMLText.escaped(tags))</Tags>" }
         out += "<TargetPlatforms>\(telemetry.targets(message.format))</TargetPlatforms>"
-        for (name, platform) in elements {
+        for platform in ordered {
+            let name = "\(platform.facts.service)OutcomeCounts"
             let counts = telemetry.counts.filter { $0.platform == platform }
             guard !counts.isEmpty else { continue }
             out += "<\(name)>"
@@ -129,7 +125,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
     }
 
     /// The platforms that received the send, natively or by template; otherwise the send's format.
-    private func targets(_ format: NotificationFormat) -> String {
+    private func targets(_ format: Platform) -> String {
         var names: [String] = []
         for count in counts {
             let name = count.platform.rawValue + (count.isTemplate ? "template" : "")

@@ -12,10 +12,10 @@ enum PayloadRules {
     }
 
     static func check(
-        format: NotificationFormat, contentType: String?, headers: HubHeaders, body: [UInt8], isDirect: Bool
+        format: Platform, contentType: String?, headers: HubHeaders, body: [UInt8], isDirect: Bool
     ) throws(Refusal) -> Content {
         let media = try mediaType(contentType)
-        guard mediaTypes(of: format).contains(media) else {
+        guard format.facts.mediaTypes.contains(media) else {
             throw .badRequest("The Content-Type '\(media.prefix(80))' does not fit the format '\(format.rawValue)'")
         }
         guard !body.isEmpty else { throw .badRequest("The notification body is empty") }
@@ -27,20 +27,21 @@ enum PayloadRules {
             try checkApple(headers)
             let json = try object(body)
             return .native(isSound: hasAps(json) || !needsAps(headers.fields))
-        case .fcmv1: try FCMMessage.check(try json(body))
-        case .gcm, .adm, .xiaomi: try checkObject(body)
+        case .fcmv1: try FCMMessage.check(try JSONTree(body: body))
         case .baidu:
             if let type = headers["X-Baidu-Message-Type"], type != "0", type != "1" {
                 throw .badRequest("X-Baidu-Message-Type must be 0 or 1")
             }
-            try checkObject(body)
+            _ = try object(body)
         case .browser:
             if isDirect, headers["P256DH"]?.isEmpty != false || headers["Auth"]?.isEmpty != false {
                 throw .badRequest("A direct send to a browser needs the headers P256DH and Auth")
             }
-            try checkObject(body)
+            _ = try object(body)
         case .windows: try checkWindows(headers, media: media, body: body)
         case .windowsphone: try checkWindowsPhone(headers, body: body)
+        default:
+            if format.facts.syntax == .xml { _ = try XMLElement(body: body) } else { _ = try object(body) }
         }
         return .native(isSound: true)
     }
@@ -51,39 +52,24 @@ enum PayloadRules {
         return String(contentType.prefix { $0 != ";" }).trimmed.lowercased()
     }
 
-    private static func mediaTypes(of format: NotificationFormat) -> [String] {
-        switch format {
-        case .template, .apple, .gcm, .fcmv1, .adm, .browser, .xiaomi: ["application/json"]
-        case .baidu: ["application/x-www-form-urlencoded", "application/json"]
-        case .windows: ["application/xml", "text/xml", "application/octet-stream", "application/json"]
-        case .windowsphone: ["application/xml", "text/xml", "application/octet-stream"]
-        }
-    }
-
-    private static func checkObject(_ body: [UInt8]) throws(Refusal) { _ = try object(body) }
-
     private static func object(_ body: [UInt8]) throws(Refusal) -> JSONTree {
-        let json = try json(body)
+        let json = try JSONTree(body: body)
         guard case .object = json else { throw .badRequest("The notification body must be a JSON object") }
         return json
     }
 
-    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONTree {
-        do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
-    }
-
     /// Reads a flat object of strings. Numbers and booleans become their text.
     private static func properties(of body: [UInt8]) throws(Refusal) -> [TemplateProperty] {
-        guard case .object(let members) = try json(body) else {
+        guard case .object(let members) = try JSONTree(body: body) else {
             throw .badRequest("The template properties must be a JSON object")
         }
         var properties: [TemplateProperty] = []
         properties.reserveCapacity(members.count)
         for member in members {
-            guard let text = member.value.scalarText else {
+            guard let property = TemplateProperty(member) else {
                 throw .badRequest("The template property '\(member.name.prefix(120))' must be a string")
             }
-            properties.append(TemplateProperty(name: member.name, value: text))
+            properties.append(property)
         }
         return properties
     }
@@ -120,8 +106,8 @@ enum PayloadRules {
         if let type = headers["apns-push-type"], !pushTypes.contains(type) {
             throw .badRequest("apns-push-type is not one that APNs knows")
         }
-        if let collapse = headers["apns-collapse-id"], collapse.utf8.count > 64 {
-            throw .badRequest("apns-collapse-id must not be longer than 64 bytes")
+        if let (name, lengthMax) = Platform.apple.facts.headers.collapse, headers[name]?.utf8.count ?? 0 > lengthMax {
+            throw .badRequest("\(name) must not be longer than \(lengthMax) bytes")
         }
         if let expiry = headers["ServiceBusNotification-Apns-Expiry"], HubTime(clientText: expiry) == nil {
             throw .badRequest("ServiceBusNotification-Apns-Expiry must be a time such as 2026-01-31T18:00:00Z")
@@ -137,7 +123,7 @@ enum PayloadRules {
                 throw .badRequest("application/octet-stream is for wns/raw only")
             }
             // The service's reference permits JSON as well as XML.
-            if media == "application/json" { try checkObject(body) } else { try checkXML(body) }
+            if media == "application/json" { _ = try object(body) } else { _ = try XMLElement(body: body) }
         default: throw .badRequest("X-WNS-Type must be wns/toast, wns/tile, wns/badge or wns/raw")
         }
     }
@@ -154,10 +140,28 @@ enum PayloadRules {
             }
             isRaw = number % 10 > 2 || number == 10 || number == 20 || number == 30
         }
-        if !isRaw { try checkXML(body) }
+        if !isRaw { _ = try XMLElement(body: body) }
     }
+}
 
-    private static func checkXML(_ body: [UInt8]) throws(Refusal) {
-        do { _ = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
+/// The shape that FCM v1 requires of a message, as far as a hub's client can violate it. The address members (`token`,
+/// `topic`, `condition`) are not checked, because the hub sets its own.
+enum FCMMessage {
+    /// The members of a message that must be objects.
+    private static let objects = ["notification", "data", "android", "webpush", "apns", "fcm_options", "fcmOptions"]
+
+    static func check(_ body: JSONTree) throws(Refusal) {
+        guard case .object = body, case .object(let members)? = body["message"] else {
+            throw .badRequest("The notification body must be a JSON object with a 'message' object, as FCM v1 requires")
+        }
+        for member in members where objects.contains(member.name) && member.value != .null {
+            guard case .object(let inner) = member.value else {
+                throw .badRequest("'message.\(member.name)' must be a JSON object")
+            }
+            guard member.name == "data" else { continue }
+            for pair in inner where pair.value.string == nil {
+                throw .badRequest("'message.data.\(pair.name.cut(toBytes: 120))' must be a string")
+            }
+        }
     }
 }

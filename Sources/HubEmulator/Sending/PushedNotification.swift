@@ -8,7 +8,7 @@ public struct PushedNotification: Sendable {
     public var time: HubTime
     /// The notification id of the send.
     public var messageID: String
-    public var platform: NotificationFormat
+    public var platform: Platform
     public var handle: String
     /// The id of the registration; `nil` for a direct send.
     public var registrationID: String?
@@ -21,30 +21,24 @@ public struct PushedNotification: Sendable {
     /// The memory that the notification uses, in bytes.
     var weight: Int { body.count + 200 }
 
-    public var json: JSONTree {
-        var members: [JSONTree.Member] = [
-            .init("number", .integer(number)), .init("time", .string(time.description)),
-            .init("messageId", .string(messageID)), .init("platform", .string(platform.rawValue)),
-            .init("handle", .string(handle)), .init("registrationId", .text(registrationID)),
-            .init("template", .text(templateName)), .init("outcome", .string(outcome.rawValue)),
-            .init("headers", .object(headers.map { .init($0.name, .string($0.value)) })),
+    package var json: JSONTree {
+        let text = String(validating: body, as: UTF8.self)
+        return [
+            "number": .integer(number), "time": .string(time.description), "messageId": .string(messageID),
+            "platform": .string(platform.rawValue), "handle": .string(handle), "registrationId": .text(registrationID),
+            "template": .text(templateName), "outcome": .string(outcome.rawValue), "headers": .headers(headers),
+            "body": text.map { .string($0) }, "bodyBase64": text == nil ? .string(Base64.encode(body)) : nil,
         ]
-        if let text = String(validating: body, as: UTF8.self) {
-            members.append(.init("body", .string(text)))
-        } else {
-            members.append(.init("bodyBase64", .string(Base64.encode(body))))
-        }
-        return .object(members)
     }
 }
 
 extension PushedNotification {
     /// Reads the form that `json` writes; `nil` for anything else.
-    public init?(json: JSONTree) {
+    package init?(json: JSONTree) {
         guard let number = json["number"]?.integer, number > 0,
             let time = json["time"]?.string.flatMap(HubTime.init(clientText:)),
             let messageID = json["messageId"]?.string, let handle = json["handle"]?.string,
-            let platform = json["platform"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
+            let platform = json["platform"]?.string.flatMap({ Platform(headerValue: $0) }),
             let outcome = json["outcome"]?.string.flatMap(PushOutcome.init(rawValue:)),
             case .object(let fields)? = json["headers"],
             let body = json["body"]?.string.map({ Array($0.utf8) }) ?? json["bodyBase64"]?.string.flatMap(Base64.decode)
@@ -79,16 +73,4 @@ public enum PushOutcome: String, Sendable, Hashable, CaseIterable {
 
     /// True if the outcome makes the hub remove the registration.
     var endsRegistration: Bool { self == .badChannel || self == .expiredChannel }
-
-    /// The largest payload that a platform accepts, in bytes.
-    static func sizeMax(_ platform: NotificationFormat, headers: [HeaderField]) -> Int {
-        switch platform {
-        case .apple, .fcmv1, .gcm, .baidu, .xiaomi: 4096
-        case .windows: 5 * 1024
-        case .windowsphone: 3 * 1024
-        case .adm: 6 * 1024
-        case .browser: 3993
-        case .template: .max
-        }
-    }
 }

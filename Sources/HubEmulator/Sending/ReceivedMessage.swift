@@ -13,7 +13,7 @@ public struct ReceivedMessage: Sendable {
     public var id: String
     public var time: HubTime
     public var kind: Kind
-    public var format: NotificationFormat
+    public var format: Platform
     /// The tag expression as sent; `nil` without the header, which addresses every device.
     public var tags: String?
     /// The handles of a direct or batch send.
@@ -30,32 +30,25 @@ public struct ReceivedMessage: Sendable {
     var weight: Int { body.count + handles.reduce(200) { $0 + $1.utf8.count } }
 
     /// The form in `GET /_emulator/messages`. A body that is not text is base64 under `bodyBase64`.
-    public var json: JSONTree {
-        var members: [JSONTree.Member] = [
-            .init("number", .integer(number)), .init("id", .string(id)), .init("time", .string(time.description)),
-            .init("kind", .string(kind.rawValue)), .init("format", .string(format.rawValue)),
-            .init("tags", .text(tags)),
+    package var json: JSONTree {
+        let text = String(validating: body, as: UTF8.self)
+        return [
+            "number": .integer(number), "id": .string(id), "time": .string(time.description),
+            "kind": .string(kind.rawValue), "format": .string(format.rawValue), "tags": .text(tags),
+            "handles": handles.isEmpty ? nil : .strings(handles), "headers": .headers(headers),
+            "body": text.map { .string($0) }, "bodyBase64": text == nil ? .string(Base64.encode(body)) : nil,
+            "query": .string(query), "delivery": telemetry.json,
         ]
-        if !handles.isEmpty { members.append(.init("handles", .array(handles.map { .string($0) }))) }
-        members.append(.init("headers", .object(headers.map { .init($0.name, .string($0.value)) })))
-        if let text = String(validating: body, as: UTF8.self) {
-            members.append(.init("body", .string(text)))
-        } else {
-            members.append(.init("bodyBase64", .string(Base64.encode(body))))
-        }
-        members.append(.init("query", .string(query)))
-        members.append(.init("delivery", telemetry.json))
-        return .object(members)
     }
 }
 
 extension ReceivedMessage {
     /// Reads the form that `json` writes; `nil` for anything else.
-    public init?(json: JSONTree) {
+    package init?(json: JSONTree) {
         guard let number = json["number"]?.integer, number > 0, let id = json["id"]?.string,
             let time = json["time"]?.string.flatMap(HubTime.init(clientText:)),
             let kind = json["kind"]?.string.flatMap(Kind.init(rawValue:)),
-            let format = json["format"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
+            let format = json["format"]?.string.flatMap({ Platform(headerValue: $0) }),
             case .object(let fields)? = json["headers"],
             let telemetry = json["delivery"].flatMap(NotificationTelemetry.init(json:)),
             let body = json["body"]?.string.map({ Array($0.utf8) }) ?? json["bodyBase64"]?.string.flatMap(Base64.decode)

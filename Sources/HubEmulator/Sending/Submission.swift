@@ -4,7 +4,7 @@ import NotificationHub
 /// A valid send: its content and its audience.
 struct Submission: Sendable {
     var kind: ReceivedMessage.Kind
-    var format: NotificationFormat
+    var format: Platform
     var audience: Audience
     var content: PayloadRules.Content
     var headers: [HeaderField]
@@ -30,9 +30,9 @@ struct Submission: Sendable {
         }
     }
 
-    static func format(_ headers: HubHeaders) throws(Refusal) -> NotificationFormat {
+    static func format(_ headers: HubHeaders) throws(Refusal) -> Platform {
         guard let word = headers["ServiceBusNotification-Format"] else { return .template }
-        guard let format = NotificationFormat(headerValue: word.trimmed) else {
+        guard let format = Platform(headerValue: word.trimmed) else {
             throw .badRequest("The notification format '\(word.prefix(40))' is not supported")
         }
         return format
@@ -50,7 +50,7 @@ enum Audience: Sendable, Hashable {
     case handles([String])
 
     /// The audience with handles in the form that the hub keeps for the format's platform.
-    func kept(on format: NotificationFormat) -> Audience {
+    func kept(on format: Platform) -> Audience {
         guard case .handles(let handles) = self else { return self }
         return .handles(handles.map { DeviceHandle.kept($0, on: format) })
     }

@@ -5,7 +5,7 @@ import NotificationHub
 struct PlatformError: Sendable {
     var time: HubTime
     var outcome: PushOutcome
-    var platform: NotificationFormat
+    var platform: Platform
     var handle: String
     var registrationID: String?
     var installationID: String?
@@ -20,8 +20,7 @@ struct PlatformError: Sendable {
             ("RegistrationId", registrationID), ("InstallationId", installationID), ("NotificationId", messageID),
         ]
         for case (let name, let text?) in members {
-            let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-            out += "<\(name)>\(XMLText.escaped(line, in: .content))</\(name)>"
+            out += RegistrationXML.element(name, text.split(whereSeparator: \.isNewline).joined(separator: " "))
         }
         return out + "</PnsFeedback>\r\n"
     }

@@ -1,10 +1,11 @@
 import ByteText
+import NotificationHub
 
 /// The host and port of a URL. A job reads and writes only at the host to which it was sent. The emulator cannot reach
 /// other hosts, and would otherwise confuse their files with its own.
 struct StorageHost: Sendable, Hashable {
     private let name: String
-    private let port: String
+    private let port: Int
 
     /// - Returns: `nil` unless it is an http or https URL, and for a URL with a user name.
     init?(url: String) {
@@ -20,20 +21,14 @@ struct StorageHost: Sendable, Hashable {
     }
 
     private init?(authority: Substring, isSecure: Bool) {
-        var name = authority
-        var port = Substring()
-        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
-            name = authority[..<colon]
-            port = authority[authority.index(after: colon)...]
-        }
-        guard !name.isEmpty, !name.contains("@"), port.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
-        self.port = port.isEmpty ? (isSecure ? "443" : "80") : String(port)
-        self.name = Self.isLoopback(name) ? "localhost" : name.lowercased()
+        guard let (host, port) = try? HubEndpoint.hostAndPort(authority) else { return nil }
+        name = Self.isLoopback(host) ? "localhost" : host
+        self.port = port ?? (isSecure ? 443 : 80)
     }
 
     /// True for names and addresses of this machine, which are all equivalent.
-    private static func isLoopback(_ name: Substring) -> Bool {
-        if name.lowercased() == "localhost" || name == "[::1]" { return true }
+    private static func isLoopback(_ name: String) -> Bool {
+        if name == "localhost" || name == "::1" { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
     }

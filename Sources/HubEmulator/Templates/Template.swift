@@ -1,6 +1,17 @@
 import ByteText
 import NotificationHub
 
+/// A template as a client wrote it.
+struct TemplateSource: Hashable, Sendable {
+    var body: String
+    var name: String?
+    var headers: [HeaderField] = []
+    /// Only for Apple, like the priority.
+    var expiry: String?
+    var priority: String?
+    var platform: Platform
+}
+
 /// The template of a registration, compiled once: body, headers and expiry with their expressions.
 ///
 /// Expressions are expanded within the body's own syntax, so no property can break out of the surrounding JSON or XML.
@@ -15,40 +26,32 @@ final class Template: Sendable {
         case xmlText(TemplateExpression)
     }
 
-    /// The body as the client wrote it.
-    let source: String
-    let name: String?
-    let headers: [HeaderField]
-    /// The expiry as written; only for Apple.
-    let expiry: String?
-    /// The priority as written; only for Apple.
-    let priority: String?
+    let source: TemplateSource
     /// True if the body has an `aps` dictionary, which properties cannot add. Only for Apple.
     let hasAps: Bool
     private let segments: [Segment]
-    private let compiledHeaders: [(name: String, value: TemplateExpression?)]
-    private let compiledExpiry: TemplateExpression?
+    private let headers: [(name: String, value: TemplateExpression?)]
+    private let expiry: TemplateExpression?
 
-    init(
-        _ source: String, name: String?, headers: [HeaderField], expiry: String? = nil, priority: String? = nil,
-        platform: NotificationFormat
-    ) throws(TemplateProblem) {
-        (self.source, self.name, self.headers) = (source, name, headers)
-        (self.expiry, self.priority) = (expiry, priority)
-        if let name, name.utf16.count > 200 { throw TemplateProblem("a template name has at most 200 characters") }
-        segments = try Compiler.compile(source, platform: platform, headers: headers)
-        hasAps = platform == .apple && JSONTree(parsing: Array(source.utf8)).map(PayloadRules.hasAps) ?? false
+    init(_ source: TemplateSource) throws(TemplateProblem) {
+        self.source = source
+        if let name = source.name, name.utf16.count > 200 {
+            throw TemplateProblem("a template name has at most 200 characters")
+        }
+        segments = try Self.compile(source.body)
+        hasAps =
+            source.platform == .apple && JSONTree(parsing: Array(source.body.utf8)).map(PayloadRules.hasAps) ?? false
         var compiled: [(name: String, value: TemplateExpression?)] = []
-        for header in headers { compiled.append((header.name, try TemplateExpression.parse(header.value))) }
-        compiledHeaders = compiled
-        compiledExpiry = try expiry.map(TemplateExpression.parse) ?? nil
-        try Self.checkHeaders(headers, expiry: expiry, priority: priority, platform: platform)
+        for header in source.headers { compiled.append((header.name, try TemplateExpression.parse(header.value))) }
+        headers = compiled
+        expiry = try source.expiry.map(TemplateExpression.parse) ?? nil
+        try Self.checkHeaders(of: source)
     }
 
     /// The body and headers for one device.
     func expanded(_ properties: TemplateProperties) -> (body: [UInt8], headers: [HeaderField]) {
         var body: [UInt8] = []
-        body.reserveCapacity(source.utf8.count + 128)
+        body.reserveCapacity(source.body.utf8.count + 128)
         for segment in segments {
             switch segment {
             case .fixed(let bytes): body.append(contentsOf: bytes)
@@ -61,11 +64,11 @@ final class Template: Sendable {
                 body.append(contentsOf: XMLText.escaped(expression.text(properties)).utf8)
             }
         }
-        var fields = zip(headers, compiledHeaders).map { header, compiled in
+        var fields = zip(source.headers, headers).map { header, compiled in
             HeaderField(header.name, Self.oneLine(compiled.value?.text(properties) ?? header.value))
         }
-        if let expiry {
-            let text = Self.oneLine(compiledExpiry?.text(properties) ?? expiry)
+        if let written = source.expiry {
+            let text = Self.oneLine(expiry?.text(properties) ?? written)
             fields.append(HeaderField("ServiceBusNotification-Apns-Expiry", text))
         }
         return (body, fields)
@@ -77,19 +80,17 @@ final class Template: Sendable {
             ? String(text.unicodeScalars.filter { $0 != "\r" && $0 != "\n" }) : text
     }
 
-    private static func checkHeaders(
-        _ headers: [HeaderField], expiry: String?, priority: String?, platform: NotificationFormat
-    ) throws(TemplateProblem) {
+    private static func checkHeaders(of source: TemplateSource) throws(TemplateProblem) {
         let isExpression = { (text: String) in ((try? TemplateExpression.parse(text)) ?? nil) != nil }
-        if let expiry, !isExpression(expiry), expiry != "0", HubTime(clientText: expiry) == nil {
+        if let expiry = source.expiry, !isExpression(expiry), expiry != "0", HubTime(clientText: expiry) == nil {
             throw TemplateProblem("Expiry must be a time, 0 or an expression")
         }
-        if let priority, !isExpression(priority), UInt8(priority) == nil {
+        if let priority = source.priority, !isExpression(priority), UInt8(priority) == nil {
             throw TemplateProblem("Priority must be a whole number from 0 to 255 or an expression")
         }
-        switch platform {
+        switch source.platform {
         case .apple:
-            for header in headers {
+            for header in source.headers {
                 let name = header.name.lowercased()
                 guard name.hasPrefix("apns-") else { throw TemplateProblem("an APNs header starts with apns-") }
                 guard !isExpression(header.value) else { continue }
@@ -101,7 +102,7 @@ final class Template: Sendable {
                 }
             }
         case .windows:
-            guard headers.contains(where: { $0.name.equalsIgnoringASCIICase("X-WNS-Type") }) else {
+            guard source.headers.contains(where: { $0.name.equalsIgnoringASCIICase("X-WNS-Type") }) else {
                 throw TemplateProblem("a Windows template needs the header X-WNS-Type")
             }
         default: break
@@ -109,99 +110,43 @@ final class Template: Sendable {
     }
 
     /// Splits a body into fixed text and expressions.
-    private struct Compiler {
-        private var segments: [Segment] = []
-        private var pending: [UInt8] = []
-
-        static func compile(
-            _ source: String, platform: NotificationFormat, headers: [HeaderField]
-        ) throws(TemplateProblem) -> [Segment] {
-            var compiler = Compiler()
-            switch source.trimmed.utf8.first {
-            case UInt8(ascii: "{"):
-                let json: JSONTree
-                do { json = try JSONReader.read(Array(source.utf8)) } catch {
-                    throw TemplateProblem("the payload format is invalid: \(error.rawValue)")
-                }
-                try compiler.add(json)
-            case UInt8(ascii: "<"):
-                let xml: XMLElement
-                do { xml = try XMLReader.read(Array(source.trimmed.utf8)) } catch {
-                    throw TemplateProblem("the payload format is invalid: \(error.rawValue)")
-                }
-                try compiler.add(xml)
-            default: throw TemplateProblem("the payload format is invalid: a template is JSON or XML")
-            }
-            compiler.flush()
-            return compiler.segments
-        }
-
-        private mutating func flush() {
-            if !pending.isEmpty { segments.append(.fixed(pending)) }
-            pending = []
-        }
-
-        private mutating func add(_ segment: Segment) {
-            flush()
+    private static func compile(_ body: String) throws(TemplateProblem) -> [Segment] {
+        var segments: [Segment] = []
+        var fixed: [UInt8] = []
+        func add(_ segment: Segment, after fixed: inout [UInt8]) {
+            if !fixed.isEmpty { segments.append(.fixed(fixed)) }
             segments.append(segment)
+            fixed = []
         }
+        switch body.trimmed.utf8.first {
+        case UInt8(ascii: "{"):
+            let json: JSONTree
+            do { json = try JSONReader.read(Array(body.utf8)) } catch { throw .format(error.rawValue) }
+            try json.write(into: &fixed) { (text, out) throws(TemplateProblem) in
+                guard let expression = try TemplateExpression.parse(text) else {
+                    return JSONEscaping.append(text, to: &out)
+                }
+                add(expression.isNumber ? .jsonNumber(expression) : .jsonString(expression), after: &out)
+            }
+        case UInt8(ascii: "<"):
+            let xml: XMLElement
+            do { xml = try XMLReader.read(Array(body.trimmed.utf8)) } catch { throw .format(error.rawValue) }
+            try xml.write(into: &fixed) { (text, place, out) throws(TemplateProblem) in
+                guard let expression = try TemplateExpression.parse(text) else {
+                    return XMLText.append(text, in: place, to: &out)
+                }
+                add(.xmlText(expression), after: &out)
+            }
+        default: throw .format("a template is JSON or XML")
+        }
+        if !fixed.isEmpty { segments.append(.fixed(fixed)) }
+        return segments
+    }
+}
 
-        private mutating func add(_ json: JSONTree) throws(TemplateProblem) {
-            switch json {
-            case .string(let text):
-                if let expression = try TemplateExpression.parse(text) {
-                    add(expression.isNumber ? .jsonNumber(expression) : .jsonString(expression))
-                } else {
-                    json.write(into: &pending)
-                }
-            case .array(let values):
-                pending.append(UInt8(ascii: "["))
-                for (index, value) in values.enumerated() {
-                    if index > 0 { pending.append(UInt8(ascii: ",")) }
-                    try add(value)
-                }
-                pending.append(UInt8(ascii: "]"))
-            case .object(let members):
-                pending.append(UInt8(ascii: "{"))
-                for (index, member) in members.enumerated() {
-                    if index > 0 { pending.append(UInt8(ascii: ",")) }
-                    JSONTree.string(member.name).write(into: &pending)
-                    pending.append(UInt8(ascii: ":"))
-                    try add(member.value)
-                }
-                pending.append(UInt8(ascii: "}"))
-            case .null, .bool, .number: json.write(into: &pending)
-            }
-        }
-
-        private mutating func add(_ element: XMLElement) throws(TemplateProblem) {
-            pending.append(contentsOf: ("<" + element.name).utf8)
-            for attribute in element.attributes {
-                pending.append(contentsOf: (" " + attribute.name + "=\"").utf8)
-                try add(text: attribute.value, in: .attribute)
-                pending.append(UInt8(ascii: "\""))
-            }
-            guard !element.children.isEmpty else {
-                pending.append(contentsOf: "/>".utf8)
-                return
-            }
-            pending.append(UInt8(ascii: ">"))
-            for child in element.children {
-                switch child {
-                case .element(let element): try add(element)
-                case .text(let text): try add(text: text, in: .content)
-                }
-            }
-            pending.append(contentsOf: ("</" + element.name + ">").utf8)
-        }
-
-        private mutating func add(text: String, in place: XMLText.Place) throws(TemplateProblem) {
-            if let expression = try TemplateExpression.parse(text) {
-                add(.xmlText(expression))
-            } else {
-                pending.append(contentsOf: XMLText.escaped(text, in: place).utf8)
-            }
-        }
+extension TemplateProblem {
+    fileprivate static func format(_ reason: String) -> TemplateProblem {
+        TemplateProblem("the payload format is invalid: \(reason)")
     }
 }
 
@@ -210,28 +155,13 @@ struct TemplateCache: Sendable {
     /// The most templates kept; when full, the cache is emptied.
     private static let countMax = 1000
 
-    private struct Key: Hashable, Sendable {
-        var source: String
-        var name: String?
-        var headers: [HeaderField]
-        var expiry: String?
-        var priority: String?
-        var platform: NotificationFormat
-    }
+    private var templates: [TemplateSource: Template] = [:]
 
-    private var templates: [Key: Template] = [:]
-
-    mutating func template(
-        _ source: String, name: String?, headers: [HeaderField], expiry: String?, priority: String? = nil,
-        platform: NotificationFormat
-    ) throws(TemplateProblem) -> Template {
-        let key = Key(
-            source: source, name: name, headers: headers, expiry: expiry, priority: priority, platform: platform)
-        if let known = templates[key] { return known }
-        let template = try Template(
-            source, name: name, headers: headers, expiry: expiry, priority: priority, platform: platform)
+    mutating func template(_ source: TemplateSource) throws(TemplateProblem) -> Template {
+        if let known = templates[source] { return known }
+        let template = try Template(source)
         if templates.count >= Self.countMax { templates = [:] }
-        templates[key] = template
+        templates[source] = template
         return template
     }
 }

@@ -1,4 +1,5 @@
 import ByteText
+import NotificationHub
 
 /// One value of a template: literal text or an expression over the properties of a send.
 ///
@@ -50,25 +51,9 @@ struct TemplateExpression: Sendable, Hashable {
         }
     }
 
-    /// True for a number by the rule of the official clients, which exclude a minus sign.
+    /// True for a JSON number. The official clients exclude a minus sign.
     static func isNumber(_ text: String) -> Bool {
-        var rest = text.utf8[...]
-        let digits = { (rest: inout Substring.UTF8View) in
-            let run = rest.prefix { 48...57 ~= $0 }
-            rest = rest[run.endIndex...]
-            return !run.isEmpty
-        }
-        if rest.first == UInt8(ascii: "0") { rest = rest.dropFirst() } else if !digits(&rest) { return false }
-        if rest.first == UInt8(ascii: ".") {
-            rest = rest.dropFirst()
-            guard digits(&rest) else { return false }
-        }
-        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
-            rest = rest.dropFirst()
-            if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-            guard digits(&rest) else { return false }
-        }
-        return rest.isEmpty
+        !text.hasPrefix("-") && JSONTree(parsing: Array(text.utf8)) == .number(text)
     }
 }
 
@@ -120,4 +105,12 @@ struct TemplateProperties: Sendable {
 struct TemplateProperty: Sendable, Hashable {
     var name: String
     var value: String
+}
+
+extension TemplateProperty {
+    /// - Returns: `nil` unless the value is a string, a number or a boolean.
+    init?(_ member: JSONTree.Member) {
+        guard let text = member.value.scalarText else { return nil }
+        self.init(name: member.name, value: text)
+    }
 }

@@ -9,7 +9,7 @@ package struct RequestWriter {
     private let userAgent: String
     private var isPrefixSendable = false
     /// The lines before the tags, for the formats used until now.
-    private var openings: [(format: NotificationFormat, isRaw: Bool, bytes: [UInt8])] = []
+    private var openings: [(format: Platform, isRaw: Bool, bytes: [UInt8])] = []
     private var names = FieldNames()
     /// The requests written since the last `reset`. If a slice of the buffer is in use elsewhere, the next write copies
     /// the buffer. A whole group is therefore written before any of it is sent.
@@ -85,7 +85,7 @@ package struct RequestWriter {
         let (format, isRaw) = (request.format, request.isRaw)
         if let known = openings.first(where: { $0.format == format && $0.isRaw == isRaw }) { return known.bytes }
         var lines =
-            "POST \(target.path.target) HTTP/1.1\r\nHost: \(target.endpoint.authority)\r\nUser-Agent: \(userAgent)\r\n"
+            "POST \(target.path) HTTP/1.1\r\nHost: \(target.endpoint.authority)\r\nUser-Agent: \(userAgent)\r\n"
         if !authorization.isEmpty { lines += "Authorization: \(authorization)\r\n" }
         lines += "Content-Type: \(request.contentType)\r\nServiceBusNotification-Format: \(format.rawValue)\r\n"
         lines += "ServiceBusNotification-Tags: "
@@ -96,7 +96,7 @@ package struct RequestWriter {
 
     private mutating func changePrefix() {
         isPrefixSendable =
-            target.endpoint.authority.isFieldValue && target.path.target.isRequestTarget && userAgent.isFieldValue
+            target.endpoint.authority.isFieldValue && target.path.isRequestTarget && userAgent.isFieldValue
             && authorization.isFieldValue
         openings.removeAll()
     }

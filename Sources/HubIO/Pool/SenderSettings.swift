@@ -3,11 +3,12 @@ public import NotificationHub
 /// The target of a pool's requests: the `messages` resource of one hub.
 public struct SendTarget: Sendable, Hashable {
     public var endpoint: HubEndpoint
-    public var path: SendPath
+    /// The path and the query.
+    public var path: String
 
-    public init(endpoint: HubEndpoint, hub: HubName, apiVersion: String = SendPath.apiVersion) {
+    public init(endpoint: HubEndpoint, hub: HubName) {
         self.endpoint = endpoint
-        path = SendPath(endpoint: endpoint, hub: hub, apiVersion: apiVersion)
+        path = HubPath(endpoint: endpoint, hub: hub).send
     }
 }
 

@@ -45,7 +45,7 @@ public final class HubQuestions {
     }
 
     /// - Parameters:
-    ///   - target: the target in the request line, e.g. `DetailsPath.target`.
+    ///   - target: the target in the request line, e.g. `HubPath.details(of:)`.
     ///   - onAnswer: called once, on the event loop, never within this call.
     public func ask(_ target: String, onAnswer: @escaping (Result<Answer, SendFailure>) -> Void) {
         eventLoop.assertInEventLoop()

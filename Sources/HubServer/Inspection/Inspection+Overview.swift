@@ -1,3 +1,4 @@
+import ByteText
 import HubEmulator
 import NotificationHub
 
@@ -9,37 +10,34 @@ extension Inspection {
 
     /// `?after=N`: everything that the page shows, with the deliveries to its phones numbered above N. The page has no
     /// other source, so a tab that missed an answer is complete again after the next one.
-    func overview(_ query: [Substring: Substring]) -> HubHTTPResponse {
+    func overview(_ query: FormFields) -> HubHTTPResponse {
         let after = query["after"].flatMap { Int($0) } ?? 0
-        var members: [JSONTree.Member] = []
-        let run = hub.run
-        let (received, phones) = hub.withHub { hub in
-            let total = hub.delivered.total
-            members = [
-                .init("run", .string(run)), .init("received", .integer(hub.received.total)),
-                .init("delivered", .integer(total)),
-                .init("registrations", .integer(hub.registrationCount)),
-                .init("faults", .array(hub.faults.map(\.json))),
-                .init(
-                    "phones",
-                    .object(
-                        PagePhone.all.map { phone in
-                            let tags = hub.templateTags(handle: phone.handle)
-                            return .init(phone.platform, tags.map { .array($0.map { .string($0) }) } ?? .null)
-                        })),
-                .init("dropped", .object(Self.dropped(in: hub.delivered))),
-                .init("deliveries", .array(Self.deliveries(in: hub.delivered, after: after).map(\.json))),
-            ]
-            let received = hub.received.entries(after: hub.received.total - Self.sendsMax, limit: Self.sendsMax)
-            let newest = hub.delivered.entries(after: total - Self.searchedMax, limit: Self.searchedMax)
-            return (received.map(\.entry), ReachedPhones(newest.lazy.map(\.entry)))
-        }
-        let sends = (received.map { SendSummary($0, phones: phones) } + hub.refusedSends.map(SendSummary.init))
-            .reversed()
-        let newest = sends.sorted { $0.time > $1.time }.prefix(Self.sendsMax)
-        members.append(.init("sends", .array(newest.map(\.json))))
-        members.append(.init("dashboard", .text(dashboard())))
-        return Self.json(.object(members))
+        let (refused, run) = (hub.refusedSends.map(SendSummary.init), hub.run)
+        let dashboard = dashboard()
+        return Self.json(
+            hub.withHub { hub in
+                let phones = PagePhone.all.map { phone in
+                    let tags = hub.templateTags(handle: phone.handle)
+                    return JSONTree.Member(phone.platform, tags.map { .strings($0) } ?? .null)
+                }
+                return [
+                    "run": .string(run), "received": .integer(hub.received.total),
+                    "delivered": .integer(hub.delivered.total), "registrations": .integer(hub.registrationCount),
+                    "faults": .array(hub.faults.map(\.json)), "phones": .object(phones),
+                    "dropped": .object(Self.dropped(in: hub.delivered)),
+                    "deliveries": .array(Self.deliveries(in: hub.delivered, after: after).map(\.json)),
+                    "sends": .array(Self.sends(of: hub, refused)), "dashboard": .text(dashboard),
+                ]
+            })
+    }
+
+    /// The newest sends, accepted or refused, newest first.
+    private static func sends(of hub: EmulatedHub, _ refused: [SendSummary]) -> [JSONTree] {
+        let accepted = hub.received.entries(after: hub.received.total - sendsMax, limit: sendsMax)
+        let newest = hub.delivered.entries(after: hub.delivered.total - searchedMax, limit: searchedMax)
+        let phones = ReachedPhones(newest.lazy.map(\.entry))
+        let sends = accepted.map { SendSummary($0.entry, phones: phones) } + refused
+        return sends.reversed().sorted { $0.time > $1.time }.prefix(sendsMax).map(\.json)
     }
 
     /// The newest delivery that ended a registration, for each of the page's phones.

@@ -24,15 +24,17 @@ struct Inspection: Sendable {
 
     /// Carries out a request of an admitted caller.
     func reply(to request: HubHTTPRequest) async -> HubHTTPResponse {
-        let (path, query) = Self.split(request.target)
-        let name = path.dropFirst("/_emulator/".count)
+        let name = request.target.prefix { $0 != "?" }.dropFirst("/_emulator/".count)
+        guard let query = Self.query(of: request) else {
+            return Self.problem(400, "The query is not percent-encoded UTF-8: write % as %25.")
+        }
         switch (request.method, name) {
         case ("GET", "count"):
-            return Self.json(.object([.init("count", .integer(hub.withHub { $0.received.total }))]))
+            return Self.json(["count": .integer(hub.withHub { $0.received.total })])
         case ("GET", "status"): return status(query)
         case ("GET", "storage"):
             let base = (request.isSecure ? "https://" : "http://") + (request.headers["Host"] ?? "")
-            return Self.json(.object([.init("jobs", .string(hub.jobsContainerURL(base: base)))]))
+            return Self.json(["jobs": .string(hub.jobsContainerURL(base: base))])
         case ("GET", "messages"): return messages(query)
         case ("GET", "faults"): return Self.json(.array(hub.withHub { $0.faults }.map(\.json)))
         case ("POST", "faults"): return addFaults(request)
@@ -57,32 +59,26 @@ struct Inspection: Sendable {
 
     static let noSuchHub = problem(404, "There is no hub of this name.")
 
-    private static func hub(in query: [Substring: Substring]) -> String? { query["hub"]?.percentDecoded() }
-
-    private func status(_ query: [Substring: Substring]) -> HubHTTPResponse {
-        let counts = hub.withHub(named: Self.hub(in: query)) {
+    private func status(_ query: FormFields) -> HubHTTPResponse {
+        let counts = hub.withHub(named: query["hub"]) {
             ($0.received.total, $0.delivered.total, $0.registrationCount)
         }
         guard let (received, delivered, registrations) = counts else { return Self.noSuchHub }
-        return Self.json(
-            .object([
-                .init("received", .integer(received)), .init("delivered", .integer(delivered)),
-                .init("registrations", .integer(registrations)),
-            ]))
+        return Self.json([
+            "received": .integer(received), "delivered": .integer(delivered), "registrations": .integer(registrations),
+        ])
     }
 
     /// One device's deliveries and registrations.
-    private func device(_ handle: String, _ query: [Substring: Substring]) -> HubHTTPResponse {
-        let found = hub.withHub(named: Self.hub(in: query)) {
+    private func device(_ handle: String, _ query: FormFields) -> HubHTTPResponse {
+        let found = hub.withHub(named: query["hub"]) {
             ($0.registrationIDs(handle: handle), $0.deliveries(to: handle))
         }
         guard let (registrations, deliveries) = found else { return Self.noSuchHub }
-        return Self.json(
-            .object([
-                .init("handle", .string(handle)),
-                .init("registrations", .array(registrations.map { .string($0) })),
-                .init("deliveries", .array(deliveries.map(\.json))),
-            ]))
+        return Self.json([
+            "handle": .string(handle), "registrations": .strings(registrations),
+            "deliveries": .array(deliveries.map(\.json)),
+        ])
     }
 
     /// `{"outcome":"ExpiredChannel"}`: sets the platform's outcome for later pushes to the device.
@@ -107,13 +103,11 @@ struct Inspection: Sendable {
                 resource: base + "/" + hub.settings.name.text, keyName: rule.name, key: rule.primaryKey,
                 expiresAt: expires)
         }
-        return Self.json(
-            .object([
-                .init("hub", .string(hub.settings.name.text)), .init("token", .text(token)),
-                .init("expires", .integer(expires)), .init("throughKafka", .bool(publish != nil)),
-                .init("phones", .array(PagePhone.all.map(\.json))),
-                .init("languages", .array(PageLanguage.all.map(\.json))),
-            ]))
+        return Self.json([
+            "hub": .string(hub.settings.name.text), "token": .text(token), "expires": .integer(expires),
+            "throughKafka": .bool(publish != nil), "phones": .array(PagePhone.all.map(\.json)),
+            "languages": .array(PageLanguage.all.map(\.json)),
+        ])
     }
 
     /// `{"category":…,"headline":…,"story":…}`: sends a test story to the hub, or to the receiver in the settings.
@@ -146,21 +140,17 @@ struct Inspection: Sendable {
                 return problem
             }
         }
-        var answer = Self.json(
-            .object([.init("id", .string(id)), .init("story", .string(story.story))]), status: 202)
+        var answer = Self.json(["id": .string(id), "story": .string(story.story)], status: 202)
         answer.delayMilliseconds = delay
         return answer
     }
 
     /// `?after=N&limit=M`: the messages numbered above N, oldest first.
-    private func messages(_ query: [Substring: Substring]) -> HubHTTPResponse {
+    private func messages(_ query: FormFields) -> HubHTTPResponse {
         let after = query["after"].flatMap { Int($0) } ?? 0
         let limit = min(Self.messagesMax, max(1, query["limit"].flatMap { Int($0) } ?? Self.messagesMax))
         let (total, entries) = hub.withHub { ($0.received.total, $0.received.entries(after: after, limit: limit)) }
-        return Self.json(
-            .object([
-                .init("count", .integer(total)), .init("messages", .array(entries.map(\.entry.json))),
-            ]))
+        return Self.json(["count": .integer(total), "messages": .array(entries.map(\.entry.json))])
     }
 
     /// One fault, or an array of them.
@@ -185,16 +175,11 @@ struct Inspection: Sendable {
     }
 
     static func problem(_ status: Int, _ message: String) -> HubHTTPResponse {
-        json(.object([.init("error", .string(message))]), status: status)
+        json(["error": .string(message)], status: status)
     }
 
-    static func split(_ target: String) -> (path: Substring, query: [Substring: Substring]) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        var query: [Substring: Substring] = [:]
-        for field in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
-            let sides = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            query[sides.first ?? ""] = sides.count > 1 ? sides[1] : ""
-        }
-        return (parts.first ?? "", query)
+    /// - Returns: `nil` for a broken escape.
+    static func query(of request: HubHTTPRequest) -> FormFields? {
+        FormFields(request.target.drop { $0 != "?" }.dropFirst())
     }
 }

@@ -1,12 +1,17 @@
 import ByteText
+import HTTPServing
 import HubEmulator
 import NotificationHub
 
 /// The page with the subscribers' phones: a document, its style and its scripts, all embedded in the binary.
 enum Page {
-    private static let html = "text/html; charset=utf-8"
-    private static let style = "text/css; charset=utf-8"
-    private static let script = "text/javascript; charset=utf-8"
+    private static let files = PageFiles([
+        "/": PackageResources.page_html, "/page.css": PackageResources.page_css,
+        "/phones.css": PackageResources.phones_css, "/page.js": PackageResources.page_js,
+        "/news.js": PackageResources.news_js, "/phone.js": PackageResources.phone_js,
+        "/payload.js": PackageResources.payload_js, "/composer.js": PackageResources.composer_js,
+        "/panels.js": PackageResources.panels_js, "/hub.js": PackageResources.hub_js,
+    ])
 
     /// - Parameter isAdmitted: true if the caller may see the hub's key.
     /// - Returns: `nil` if the request is not for the page.
@@ -14,29 +19,18 @@ enum Page {
         to request: HubHTTPRequest, _ inspection: Inspection, isAdmitted: @autoclosure () -> Bool
     ) -> HubHTTPResponse? {
         guard ["GET", "HEAD"].contains(request.method) else { return nil }
-        let (type, bytes): (String, [UInt8])
-        switch request.target.prefix(while: { $0 != "?" }) {
-        case "/": (type, bytes) = (html, document(for: request, inspection, isAdmitted: isAdmitted()))
-        case "/page.css": (type, bytes) = (style, PackageResources.page_css)
-        case "/phones.css": (type, bytes) = (style, PackageResources.phones_css)
-        case "/page.js": (type, bytes) = (script, PackageResources.page_js)
-        case "/news.js": (type, bytes) = (script, PackageResources.news_js)
-        case "/phone.js": (type, bytes) = (script, PackageResources.phone_js)
-        case "/payload.js": (type, bytes) = (script, PackageResources.payload_js)
-        case "/composer.js": (type, bytes) = (script, PackageResources.composer_js)
-        case "/panels.js": (type, bytes) = (script, PackageResources.panels_js)
-        case "/hub.js": (type, bytes) = (script, PackageResources.hub_js)
-        case "/favicon.ico": return HubHTTPResponse(status: 204)
-        default: return nil
-        }
+        let path = request.target.prefix { $0 != "?" }
+        if path == "/favicon.ico" { return HubHTTPResponse(status: 204) }
+        guard let (type, bytes) = files[path] else { return nil }
+        let isDocument = path == "/"
         return HubHTTPResponse(
             status: 200,
             headers: [
                 // The document may contain a different key each time.
-                "Content-Type": type, "Cache-Control": type == html ? "no-store" : "no-cache",
+                "Content-Type": type, "Cache-Control": isDocument ? "no-store" : "no-cache",
                 "X-Content-Type-Options": "nosniff",
                 "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
-            ], body: bytes)
+            ], body: isDocument ? document(for: request, inspection, isAdmitted: isAdmitted()) : bytes)
     }
 
     /// The document. Readers without JavaScript see the connection string and the next command.

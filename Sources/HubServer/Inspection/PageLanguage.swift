@@ -1,4 +1,5 @@
 import HubEmulator
+import NotificationHub
 
 /// A language of the tutorials, which a phone on the page can request.
 struct PageLanguage: Sendable {
@@ -14,15 +15,14 @@ struct PageLanguage: Sendable {
         PageLanguage(code: "zh", name: "中文", property: "News_Mandarin"),
     ]
 
-    var json: JSONTree { .object([.init("code", .string(code)), .init("name", .string(name))]) }
+    var json: JSONTree { ["code": .string(code), "name": .string(name)] }
 
-    /// A phone's template with this language's text instead of the general one.
-    func translate(_ template: JSONTree) -> JSONTree {
-        let body = (template["body"]?.string ?? "")
-            // The title is removed, because it is the headline in the author's language.
-            .replacing("$(title)", with: "").replacing("$(messageParam)", with: "$(\(property))")
-        return .object([
-            .init("body", .string(body)), .init("headers", template["headers"] ?? .object([])),
-        ])
+    /// A phone's template with this language's text instead of the general one. The title is removed, because it is the
+    /// headline in the author's language.
+    func translate(_ template: PushTemplate) -> PushTemplate {
+        var translated = template
+        translated.body = template.body.replacing("$(title)", with: "")
+            .replacing("$(messageParam)", with: "$(\(property))")
+        return translated
     }
 }

@@ -3,47 +3,49 @@ import NotificationHub
 
 /// One of the four phones on the page. They are the same in every browser; only the hub stores their subscriptions.
 struct PagePhone: Sendable {
-    let platform: String
     let name: String
     /// The push service that would carry its notifications.
     let service: String
-    let installationPlatform: String
-    let handle: String
-    let channel: JSONTree
+    let channel: PushChannel
     /// The categories of a phone for which no reader has chosen any.
     let categories: [String]
-    /// The templates for template sends: with a sound and without one.
-    let template: JSONTree
-    let quietTemplate: JSONTree
+    /// The templates for template sends: with a sound and without one. Their names are the same in every language, so
+    /// that a phone has one of each.
+    let templates: [PushTemplate]
 
     static let all = [apple, android, windows, browser]
     static let handles = Set(all.map(\.handle))
 
-    var installationID: String { "page-\(platform)" }
+    var platform: String { channel.platform.rawValue }
+    var handle: String { channel.handle }
 
-    /// The body that registers the phone. The page adds the tags.
-    func installation(tags: [String]) -> JSONTree {
-        .object([
-            .init("installationId", .string(installationID)), .init("platform", .string(installationPlatform)),
-            .init("pushChannel", channel), .init("tags", .array(tags.map { .string($0) })),
-            .init("templates", templates(in: nil)),
-        ])
+    /// - Parameter template: the body of one template; true for the one without a sound.
+    private init(
+        _ name: String, _ service: String, _ channel: PushChannel, _ categories: [String], headers: [HeaderField] = [],
+        template: (Bool) -> String
+    ) {
+        (self.name, self.service, self.channel, self.categories) = (name, service, channel, categories)
+        templates = [("breakingNews", false), ("breakingNewsQuiet", true)].map { name, isQuiet in
+            PushTemplate(name: name, body: template(isQuiet), headers: headers)
+        }
     }
 
-    /// The templates. Their names are the same in every language, so that a phone has one of each.
-    private func templates(in language: PageLanguage?) -> JSONTree {
-        func translated(_ template: JSONTree) -> JSONTree { language?.translate(template) ?? template }
-        return .object([
-            .init("breakingNews", translated(template)), .init("breakingNewsQuiet", translated(quietTemplate)),
-        ])
+    /// The body that registers the phone.
+    private func installation(tags: [String] = [], in language: PageLanguage? = nil) -> InstallationBody {
+        InstallationBody(
+            id: "page-\(platform)", channel: channel, tags: tags.compactMap { try? Tag($0) },
+            templates: templates.map { language?.translate($0) ?? $0 })
     }
 
+    /// The values with which the page registers the phone. The page adds the tags.
     var json: JSONTree {
-        .object([
-            .init("platform", .string(platform)), .init("name", .string(name)), .init("service", .string(service)),
-            .init("handle", .string(handle)), .init("installation", installation(tags: [])),
-            .init("templates", .object(PageLanguage.all.map { .init($0.code, templates(in: $0)) })),
-        ])
+        let translated = PageLanguage.all.map { language in
+            JSONTree.Member(language.code, installation(in: language).json["templates"] ?? .null)
+        }
+        return [
+            "platform": .string(platform), "name": .string(name), "service": .string(service),
+            "handle": .string(handle), "installation": installation().json, "templates": .object(translated),
+        ]
     }
 
     /// Registers every phone for its own categories, with the calls that an app makes.
@@ -52,72 +54,46 @@ struct PagePhone: Sendable {
         let token = SharedAccessSignature.token(
             resource: "http://localhost/", keyName: rule.name, key: rule.primaryKey, expiresAt: now.seconds + 60)
         for phone in all {
+            let body = phone.installation(tags: phone.categories)
             let request = HubHTTPRequest(
-                method: "PUT",
-                target: "/\(hub.settings.name)/installations/\(phone.installationID)?api-version=2020-06",
+                method: "PUT", target: "/\(hub.settings.name)/installations/\(body.id)?api-version=2020-06",
                 headers: ["Host": "localhost", "Authorization": token, "Content-Type": "application/json"],
-                body: phone.installation(tags: phone.categories).bytes)
+                body: body.bytes)
             _ = hub.handle(request, at: now)
         }
     }
-}
 
-extension PagePhone {
     private static let apple = PagePhone(
-        platform: "apple", name: "iPhone", service: "APNs", installationPlatform: "apns",
-        handle: String(repeating: "C0DE", count: 16), channel: .string(String(repeating: "C0DE", count: 16)),
-        categories: ["World", "Sports"], template: appleTemplate(#""sound":"default""#),
-        quietTemplate: appleTemplate(#""interruption-level":"passive""#))
-
-    private static func appleTemplate(_ sound: String) -> JSONTree {
-        body(
-            #"{"aps":{"alert":{"title":"$(title)","body":"$(messageParam)"},\#(sound)},"#
-                + #""category":"$(category)","id":"$(id)","story":"$(story)"}"#)
+        "iPhone", "APNs", .apple(deviceToken: String(repeating: "C0DE", count: 16)), ["World", "Sports"]
+    ) { isQuiet in
+        let sound = isQuiet ? #""interruption-level":"passive""# : #""sound":"default""#
+        return #"{"aps":{"alert":{"title":"$(title)","body":"$(messageParam)"},\#(sound)},"#
+            + #""category":"$(category)","id":"$(id)","story":"$(story)"}"#
     }
 
     private static let android = PagePhone(
-        platform: "fcmv1", name: "Android", service: "FCM v1", installationPlatform: "fcmv1",
-        handle: "page-android", channel: .string("page-android"), categories: ["World", "Technology"],
-        template: androidTemplate(""), quietTemplate: androidTemplate(#","quiet":"true""#))
-
-    private static func androidTemplate(_ data: String) -> JSONTree {
-        body(
-            #"{"message":{"notification":{"title":"$(title)","body":"$(messageParam)"},"#
-                + #""data":{"category":"$(category)","id":"$(id)","story":"$(story)"\#(data)}}}"#)
+        "Android", "FCM v1", .fcmv1(registrationToken: "page-android"), ["World", "Technology"]
+    ) { isQuiet in
+        #"{"message":{"notification":{"title":"$(title)","body":"$(messageParam)"},"#
+            + #""data":{"category":"$(category)","id":"$(id)","story":"$(story)"\#(isQuiet ? quiet : "")}}}"#
     }
 
     private static let windows = PagePhone(
-        platform: "windows", name: "Windows", service: "WNS", installationPlatform: "wns",
-        handle: "https://wns.example/?token=page", channel: .string("https://wns.example/?token=page"),
-        categories: ["Politics", "Business"], template: windowsTemplate(""),
-        quietTemplate: windowsTemplate(#"<audio silent="true"/>"#))
-
-    private static func windowsTemplate(_ audio: String) -> JSONTree {
-        body(
-            #"<toast launch="$(id)"><visual><binding template="ToastGeneric"><text>$(title)</text>"#
-                + "<text>$(messageParam)</text><text>$(category)</text></binding></visual>\(audio)</toast>",
-            headers: ["X-WNS-Type": "wns/toast", "X-WNS-Tag": "$(story)"])
+        "Windows", "WNS", .windows(channelURI: "https://wns.example/?token=page"), ["Politics", "Business"],
+        headers: [HeaderField("X-WNS-Type", "wns/toast"), HeaderField("X-WNS-Tag", "$(story)")]
+    ) { isQuiet in
+        #"<toast launch="$(id)"><visual><binding template="ToastGeneric"><text>$(title)</text>"#
+            + "<text>$(messageParam)</text><text>$(category)</text></binding></visual>"
+            + (isQuiet ? #"<audio silent="true"/></toast>"# : "</toast>")
     }
 
     private static let browser = PagePhone(
-        platform: "browser", name: "Browser", service: "Web Push", installationPlatform: "browser",
-        handle: "https://push.example/page",
-        channel: .object([
-            .init("endpoint", .string("https://push.example/page")), .init("p256dh", .string("BPage")),
-            .init("auth", .string("page")),
-        ]), categories: ["World", "Science"], template: browserTemplate(""),
-        quietTemplate: browserTemplate(#","quiet":"true""#))
-
-    private static func browserTemplate(_ data: String) -> JSONTree {
-        body(
-            #"{"title":"$(title)","message":"$(messageParam)","category":"$(category)","id":"$(id)","tag":"$(story)"\#(data)}"#
-        )
+        "Browser", "Web Push", .browser(endpoint: "https://push.example/page", p256dh: "BPage", auth: "page"),
+        ["World", "Science"]
+    ) { isQuiet in
+        #"{"title":"$(title)","message":"$(messageParam)","category":"$(category)","id":"$(id)","#
+            + #""tag":"$(story)"\#(isQuiet ? quiet : "")}"#
     }
 
-    private static func body(_ body: String, headers: KeyValuePairs<String, String> = [:]) -> JSONTree {
-        .object([
-            .init("body", .string(body)),
-            .init("headers", .object(headers.map { .init($0.key, .string($0.value)) })),
-        ])
-    }
+    private static let quiet = #","quiet":"true""#
 }

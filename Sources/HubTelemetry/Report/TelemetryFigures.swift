@@ -1,5 +1,5 @@
 public import NewsModel
-import NotificationHub
+public import NotificationHub
 
 /// A process's telemetry counters. They start at zero with each process.
 public struct TelemetryFigures: Sendable, Hashable {
@@ -104,9 +104,8 @@ public struct TelemetryFigures: Sendable, Hashable {
 
     static let tagsMax = 200
     static let other = "other"
-    private static let platforms: Set = [
-        "apns", "mpns", "wns", "gcm", "fcm", "fcmv1", "adm", "baidu", "browser", "xiaomi",
-    ]
+    /// `fcm` is an older name of `gcm`.
+    private static let platforms = Set(Platform.native.map(\.facts.installation) + ["fcm"])
     private static let outcomeNames = Set(OutcomeName.known)
 
     public init() {}

@@ -1,4 +1,5 @@
 import NewsModel
+import NotificationHub
 
 /// The report in the form that programs and the page read.
 extension TelemetryReport {

@@ -1,4 +1,5 @@
 public import NewsModel
+public import NotificationHub
 
 /// A record of the results topic: the end of one delivery, read from its key and headers alone.
 public struct LedgerEntry: Sendable, Hashable {

@@ -1,3 +1,5 @@
+public import NotificationHub
+
 /// The result of one delivery: the record on the results topic.
 public struct ResultRecord: Sendable, Hashable {
     /// `nil` only when decoding failed before it was known.

@@ -1,4 +1,5 @@
 package import ByteText
+import NotificationHub
 
 // The result record as JSON: `schemas/news-result.schema.json`.
 

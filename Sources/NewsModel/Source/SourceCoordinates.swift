@@ -1,4 +1,5 @@
 package import ByteText
+public import NotificationHub
 
 /// The record and the delivery that a result reports: the value of the `nw-source` header.
 public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {

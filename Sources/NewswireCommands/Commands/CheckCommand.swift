@@ -8,6 +8,7 @@ import KafkaIO
 package import KafkaModel
 package import NewswireSettings
 import NotificationHub
+import PublishEngine
 import PublisherService
 
 struct CheckCommand: AsyncParsableCommand {
@@ -42,7 +43,8 @@ struct CheckCommand: AsyncParsableCommand {
         if printsSettings { try Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
         let settings = try loaded.usable
         let sound = CheckFinding.ok("settings", "\(configurationOption.config) has no problems")
-        var isSound = try report([sound] + [CheckFinding.replacement(settings)].compactMap(\.self))
+        var isSound = try report(
+            [sound] + [CheckFinding.replacement(settings), .retired(settings)].compactMap(\.self))
         if offline { return }
         isSound = try report(Self.listen(settings)) && isSound
         isSound = try report(Self.kafka(settings)) && isSound
@@ -147,6 +149,16 @@ package struct CheckFinding: Hashable, Sendable {
         settings.payload.ringing.map {
             .warning("recall", "the text of recall --replace rings on phones: \($0.cause)", $0.remedy)
         }
+    }
+
+    /// Warns about platforms whose push service was switched off, because the hub accepts their sends anyway.
+    package static func retired(_ settings: Settings) -> CheckFinding? {
+        let names = settings.payload.platforms.filter(\.facts.isRetired).map(\.rawValue).joined(separator: " and ")
+        return names.isEmpty
+            ? nil
+            : .warning(
+                "payload", "the push service of \(names) was switched off, so no device gets these sends",
+                "leave \(names) out of payload.platforms")
     }
 
     /// Reports a port in use only as a warning, because the service may already be running.

@@ -59,7 +59,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
         try output.line("  look at  \(demo.page)")
         try output.line("  status   http://127.0.0.1:\(demo.status.port)/")
-        try output.line("  hub      \(demo.hub.address.hubName) at \(demo.hub.connectionString.endpoint)")
+        try output.line("  hub      \(demo.hub.hubName) at \(demo.hub.connectionString.endpoint)")
         try output.line(
             "  broker   \(demo.broker.bootstrapServers.joined(separator: ",")), topics \(Demo.topic), \(Demo.resultsTopic), \(Demo.deadLettersTopic)"
         )

@@ -127,14 +127,13 @@ struct HubCommand: AsyncParsableCommand {
 
     /// The connection strings for clients. Their keys belong to this hub and are useless elsewhere.
     private static func greeting(_ hub: RunningHub) -> String {
-        let address = hub.address
         var lines = [
-            "hub \(address.hubName) at \(address.connectionString.endpoint)", "", address.connectionString.revealed,
+            "hub \(hub.hubName) at \(hub.connectionString.endpoint)", "", hub.connectionString.revealed,
         ]
-        if let listen = address.listenConnectionString {
+        if let listen = hub.listenConnectionString {
             lines += ["", "for apps, with the Listen right only:", listen.revealed]
         }
-        if let namespace = address.namespaceConnectionString {
+        if let namespace = hub.namespaceConnectionString {
             lines += ["", "for the whole namespace, to make and delete hubs:", namespace.revealed]
         }
         lines += ["", "the storage container for the files of registration jobs:", hub.jobsContainerURL]

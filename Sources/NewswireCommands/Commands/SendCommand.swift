@@ -214,8 +214,9 @@ struct SendCommand: AsyncParsableCommand {
         let requests = platforms.map {
             (
                 platform: $0,
-                request: rules.builder.build(
-                    event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil)
+                request: rules.builder.payload(
+                    event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil
+                ).request
             )
         }
         return (event, routing, requests)

@@ -122,7 +122,7 @@ extension Settings {
         await ServedStatus.begin(on: telemetry.listen, page: "page", setting: "telemetry.listen", log: log) {
             listen async throws(ListenFailure) in
             let settings = StatusServerSettings(host: listen.host, port: listen.port)
-            return try await TelemetryStatusServer(settings, report: report).start()
+            return try await ReportServer.start(settings, telemetry: report)
         }
     }
 }

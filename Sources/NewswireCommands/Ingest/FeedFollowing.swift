@@ -88,7 +88,7 @@ struct FeedFollowing {
         await ServedStatus.begin(on: settings.ingest.listen, page: "page", setting: "ingest.listen", log: log) {
             listen async throws(ListenFailure) in
             let settings = StatusServerSettings(host: listen.host, port: listen.port)
-            return try await FeedStatusServer(settings) { await service.report() }.start()
+            return try await ReportServer.start(settings, feeds: { await service.report() })
         }
     }
 

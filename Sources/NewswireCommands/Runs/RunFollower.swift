@@ -5,6 +5,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 package import NewswireSettings
+import NotificationHub
 import PublishEngine
 import PublisherService
 

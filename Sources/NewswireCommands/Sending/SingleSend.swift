@@ -64,7 +64,7 @@ struct SingleSend: Sendable {
 
     /// The request as it is sent, with the signature masked.
     func text(of request: SendRequest) -> String {
-        let path = SendPath(endpoint: connection.endpoint, hub: hub).target
+        let path = HubPath(endpoint: connection.endpoint, hub: hub).send
         var fields = [
             ("Host", connection.endpoint.authority), ("User-Agent", "newswire"),
             ("Authorization", Self.masked(authorization)),

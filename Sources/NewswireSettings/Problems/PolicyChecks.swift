@@ -69,7 +69,7 @@ extension PayloadSettings {
                     + "quiet: breakingNewsQuiet}"
             )
         case .native(let platforms):
-            let loud = platforms.filter { !$0.canBeSilent }.map(\.rawValue).joined(separator: " and ")
+            let loud = platforms.filter { !$0.facts.canBeSilent }.map(\.rawValue).joined(separator: " and ")
             return ("\(loud) cannot be silent", "leave \(loud) out of payload.platforms")
         }
     }

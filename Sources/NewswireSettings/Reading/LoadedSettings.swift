@@ -5,6 +5,7 @@ import HubIO
 import KafkaIO
 import Logging
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// A configuration that was read: its settings, or the problems that prevent their use.

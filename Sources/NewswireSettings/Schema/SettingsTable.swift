@@ -1,6 +1,7 @@
 import HubIO
 import Logging
 import NewsModel
+import NotificationHub
 import PublishEngine
 import PublisherService
 import StatusServer
@@ -211,6 +212,6 @@ extension SettingsKey {
             "auto is text on a terminal and JSON lines elsewhere."),
     ]
 
-    private static let nativePlatforms = Platform.allCases.filter { $0 != .template }.map(\.rawValue)
+    private static let nativePlatforms = Platform.native.map(\.rawValue)
     package static let logLevels = Logger.Level.allCases.map(\.rawValue)
 }

@@ -38,7 +38,7 @@ extension AccessKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
 extension String {
     /// Compares two texts of equal length in a time that does not depend on where they differ.
-    func isEqualInConstantTime(to other: String) -> Bool {
+    package func isEqualInConstantTime(to other: String) -> Bool {
         let (left, right) = (Array(utf8), Array(other.utf8))
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -72,5 +72,6 @@ public struct AccessRule: Sendable, Hashable {
         public static let send = Rights(rawValue: 2)
         /// Permits reading and changing the registrations of others.
         public static let manage = Rights(rawValue: 4)
+        package static let all: Rights = [.listen, .send, .manage]
     }
 }

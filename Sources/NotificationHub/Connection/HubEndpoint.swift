@@ -58,7 +58,8 @@ extension HubEndpoint {
 
     private static let schemes: [String: Scheme] = ["sb": .https, "https": .https, "http": .http]
 
-    static func hostAndPort(_ authority: Substring) throws(HubEndpointProblem) -> (host: String, port: Int?) {
+    /// The host in lower case, without the brackets of an IPv6 address, and the port if there is one.
+    package static func hostAndPort(_ authority: Substring) throws(HubEndpointProblem) -> (host: String, port: Int?) {
         let host: Substring
         let tail: Substring
         if authority.first == "[" {

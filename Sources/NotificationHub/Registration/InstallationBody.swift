@@ -1,5 +1,3 @@
-import ByteText
-
 /// The body of an installation: one device, its tags and its templates in one JSON object. The hub derives a native
 /// registration from it, and one registration for each template.
 public struct InstallationBody: Sendable, Hashable {
@@ -22,49 +20,30 @@ public struct InstallationBody: Sendable, Hashable {
         self.userID = userID
     }
 
-    public func write(into bytes: inout [UInt8]) {
-        Self.write("{\"installationId\":", id, into: &bytes)
-        if let userID { Self.write(",\"userId\":", userID, into: &bytes) }
-        Self.write(",\"platform\":", channel.installationPlatform, into: &bytes)
-        if case .browser(let endpoint, let p256dh, let auth) = channel {
-            Self.write(",\"pushChannel\":{\"endpoint\":", endpoint, into: &bytes)
-            Self.write(",\"p256dh\":", p256dh, into: &bytes)
-            Self.write(",\"auth\":", auth, into: &bytes)
-            bytes += "}".utf8
-        } else {
-            Self.write(",\"pushChannel\":", channel.handle, into: &bytes)
-        }
-        bytes += ",\"tags\":[".utf8
-        for (index, tag) in tags.enumerated() { Self.write(index == 0 ? "" : ",", tag.text, into: &bytes) }
-        bytes += "],\"templates\":{".utf8
-        for (index, template) in templates.enumerated() {
-            Self.write(index == 0 ? "" : ",", template.name, into: &bytes)
-            Self.write(":{\"body\":", template.body, into: &bytes)
-            if !template.headers.isEmpty { Self.write(template.headers, into: &bytes) }
-            if let expiry = template.expiry { Self.write(",\"expiry\":", expiry, into: &bytes) }
-            bytes += "}".utf8
-        }
-        bytes += "}}".utf8
-    }
+    public var bytes: [UInt8] { json.bytes }
 
-    public var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        write(into: &bytes)
-        return bytes
+    package var json: JSONTree {
+        [
+            "installationId": .string(id), "userId": userID.map { .string($0) },
+            "platform": .string(channel.platform.facts.installation), "pushChannel": channel.json,
+            "tags": .strings(tags.map(\.text)), "templates": .object(templates.map { .init($0.name, $0.json) }),
+        ]
     }
+}
 
-    private static func write(_ headers: [PushTemplate.Header], into bytes: inout [UInt8]) {
-        bytes += ",\"headers\":{".utf8
-        for (index, header) in headers.enumerated() {
-            write(index == 0 ? "" : ",", header.name, into: &bytes)
-            write(":", header.value, into: &bytes)
-        }
-        bytes += "}".utf8
+extension PushChannel {
+    fileprivate var json: JSONTree {
+        guard case .browser(let endpoint, let p256dh, let auth) = self else { return .string(handle) }
+        return ["endpoint": .string(endpoint), "p256dh": .string(p256dh), "auth": .string(auth)]
     }
+}
 
-    /// Writes a JSON string after the given prefix.
-    private static func write(_ before: String, _ text: String, into bytes: inout [UInt8]) {
-        bytes += before.utf8
-        JSONEscaping.append(text, to: &bytes)
+extension PushTemplate {
+    fileprivate var json: JSONTree {
+        [
+            "body": .string(body),
+            "headers": headers.isEmpty ? nil : .headers(headers),
+            "expiry": expiry.map { .string($0) },
+        ]
     }
 }

@@ -17,7 +17,7 @@ public enum PushChannel: Sendable, Hashable, Codable {
         return .apple(deviceToken: String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }))
     }
 
-    public var format: NotificationFormat {
+    public var platform: Platform {
         switch self {
         case .apple: .apple
         case .fcmv1: .fcmv1
@@ -31,26 +31,6 @@ public enum PushChannel: Sendable, Hashable, Codable {
         switch self {
         case .apple(let text), .fcmv1(let text), .windows(let text): text
         case .browser(let endpoint, _, _): endpoint
-        }
-    }
-
-    /// The platform's name in an installation.
-    var installationPlatform: String {
-        switch self {
-        case .apple: "apns"
-        case .fcmv1: "fcmv1"
-        case .windows: "wns"
-        case .browser: "browser"
-        }
-    }
-
-    /// The platform part of a registration's element name.
-    var registrationWord: String {
-        switch self {
-        case .apple: "Apple"
-        case .fcmv1: "FcmV1"
-        case .windows: "Windows"
-        case .browser: "Browser"
         }
     }
 }
@@ -68,21 +48,11 @@ public struct PushTemplate: Sendable, Hashable, Codable {
     /// The payload: JSON, or XML for Windows.
     public var body: String
     /// The headers, in the order of the wire. Windows needs `X-WNS-Type`; Apple's start with `apns-`.
-    public var headers: [Header]
+    public var headers: [HeaderField]
     /// The expiry, for Apple only: a date-time, `0` or an expression.
     public var expiry: String?
 
-    public struct Header: Sendable, Hashable, Codable {
-        public var name: String
-        public var value: String
-
-        public init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    public init(name: String, body: String, headers: [Header] = [], expiry: String? = nil) {
+    public init(name: String, body: String, headers: [HeaderField] = [], expiry: String? = nil) {
         self.name = name
         self.body = body
         self.headers = headers

@@ -1,5 +1,3 @@
-import ByteText
-
 /// The body of a registration: an Atom entry with the device, its tags and, for a template registration, the template.
 public struct RegistrationEntry: Sendable, Hashable {
     public static let contentType = "application/atom+xml;type=entry;charset=utf-8"
@@ -15,69 +13,48 @@ public struct RegistrationEntry: Sendable, Hashable {
         self.template = template
     }
 
-    /// Appends the entry, with its elements in the order that the service requires. Replaces characters that XML cannot
-    /// contain.
-    public func write(into bytes: inout [UInt8]) {
-        let kind = "\(channel.registrationWord)\(template == nil ? "" : "Template")RegistrationDescription"
-        bytes += "<?xml version=\"1.0\" encoding=\"utf-8\"?><entry xmlns=\"http://www.w3.org/2005/Atom\">".utf8
-        bytes +=
-            "<content type=\"application/xml\"><\(kind) xmlns:i=\"\(Self.instance)\" xmlns=\"\(Self.connect)\">".utf8
-        if !tags.isEmpty { Self.write("Tags", tags.map(\.text).joined(separator: ","), into: &bytes) }
-        writeChannel(into: &bytes)
-        if let template { write(template, into: &bytes) }
-        bytes += "</\(kind)></content></entry>".utf8
-    }
-
+    /// The entry, with its elements in the order that the service requires. Characters that XML cannot contain are
+    /// replaced.
     public var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        write(into: &bytes)
-        return bytes
-    }
-
-    private static let instance = "http://www.w3.org/2001/XMLSchema-instance"
-    private static let connect = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
-
-    private func writeChannel(into bytes: inout [UInt8]) {
-        switch channel {
-        case .apple(let token): Self.write("DeviceToken", token, into: &bytes)
-        case .fcmv1(let token): Self.write("FcmV1RegistrationId", token, into: &bytes)
-        case .windows(let uri): Self.write("ChannelUri", uri, into: &bytes)
-        case .browser(let endpoint, let p256dh, let auth):
-            Self.write("Endpoint", endpoint, into: &bytes)
-            Self.write("P256DH", p256dh, into: &bytes)
-            Self.write("Auth", auth, into: &bytes)
+        let facts = channel.platform.facts
+        var description = XMLElement(
+            name: facts.registration + (template == nil ? "" : "Template") + "RegistrationDescription")
+        description.attributes = [
+            .init(name: "xmlns:i", value: "http://www.w3.org/2001/XMLSchema-instance"),
+            .init(name: "xmlns", value: "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"),
+        ]
+        if !tags.isEmpty { description.append("Tags", tags.map(\.text).joined(separator: ",")) }
+        description.append(facts.handle, channel.handle)
+        if case .browser(_, let p256dh, let auth) = channel {
+            description.append("P256DH", p256dh)
+            description.append("Auth", auth)
         }
+        if let template { append(template, facts, to: &description) }
+        let opening = #"<?xml version="1.0" encoding="utf-8"?><entry xmlns="http://www.w3.org/2005/Atom">"#
+        let content = #"<content type="application/xml">"# + description.markup + "</content>"
+        return Array((opening + content + "</entry>").utf8)
     }
 
-    private func write(_ template: PushTemplate, into bytes: inout [UInt8]) {
-        Self.write("BodyTemplate", template.body, into: &bytes)
-        switch channel {
-        case .apple:
-            if let expiry = template.expiry { Self.write("Expiry", expiry, into: &bytes) }
-            Self.write("TemplateName", template.name, into: &bytes)
-            Self.write(template.headers, as: "Apns", into: &bytes)
-        case .windows:
-            Self.write(template.headers, as: "Wns", into: &bytes)
-            Self.write("TemplateName", template.name, into: &bytes)
-        case .fcmv1, .browser: Self.write("TemplateName", template.name, into: &bytes)
+    private func append(_ template: PushTemplate, _ facts: PlatformFacts, to description: inout XMLElement) {
+        description.append("BodyTemplate", template.body)
+        let isApple = channel.platform == .apple
+        if isApple, let expiry = template.expiry { description.append("Expiry", expiry) }
+        var headers = XMLElement(name: "\(facts.service)Headers")
+        for field in template.headers {
+            var header = XMLElement(name: "\(facts.service)Header")
+            header.append("Header", field.name)
+            header.append("Value", field.value)
+            headers.children.append(.element(header))
         }
+        let sendsHeaders = facts.headers.type != nil && !template.headers.isEmpty
+        if sendsHeaders, !isApple { description.children.append(.element(headers)) }
+        description.append("TemplateName", template.name)
+        if sendsHeaders, isApple { description.children.append(.element(headers)) }
     }
+}
 
-    private static func write(_ headers: [PushTemplate.Header], as word: String, into bytes: inout [UInt8]) {
-        guard !headers.isEmpty else { return }
-        bytes += "<\(word)Headers>".utf8
-        for header in headers {
-            bytes += "<\(word)Header>".utf8
-            write("Header", header.name, into: &bytes)
-            write("Value", header.value, into: &bytes)
-            bytes += "</\(word)Header>".utf8
-        }
-        bytes += "</\(word)Headers>".utf8
-    }
-
-    private static func write(_ name: String, _ text: String, into bytes: inout [UInt8]) {
-        bytes += "<\(name)>".utf8
-        XMLText.append(text, in: .content, to: &bytes)
-        bytes += "</\(name)>".utf8
+extension XMLElement {
+    fileprivate mutating func append(_ name: String, _ text: String) {
+        children.append(.element(XMLElement(name: name, text: text)))
     }
 }

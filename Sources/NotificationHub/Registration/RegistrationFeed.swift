@@ -2,8 +2,8 @@ import ByteText
 
 /// A hub's registrations for one channel, with the members that a client needs to take one over.
 public struct RegistrationFeed: Sendable, Hashable {
-    /// The longest part of a feed that is read, in bytes.
-    public static let scannedMax = 1024 * 1024
+    /// The longest feed that is read, in bytes.
+    public static let readMax = 1024 * 1024
     /// The most entries kept. A hub sends at most 100 at once.
     public static let countMax = 100
 
@@ -21,35 +21,26 @@ public struct RegistrationFeed: Sendable, Hashable {
 
     /// Reads a feed or a single entry. Other input gives an empty feed, so that the client makes a new registration
     /// instead of taking one over.
-    public init(scanning body: some Collection<UInt8>) {
-        var scanner = XMLPieces(body.prefix(Self.scannedMax))
-        var item: Item?
-        var name = ""
-        while items.count < Self.countMax, let piece = scanner.next() {
-            switch piece {
-            case .opening(let element) where element.hasSuffix("RegistrationDescription"):
-                item = Item(id: "", isTemplate: element.hasSuffix("TemplateRegistrationDescription"))
-            case .opening(let element): name = element
-            case .text(let text) where name == "RegistrationId": item?.id = text
-            case .text(let text) where name == "TemplateName": item?.templateName = text
-            case .text(let text) where name == "Tags": item?.installation = Self.installation(inTags: text)
-            case .text: break
-            case .closing(let element):
-                name = ""
-                guard element.hasSuffix("RegistrationDescription"), let whole = item else { continue }
-                item = nil
-                if RegistrationPath.accepts(id: whole.id) { items.append(whole) }
-            }
+    public init(parsing body: [UInt8]) {
+        guard body.count <= Self.readMax, let root = try? XMLReader.read(body) else { return }
+        let entries = root.localName == "entry" ? [root] : root.elements.filter { $0.localName == "entry" }
+        items = entries.prefix(Self.countMax).compactMap { entry in
+            guard let description = entry.child("content")?.elements.first,
+                description.localName.hasSuffix("RegistrationDescription"),
+                let id = description.child("RegistrationId")?.text, HubPath.accepts(id: id)
+            else { return nil }
+            return Item(
+                id: id, isTemplate: description.localName.hasSuffix("TemplateRegistrationDescription"),
+                templateName: description.child("TemplateName").flatMap { $0.text.isEmpty ? nil : $0.text },
+                installation: description.child("Tags").flatMap { Self.installation(inTags: $0.text) })
         }
     }
 
     private static func installation(inTags tags: String) -> String? {
-        for tag in tags.split(separator: ",") {
-            let tag = tag.trimmed
-            guard tag.hasPrefix(Tag.installationOpening), tag.hasSuffix("}") else { continue }
-            let id = tag.dropFirst(Tag.installationOpening.count).dropLast()
-            return RegistrationPath.accepts(id: String(id)) ? String(id) : nil
+        let reserved = tags.split(separator: ",").map(\.trimmed).first {
+            $0.hasPrefix(Tag.installationOpening) && $0.hasSuffix("}")
         }
-        return nil
+        let id = reserved.map { String($0.dropFirst(Tag.installationOpening.count).dropLast()) }
+        return id.flatMap { HubPath.accepts(id: $0) ? $0 : nil }
     }
 }

@@ -19,12 +19,4 @@ public enum NotificationID {
         else { return nil }
         return id
     }
-
-    /// The `Location` of an accepted send.
-    public static func location(
-        of id: String, endpoint: HubEndpoint, hub: HubName, apiVersion: String = SendPath.apiVersion
-    ) -> String {
-        let base = "\(endpoint.scheme.rawValue)://\(endpoint.authority)\(endpoint.basePath)/\(hub.text)"
-        return "\(base)/messages/\(id.percentEncoded)?api-version=\(apiVersion.percentEncoded)"
-    }
 }

@@ -6,7 +6,7 @@ public struct SendRequest: Sendable, Hashable {
     /// The largest body that a hub accepts, in bytes. A larger one is answered with 413.
     public static let bodyLengthMax = 64 * 1024
 
-    public var format: NotificationFormat
+    public var format: Platform
     /// A printed tag expression; never empty. Without the header the hub sends to every device, and with an empty one
     /// to no device.
     public var tags: String
@@ -17,7 +17,7 @@ public struct SendRequest: Sendable, Hashable {
     public var isRaw: Bool
 
     public init(
-        format: NotificationFormat, tags: String, fields: [HeaderField] = [], body: [UInt8], isRaw: Bool = false
+        format: Platform, tags: String, fields: [HeaderField] = [], body: [UInt8], isRaw: Bool = false
     ) {
         self.format = format
         self.tags = tags
@@ -26,24 +26,11 @@ public struct SendRequest: Sendable, Hashable {
         self.isRaw = isRaw
     }
 
-    public var contentType: String { isRaw ? NotificationFormat.rawContentType : format.contentType }
+    public var contentType: String { isRaw ? "application/octet-stream" : format.contentType }
 }
 
-/// The request target of a send: `/{hub}/messages?api-version=2020-06`, below the endpoint's own path.
-public struct SendPath: Sendable, Hashable {
-    /// The API version. Since this version a hub answers 429 for "too fast" and 403 for "not allowed".
-    public static let apiVersion = "2020-06"
-
-    /// The target, ready for the request line, where all its characters are legal.
-    public let target: String
-
-    public init(endpoint: HubEndpoint, hub: HubName, apiVersion: String = Self.apiVersion) {
-        target = "\(endpoint.basePath)/\(hub.text)/messages?api-version=\(apiVersion.percentEncoded)"
-    }
-}
-
-/// One HTTP header field of a request.
-public struct HeaderField: Sendable, Hashable {
+/// One HTTP header field.
+public struct HeaderField: Sendable, Hashable, Codable {
     /// The name. Receivers compare it without regard to case.
     public var name: String
     public var value: String

@@ -1,6 +1,7 @@
 import DequeModule
 import KafkaModel
 import NewsModel
+import NotificationHub
 
 /// Turns records into deliveries: decodes and routes them, and joins them to their stories.
 extension Engine {

@@ -1,4 +1,5 @@
-public import NewsModel
+import NewsModel
+public import NotificationHub
 
 /// The settings of an engine. Bounds are checked where settings are read; the engine only clamps.
 public struct EngineSettings: Sendable {

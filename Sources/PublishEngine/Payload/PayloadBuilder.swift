@@ -38,17 +38,6 @@ public final class PayloadBuilder: Sendable {
         return translator.filled(for: event)
     }
 
-    /// Builds the request without the cuts.
-    public func build(
-        _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
-        expiresAt: Instant?, isQuiet: Bool = false
-    ) -> SendRequest {
-        payload(
-            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt,
-            isQuiet: isQuiet
-        ).request
-    }
-
     /// - Parameters:
     /// - since: the time we read the event; seconds to live for Google, Amazon and Windows count from here. `nil` gives
     ///   them a day. The publication may be years ago in an archive.
@@ -102,7 +91,7 @@ public final class PayloadBuilder: Sendable {
         let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry)
         var fit = PayloadFit(content, on: platform)
         let request = SendRequest(
-            format: platform.format, tags: isQuiet ? routing.quietExpression : routing.expression, fields: fields,
+            format: platform, tags: isQuiet ? routing.quietExpression : routing.expression, fields: fields,
             body: fit.body(), isRaw: content.isRaw(on: platform))
         let reserved: PayloadCuts = data.count == event.data.count ? [] : .reservedData
         return Payload(request: request, cuts: fit.cuts.union(reserved))
@@ -120,22 +109,5 @@ public final class PayloadBuilder: Sendable {
     ) -> ArraySlice<NewsEvent.DataField> {
         guard data.contains(where: { PayloadContent.isReserved($0.name, on: platform) }) else { return data }
         return data.filter { !PayloadContent.isReserved($0.name, on: platform) }[...]
-    }
-}
-
-extension Platform {
-    var format: NotificationFormat {
-        switch self {
-        case .template: .template
-        case .apple: .apple
-        case .fcmv1: .fcmv1
-        case .gcm: .gcm
-        case .windows: .windows
-        case .windowsphone: .windowsphone
-        case .adm: .adm
-        case .baidu: .baidu
-        case .browser: .browser
-        case .xiaomi: .xiaomi
-        }
     }
 }

@@ -1,4 +1,5 @@
 import NewsModel
+import NotificationHub
 
 /// The content of one payload, before it is written in a platform's format. Parts may be taken out to make it fit.
 struct PayloadContent {
@@ -24,7 +25,7 @@ struct PayloadContent {
     var isQuiet: Bool { urgency == .quiet || urgency == .background }
 
     /// The body is bytes for the app, which the platform does not read.
-    func isRaw(on platform: Platform) -> Bool { platform == .windows && urgency == .background }
+    func isRaw(on platform: Platform) -> Bool { urgency == .background && platform.facts.background == .raw }
 
     var collapseID: String { PayloadCollapse.id(of: orderKey) }
 
@@ -47,36 +48,17 @@ struct PayloadContent {
     static func isReserved(_ name: String, on platform: Platform) -> Bool {
         switch name {
         case "", "messageParam", "message", "title", "category", "id", "link", "image", "summary", "story", "tag",
-            "quiet",
-            "aps":
+            "quiet", "aps":
             true
-        case "from", "message_type", "collapse_key", "notification":
-            platform == .fcmv1 || platform == .gcm
-        default:
-            (platform == .fcmv1 || platform == .gcm) && (name.hasPrefix("google") || name.hasPrefix("gcm"))
+        case "from", "message_type", "collapse_key", "notification": platform.facts.reservesGoogleNames
+        default: (name.hasPrefix("google") || name.hasPrefix("gcm")) && platform.facts.reservesGoogleNames
         }
     }
 }
 
 extension PayloadContent {
-    /// The body in a platform's format, without a check of its size.
-    func body(for platform: Platform, capacity: Int) -> [UInt8] {
-        switch platform {
-        case .template: JSONWriter.object(reserving: capacity) { template(&$0) }
-        case .apple: JSONWriter.object(reserving: capacity) { apple(&$0) }
-        case .fcmv1: JSONWriter.object(reserving: capacity) { fcmV1(&$0) }
-        case .gcm: JSONWriter.object(reserving: capacity) { gcm(&$0) }
-        case .windows: windows(capacity: capacity)
-        case .windowsphone: windowsPhone(capacity: capacity)
-        case .adm: JSONWriter.object(reserving: capacity) { adm(&$0) }
-        case .baidu: JSONWriter.object(reserving: capacity) { baidu(&$0) }
-        case .browser: JSONWriter.object(reserving: capacity) { browser(&$0) }
-        case .xiaomi: JSONWriter.object(reserving: capacity) { xiaomi(&$0) }
-        }
-    }
-
     /// A flat object of strings, with `messageParam` as in the tutorials' templates.
-    private func template(_ json: inout JSONWriter) {
+    func template(_ json: inout JSONWriter) {
         json.field("messageParam", message)
         for translation in translations { json.field(named: translation.property, translation.text) }
         // For templates of platforms that replace by a tag; Apple's devices get it in a header.

@@ -1,4 +1,5 @@
-import NewsModel
+import ByteText
+import NotificationHub
 
 /// Makes a payload fit. Removes the summary, the title, the event's own values from the last, then the image. Only then
 /// cuts the message. Translations are shortened to the text limit; all stay. If less than `messageFloor` bytes of the
@@ -6,15 +7,23 @@ import NewsModel
 struct PayloadFit {
     private var content: PayloadContent
     private let platform: Platform
+    private let bodyLengthMax: Int
+    /// The bytes of a scalar, escaped.
+    private let cost: (Unicode.Scalar) -> Int
     private(set) var cuts: PayloadCuts = []
 
     private static let messageFloor = 256
+    /// The longest message and title of a template, in escaped bytes. The hub's rendering of a template must fit into
+    /// the 4,096 bytes of Apple and Google, and one that does not fit reaches no phone.
+    private static let templateTextMax = 1_536
     /// Browsers and apps accept no longer address.
     private static let addressLengthMax = 2_048
 
     init(_ content: consuming PayloadContent, on platform: Platform) {
         self.content = content
         self.platform = platform
+        bodyLengthMax = platform.facts.bodyLengthMax
+        cost = platform.facts.syntax == .xml ? { XMLText.cost($0) } : { JSONEscaping.cost($0) }
     }
 
     mutating func body() -> [UInt8] {
@@ -33,9 +42,9 @@ struct PayloadFit {
 
     private func attempt() -> [UInt8]? {
         let raw = content.rawLength
-        guard raw <= platform.bodyLengthMax else { return nil }
+        guard raw <= bodyLengthMax else { return nil }
         let body = content.body(for: platform, capacity: raw + 320)
-        return body.count <= platform.bodyLengthMax ? body : nil
+        return body.count <= bodyLengthMax ? body : nil
     }
 
     private mutating func drop(_ part: WritableKeyPath<PayloadContent, String?>, _ cut: PayloadCuts) {
@@ -47,26 +56,23 @@ struct PayloadFit {
     private mutating func boundTexts() {
         if content.link?.utf8.count ?? 0 > Self.addressLengthMax { drop(\.link, .link) }
         if content.image?.utf8.count ?? 0 > Self.addressLengthMax { drop(\.image, .image) }
-        let max = platform.textLengthMax
+        let max = platform == .template ? Self.templateTextMax : bodyLengthMax
         // Escaping takes at most six bytes for one, so usual texts need no scan.
         if content.message.utf8.count > max / 6 { cutMessage(to: max) }
         for index in content.translations.indices where content.translations[index].text.utf8.count > max / 6 {
-            let text = content.translations[index].text
-            let short = TextCut.cut(text, to: max, cost: platform.cost)
-            if short.utf8.count != text.utf8.count { cuts.insert(.message) }
-            content.translations[index].text = short
+            content.translations[index].text = shortened(content.translations[index].text, to: max, .message)
         }
-        if let title = content.title, title.utf8.count > max / 6 {
-            let short = TextCut.cut(title, to: max, cost: platform.cost)
-            if short != title { cuts.insert(.title) }
-            content.title = short
-        }
+        if let title = content.title, title.utf8.count > max / 6 { content.title = shortened(title, to: max, .title) }
+    }
+
+    private mutating func shortened(_ text: String, to room: Int, _ cut: PayloadCuts) -> String {
+        let short = TextCut.cut(text, to: room, cost: cost)
+        if short.utf8.count != text.utf8.count { cuts.insert(cut) }
+        return short
     }
 
     private mutating func cutMessage(to room: Int) {
-        let short = TextCut.cut(content.message, to: room, cost: platform.cost)
-        if short.utf8.count != content.message.utf8.count { cuts.insert(.message) }
-        content.message = short
+        content.message = shortened(content.message, to: room, .message)
     }
 
     /// Keeps as many of the first values as fit.
@@ -75,7 +81,7 @@ struct PayloadFit {
         let all = content.data
         var fitting = 0
         // A field takes at least five bytes besides its texts, which bounds the number of fields.
-        var tooMany = min(all.count, platform.bodyLengthMax / 5) + 1
+        var tooMany = min(all.count, bodyLengthMax / 5) + 1
         while tooMany - fitting > 1 {
             let middle = (fitting + tooMany) / 2
             content.data = all.prefix(middle)
@@ -102,15 +108,13 @@ struct PayloadFit {
             // Too long without the message: the next part must go as well.
             guard let frame = attempt() else { continue }
             content.message = message
-            let room = platform.bodyLengthMax - frame.count
-            guard part == 3 || room >= Self.messageFloor || room >= cost(of: message) else { continue }
+            let room = bodyLengthMax - frame.count
+            guard part == 3 || room >= Self.messageFloor || room >= message.unicodeScalars.reduce(0, { $0 + cost($1) })
+            else { continue }
             cutMessage(to: room)
             break
         }
-        return content.body(for: platform, capacity: platform.bodyLengthMax)
+        return content.body(for: platform, capacity: bodyLengthMax)
     }
 
-    private func cost(of text: String) -> Int {
-        text.unicodeScalars.reduce(0) { $0 + platform.cost($1) }
-    }
 }

@@ -4,45 +4,40 @@ import NotificationHub
 /// The headers a platform's service reads, which the hub passes on.
 enum PayloadHeaders {
     static func fields(of content: PayloadContent, on platform: Platform, expiry: Instant?) -> [HeaderField] {
-        switch platform {
-        // With a template send the headers reach the Apple devices among its readers.
-        case .apple, .template: apple(content, expiry: expiry)
-        case .windows: windows(content)
-        // Class 2 is a toast sent at once.
-        case .windowsphone:
-            [HeaderField("X-WindowsPhone-Target", "toast"), HeaderField("X-NotificationClass", "2")]
-        case .baidu: [HeaderField("X-Baidu-Message-Type", "1")]
-        case .fcmv1, .gcm, .adm, .browser, .xiaomi: []
+        let headers = platform.facts.headers
+        var fields = headers.constant
+        if let type = headers.type {
+            fields.reserveCapacity(fields.count + 6)
+            // In a template send, the device's quiet template decides if the notification is shown.
+            fields.append(HeaderField(type.name, content.urgency == .background ? type.background : type.shown))
         }
+        if let priority = headers.priority {
+            fields.append(
+                HeaderField(priority.name, content.urgency == .breaking ? priority.breaking : priority.other))
+        }
+        if let collapse = headers.collapse, !content.isRaw(on: platform) {
+            let id = collapse.lengthMax < 64 ? PayloadCollapse.shortID(of: content.orderKey) : content.collapseID
+            fields.append(HeaderField(collapse.name, id))
+        }
+        for header in headers.expiry {
+            if let value = self.value(of: header.form, expiry, timeToLive: content.timeToLive) {
+                fields.append(HeaderField(header.name, value))
+            }
+        }
+        if let silence = headers.silence, content.urgency == .quiet { fields.append(silence) }
+        return fields
     }
 
-    private static func windows(_ content: PayloadContent) -> [HeaderField] {
-        if content.urgency == .background {
-            return [HeaderField("X-WNS-Type", "wns/raw"), HeaderField("X-WNS-TTL", String(content.timeToLive))]
-        }
-        let fields = [
-            HeaderField("X-WNS-Type", "wns/toast"),
-            HeaderField("X-WNS-Tag", PayloadCollapse.shortID(of: content.orderKey)),
-            HeaderField("X-WNS-TTL", String(content.timeToLive)),
-        ]
-        // The notification goes to the action center at once, without a banner.
-        return content.urgency == .quiet ? fields + [HeaderField("X-WNS-SuppressPopup", "true")] : fields
-    }
-
-    /// Sets both expiries: the hub documents its own header, current APNs reads `apns-expiration`. Without an expiry,
-    /// APNs tries once, and a phone that is off never gets the alert.
-    private static func apple(_ content: PayloadContent, expiry: Instant?) -> [HeaderField] {
-        // The device's quiet template decides if a template send is shown.
-        let type = HeaderField("apns-push-type", content.urgency == .background ? "background" : "alert")
-        let priority = HeaderField("apns-priority", content.urgency == .breaking ? "10" : "5")
-        let collapse = HeaderField("apns-collapse-id", content.collapseID)
-        guard let expiry else { return [type, priority, collapse] }
+    /// - Returns: `nil` for a point in time without an expiry.
+    private static func value(
+        of form: PlatformFacts.Headers.ExpiryForm, _ expiry: Instant?, timeToLive: Int
+    ) -> String? {
         // 0 would mean to try once.
-        let seconds = max(expiry.nanoseconds / 1_000_000_000, 1)
-        let time = Instant(milliseconds: seconds * 1_000).description
-        return [
-            type, priority, collapse, HeaderField("apns-expiration", String(seconds)),
-            HeaderField("ServiceBusNotification-Apns-Expiry", time),
-        ]
+        let seconds = expiry.map { max($0.nanoseconds / 1_000_000_000, 1) }
+        return switch form {
+        case .unixSeconds: seconds.map { String($0) }
+        case .dateTime: seconds.map { Instant(milliseconds: $0 * 1_000).description }
+        case .secondsToLive: String(timeToLive)
+        }
     }
 }

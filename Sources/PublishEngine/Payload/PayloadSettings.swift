@@ -1,5 +1,4 @@
-public import NewsModel
-import NotificationHub
+public import NotificationHub
 
 /// The payloads to send: one template payload per event, or one native payload per platform.
 public struct PayloadSettings: Sendable, Hashable {
@@ -60,7 +59,7 @@ public struct PayloadSettings: Sendable, Hashable {
         switch mode {
         // The device's template decides.
         case .template: templates != nil
-        case .native(let platforms): platforms.allSatisfy(\.canBeSilent)
+        case .native(let platforms): platforms.allSatisfy(\.facts.canBeSilent)
         }
     }
 
@@ -69,7 +68,7 @@ public struct PayloadSettings: Sendable, Hashable {
     public var canBackfillSilently: Bool {
         switch mode {
         case .template: templates != nil
-        case .native(let platforms): platforms.allSatisfy(\.hasBackground)
+        case .native(let platforms): platforms.allSatisfy { $0.facts.background != nil }
         }
     }
 
@@ -104,7 +103,7 @@ public struct PayloadSettings: Sendable, Hashable {
         func problem(_ message: String, _ remedy: String) -> PayloadProblem {
             PayloadProblem(path: ["payload", "platforms"], message: message, remedy: remedy)
         }
-        let known = Platform.allCases.filter { $0 != .template }.map(\.rawValue).joined(separator: ", ")
+        let known = Platform.native.map(\.rawValue).joined(separator: ", ")
         if platforms.isEmpty { return [problem("native mode names no platform", "name at least one of \(known)")] }
         var problems: [PayloadProblem] = []
         if platforms.contains(.template) {
@@ -115,19 +114,5 @@ public struct PayloadSettings: Sendable, Hashable {
                 problem("\(platform.rawValue) is named more than once", "name it once: each name is one send"))
         }
         return problems
-    }
-}
-
-extension Platform {
-    /// A notification without a sound is possible on the platform.
-    public var canBeSilent: Bool { self != .windowsphone && self != .xiaomi }
-
-    /// The platform has a form that only the app sees. Browsers require a notification for every push. We know no such
-    /// form for Baidu and Xiaomi.
-    public var hasBackground: Bool {
-        switch self {
-        case .apple, .fcmv1, .gcm, .adm, .windows: true
-        case .template, .windowsphone, .baidu, .browser, .xiaomi: false
-        }
     }
 }

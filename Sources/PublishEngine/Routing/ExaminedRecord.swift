@@ -1,6 +1,7 @@
 import EditorialControl
 import KafkaModel
 import NewsModel
+import NotificationHub
 
 /// The content of an examined record. Immutable, so copies of the engine may share it.
 final class ExaminedRecord: Sendable {

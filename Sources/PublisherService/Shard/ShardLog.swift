@@ -1,6 +1,7 @@
 import KafkaModel
 import Logging
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// Logs one shard's outcomes. Remembers what it has logged, so that a lasting state produces one line.

@@ -2,6 +2,7 @@ import ByteText
 import EditorialControl
 import KafkaModel
 public import NewsModel
+import NotificationHub
 public import PublishEngine
 
 /// One life: engines, broker and hub share one agenda. Every random choice is drawn from the life's seed, and every promise is

@@ -1,6 +1,7 @@
 public import EditorialControl
 public import KafkaModel
 public import NewsModel
+public import NotificationHub
 
 /// One record of a life and the time at which it is written.
 public struct NewsItem: Sendable {

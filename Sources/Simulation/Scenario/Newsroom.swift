@@ -1,6 +1,7 @@
 import ByteText
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// Creates the news of a life: stories with versions, copies, recalls, invalid events, embargoes and bursts.

@@ -2,6 +2,7 @@ import ByteText
 public import EditorialControl
 import KafkaModel
 import NewsModel
+import NotificationHub
 public import PublishEngine
 
 /// The setting of a life: number of processes, topics and settings.

@@ -1,5 +1,6 @@
 // The page of `newswire telemetry`: the number of reached devices, and the reasons why others were not reached.
 
+import { platforms } from "./facts.js";
 import { duration, get, number, past, plural, seconds, sentence, sum, tableRow, write } from "./format.js";
 import { follow } from "./report.js";
 
@@ -32,11 +33,6 @@ const MEANING = {
   AbandonedNotificationMessages: "given up after too many attempts",
   UnknownError: "the hub does not know why",
 };
-/** The common names of the hub's push services. */
-const NAME = {
-  apns: "Apple", mpns: "Windows Phone", wns: "Windows", gcm: "Android", fcm: "Android", fcmv1: "Android", adm: "Amazon", baidu: "Baidu",
-  browser: "Browsers", xiaomi: "Xiaomi",
-};
 const HARMLESS = ["Success", "Skipped"];
 
 const ANSWERS = [
@@ -50,7 +46,7 @@ const SKIPPED = [
 ];
 const USUAL = ["details", "nothing", "not-sampled"];
 
-const named = (platform) => (NAME[platform] ? `${NAME[platform]} (${platform})` : platform);
+const named = (platform) => (platforms[platform] ? `${platforms[platform]} (${platform})` : platform);
 const percent = (part, whole) => (whole > 0 ? `${Math.floor((1000 * part) / whole) / 10} %` : "–");
 const within = (time, timed) => (time !== undefined ? duration(time) : timed > 0 ? "over 30 min" : "–");
 const since = (instant, now) => seconds(instant, now);

@@ -19,16 +19,15 @@ struct HubCalls: Sendable {
     /// The ids of a device's registrations on the hub's first page, except those that an installation manages.
     func registrations(of handle: String) async throws -> [String] {
         // The hub uses this name for the handle on every platform.
-        let target = RegistrationPath.registrations(
-            of: .windows(channelURI: handle), endpoint: connection.endpoint, hub: hub)
-        return RegistrationFeed(scanning: try await call("GET", target).body).items
+        let target = path.registrations(of: .windows(channelURI: handle))
+        return RegistrationFeed(parsing: try await call("GET", target).body).items
             .filter { $0.installation == nil }.map(\.id)
     }
 
     func newID() async throws -> String {
-        let reply = try await call("POST", RegistrationPath.newID(endpoint: connection.endpoint, hub: hub))
+        let reply = try await call("POST", path.newID)
         let location = reply.fields.first { $0.name.lowercased() == "location" }
-        guard let id = location.flatMap({ RegistrationPath.id(inLocation: $0.value) }) else {
+        guard let id = location.flatMap({ HubPath.id(inLocation: $0.value) }) else {
             throw Refusal(status: reply.status)
         }
         return id
@@ -36,12 +35,12 @@ struct HubCalls: Sendable {
 
     func put(_ entry: RegistrationEntry, id: String) async throws {
         let fields = [HeaderField("Content-Type", RegistrationEntry.contentType)]
-        _ = try await call("PUT", path(id), fields, entry.bytes)
+        _ = try await call("PUT", path.registration(id), fields, entry.bytes)
     }
 
     /// A registration that no longer exists counts as deleted.
     func delete(id: String) async throws {
-        do { _ = try await call("DELETE", path(id), [HeaderField("If-Match", "*")]) } catch let refusal as Refusal {
+        do { _ = try await call("DELETE", path.registration(id), [HeaderField("If-Match", "*")]) } catch let refusal as Refusal {
             guard refusal.status == 404 || refusal.status == 410 else { throw refusal }
         }
     }
@@ -53,12 +52,10 @@ struct HubCalls: Sendable {
                 HeaderField("ServiceBusNotification-Format", request.format.rawValue),
                 HeaderField("ServiceBusNotification-Tags", request.tags),
             ] + request.fields
-        _ = try await call("POST", SendPath(endpoint: connection.endpoint, hub: hub).target, fields, request.body)
+        _ = try await call("POST", path.send, fields, request.body)
     }
 
-    private func path(_ id: String) -> String {
-        RegistrationPath.registration(id, endpoint: connection.endpoint, hub: hub)
-    }
+    private var path: HubPath { HubPath(endpoint: connection.endpoint, hub: hub) }
 
     /// - Throws: `Refusal` unless the answer's status is a success.
     private func call(

@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// A second record with the id and version of an accepted one is not sent, even after restarts, unless a person has redriven it.

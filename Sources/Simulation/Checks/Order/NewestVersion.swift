@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No

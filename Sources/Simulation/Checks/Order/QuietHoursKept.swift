@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// While its process's wall clock is right, nothing leaves with a sound in the quiet hours of its category.

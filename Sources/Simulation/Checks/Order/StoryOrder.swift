@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// G5: the deliveries of one story leave in the order of their records, one at a time. The next owner of a partition sends

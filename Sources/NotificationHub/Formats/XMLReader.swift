@@ -3,14 +3,14 @@ import ByteText
 /// Reads a well-formed XML 1.0 text into a tree. The only entities are the five predefined ones and character
 /// references; depth is bounded and there is no document type. The text is always read as UTF-8, because .NET clients
 /// declare utf-16 and send UTF-8.
-struct XMLReader {
+package struct XMLReader {
     /// The deepest nesting. Deeper texts are refused, so that reading cannot exhaust the stack.
     static let depthMax = 64
     /// The most attributes of one element, because each is compared with all others.
     static let attributesMax = 64
 
     /// The reason why a text is refused. The raw value is the hub's message.
-    enum Problem: String, Error {
+    package enum Problem: String, Error {
         case notUTF8 = "The body is not valid UTF-8"
         case syntax = "The body is not well-formed XML"
         case documentType = "The body must not have a document type declaration"
@@ -21,7 +21,7 @@ struct XMLReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    static func read(_ bytes: [UInt8]) throws(Problem) -> XMLElement {
+    package static func read(_ bytes: [UInt8]) throws(Problem) -> XMLElement {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
         var reader = XMLReader(bytes: bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }

@@ -1,12 +1,12 @@
 import ByteText
 
 /// Reads one JSON text strictly: RFC 8259, valid UTF-8, nothing after the value.
-struct JSONReader {
+package struct JSONReader {
     /// The deepest nesting. Deeper texts are refused, so that reading cannot exhaust the stack.
     static let depthMax = 64
 
     /// The reason why a text is not JSON. The raw value is the hub's message.
-    enum Problem: String, Error {
+    package enum Problem: String, Error {
         case notUTF8 = "The body is not valid UTF-8"
         case syntax = "The body is not valid JSON"
         case tooDeep = "The body is nested too deeply"
@@ -15,7 +15,7 @@ struct JSONReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    static func read(_ bytes: [UInt8]) throws(Problem) -> JSONTree {
+    package static func read(_ bytes: [UInt8]) throws(Problem) -> JSONTree {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
         var reader = JSONReader(bytes: bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
@@ -177,7 +177,7 @@ struct JSONReader {
 
 extension JSONTree {
     /// Reads one JSON text; `nil` for anything else, and for values nested more than 64 deep.
-    public init?(parsing bytes: [UInt8]) {
+    package init?(parsing bytes: [UInt8]) {
         guard let value = try? JSONReader.read(bytes) else { return nil }
         self = value
     }
