@@ -289,8 +289,8 @@ let package = Package(
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
-                "Backfill", "ByteText", "Feeds", "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings",
-                "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
+                "Backfill", "ByteText", "Feeds", "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
+                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
             ]),
         .testTarget(
             name: "NewswireTests",
