@@ -1,6 +1,7 @@
 import Backfill
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 import Testing
 
