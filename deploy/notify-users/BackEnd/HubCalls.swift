@@ -40,7 +40,9 @@ struct HubCalls: Sendable {
 
     /// A registration that no longer exists counts as deleted.
     func delete(id: String) async throws {
-        do { _ = try await call("DELETE", path.registration(id), [HeaderField("If-Match", "*")]) } catch let refusal as Refusal {
+        do { _ = try await call("DELETE", path.registration(id), [HeaderField("If-Match", "*")]) } catch let refusal
+            as Refusal
+        {
             guard refusal.status == 404 || refusal.status == 410 else { throw refusal }
         }
     }
