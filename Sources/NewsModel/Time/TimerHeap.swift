@@ -1,22 +1,35 @@
 /// Subjects with due times, earliest first; equal times in the order of insertion.
-package struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
-    private var heap: [Timer] = []
-    private var count: UInt64 = 0
+public struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
+    @usableFromInline var heap: [Timer] = []
+    @usableFromInline var count: UInt64 = 0
 
-    package init() {}
+    @inlinable
+    public init() {}
 
-    private struct Timer: Sendable, Hashable {
-        var at: Instant
-        var order: UInt64
-        var subject: Subject
+    @usableFromInline
+    struct Timer: Sendable, Hashable {
+        @usableFromInline var at: Instant
+        @usableFromInline var order: UInt64
+        @usableFromInline var subject: Subject
 
+        @inlinable
+        init(at: Instant, order: UInt64, subject: Subject) {
+            self.at = at
+            self.order = order
+            self.subject = subject
+        }
+
+        @inlinable
         func isBefore(_ other: Timer) -> Bool { (at, order) < (other.at, other.order) }
     }
 
-    package var next: Instant? { heap.first?.at }
-    package var size: Int { heap.count }
+    @inlinable
+    public var next: Instant? { heap.first?.at }
+    @inlinable
+    public var size: Int { heap.count }
 
-    package mutating func add(_ subject: Subject, at: Instant) {
+    @inlinable
+    public mutating func add(_ subject: Subject, at: Instant) {
         heap.append(Timer(at: at, order: count, subject: subject))
         count &+= 1
         var index = heap.count - 1
@@ -27,7 +40,8 @@ package struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
     }
 
     /// Removes the first subject that is due at `now`.
-    package mutating func take(at now: Instant) -> Subject? {
+    @inlinable
+    public mutating func take(at now: Instant) -> Subject? {
         guard let first = heap.first, first.at <= now else { return nil }
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()

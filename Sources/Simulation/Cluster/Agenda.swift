@@ -2,7 +2,7 @@ import HeapModule
 import NewsModel
 
 /// The pending occurrences, by time. Occurrences of the same instant happen in the order in which they were added.
-struct Agenda {
+struct Agenda<Occurrence> {
     private var entries: Heap<Entry> = []
     private var count: UInt64 = 0
 

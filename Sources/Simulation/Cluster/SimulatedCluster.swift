@@ -11,7 +11,7 @@ public import PublishEngine
 /// their surroundings: the broker, the client library, the threads and their delays.
 public struct SimulatedCluster {
     let scenario: Scenario
-    var agenda = Agenda()
+    var agenda = Agenda<Occurrence>()
     var truth: GroundTruth
     var processes: [SimulatedProcess]
     var groups: [ConsumerGroup]

@@ -9,7 +9,7 @@ public struct FeedWorld {
     var interference: any FeedInterference
     var random: SeededRandom
     var now = FeedWorld.start
-    var agenda = TimerHeap<Occurrence>()
+    var agenda = Agenda<Occurrence>()
     var publishers: [String: FeedPublisher] = [:]
     let names: [String]
     var rules: [String: FeedRules] = [:]
@@ -190,9 +190,8 @@ public struct FeedWorld {
         agenda.add(.finish, at: calm + scenario.calm)
         agenda.add(.end, at: calm + scenario.calm + .seconds(300))
         report.feeds = names.count
-        while let next = agenda.next {
-            now = max(now, next)
-            guard let occurrence = agenda.take(at: now) else { break }
+        while let (at, occurrence) = agenda.next() {
+            now = max(now, at)
             if case .end = occurrence { break }
             try happen(occurrence)
         }
