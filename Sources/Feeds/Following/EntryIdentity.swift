@@ -141,7 +141,9 @@ struct EntryIdentity {
     /// carry a control character into record keys and request headers.
     static func eventID(feed name: String, key: String) -> String {
         let id = "\(name):\(key)"
-        let isClean = id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        let isClean = id.unicodeScalars.allSatisfy {
+            $0.isASCII ? $0 >= " " && $0 != "\u{7F}" : $0.properties.generalCategory != .control
+        }
         if isClean, id.utf8.count <= FeedLimits.eventID { return id }
         return "\(name):sha256-\(StableHash.full(key))"
     }

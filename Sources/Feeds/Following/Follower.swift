@@ -200,6 +200,7 @@ public struct Follower {
 
     /// Puts events in the order of writing: by date if all have one, otherwise from the bottom of the document upwards.
     private mutating func orderEvents() {
+        guard !written.isEmpty else { return }
         let isTurned = newestFirst().first?.offset != 0
         written.sort { isTurned ? $0.index < $1.index : $0.index > $1.index }
         let dates = written.compactMap { $0.change.event?.event.publishedAt }
@@ -208,7 +209,7 @@ public struct Follower {
             written = places.map { written[$0] }
         }
         result.changes += written.map(\.change)
-        if !written.isEmpty { result.feed.lastNewAt = now }
+        result.feed.lastNewAt = now
     }
 
     private mutating func forget(_ entries: [EntryIdentity.Keyed]) {

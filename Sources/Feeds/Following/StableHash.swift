@@ -19,11 +19,10 @@ enum StableHash {
             // No text contains this byte, so that "a","bc" differs from "ab","c".
             withUnsafeBytes(of: 0xFF as UInt8) { hasher.update(bufferPointer: $0) }
         }
-        var words: (UInt64, UInt64) = (0, 0)
-        for (index, byte) in hasher.finalize().prefix(16).enumerated() {
-            if index < 8 { words.0 = words.0 << 8 | UInt64(byte) } else { words.1 = words.1 << 8 | UInt64(byte) }
+        return hasher.finalize().withUnsafeBytes { digest in
+            let word = { UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: $0, as: UInt64.self)) }
+            return (word(0), word(8))
         }
-        return words
     }
 }
 
@@ -39,23 +38,19 @@ public struct EntryHash: Sendable, Hashable, Comparable {
 
     /// - Parameter hexadecimal: exactly 32 digits, as `description` writes them.
     init?(hexadecimal text: some StringProtocol) {
-        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
-            let low = UInt64(text.suffix(16), radix: 16)
-        else { return nil }
-        self.high = high
-        self.low = low
+        guard text.utf8.count == 32 else { return nil }
+        (high, low) = (0, 0)
+        for digit in text.utf8 {
+            guard let value = digit.hexDigitValue else { return nil }
+            (high, low) = (high << 4 | low >> 60, low << 4 | UInt64(value))
+        }
     }
 
     public static func < (lhs: EntryHash, rhs: EntryHash) -> Bool { (lhs.high, lhs.low) < (rhs.high, rhs.low) }
 }
 
 extension EntryHash: CustomStringConvertible {
-    public var description: String { Self.hexadecimal(high) + Self.hexadecimal(low) }
-
-    static func hexadecimal(_ word: UInt64) -> String {
-        let digits = String(word, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }
+    public var description: String { high.hexDigits + low.hexDigits }
 }
 
 extension StableHash {

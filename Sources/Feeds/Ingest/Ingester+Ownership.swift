@@ -9,19 +9,18 @@ extension Ingester {
             if partitions[number] != nil { lose([number]) }
             assignments += 1
             partitions[number] = Partition(writer: "\(settings.writer)/\(assignments)")
-            for name in rules.keys.sorted() {
-                if rules[name]?.partition(among: settings.partitions) == number { add(name, to: number) }
-            }
+            for name in rules.keys.sorted() where partition(of: rules[name]) == number { add(name, to: number) }
         }
     }
 
+    private func partition(of rules: FeedRules?) -> Int32? { rules?.partition(among: settings.partitions) }
+
     mutating func add(_ name: String, to partition: Int32) {
-        let rules = rules[name]
+        drop(name)
         // A feed whose group has changed still has records on its former partition, but it is followed on the new one.
-        let isHere = rules?.partition(among: settings.partitions) == partition
-        lives[name] = FeedLife(
-            name: name, partition: partition, writer: partitions[partition]?.writer ?? settings.writer,
-            rules: isHere ? rules : nil)
+        let rules = rules[name].flatMap { self.partition(of: $0) == partition ? $0 : nil }
+        let writer = partitions[partition]?.writer ?? settings.writer
+        feeds.add(FollowedFeed(name: name, partition: partition, writer: writer, rules: rules))
         partitions[partition]?.names.insert(name)
     }
 
@@ -29,46 +28,42 @@ extension Ingester {
     mutating func restored(_ number: Int32, at now: Moment) {
         guard partitions[number]?.stage == .restoring else { return }
         partitions[number]?.stage = .owned
-        for name in partitions[number]?.names.sorted() ?? [] {
-            lives[name]?.state.webSub.restored()
-            primeFromEntries(name)
-            learnCallbacks(name)
-            remember(name, at: now)
-            proceed(name, at: now)
-            planFirst(name, at: now)
+        change(partitions[number]?.names) { ingester, feed in
+            feed.state.webSub.restored()
+            feed.primeFromEntries()
+            ingester.learnCallbacks(of: feed)
+            ingester.rememberEntries(of: feed, at: Minute.of(now.wall))
+            ingester.proceed(&feed, at: now)
+            ingester.planFirst(&feed, at: now)
         }
-    }
-
-    /// Marks a feed as read if its process ended before storing the feed's record. Entries since then are news.
-    private mutating func primeFromEntries(_ name: String) {
-        guard let life = lives[name], !life.state.isPrimed,
-            let first = life.log.table.rows.lazy.map(\.state.firstSeen).min()
-        else { return }
-        lives[name]?.state.primedAt = Minute.instant(first)
-        lives[name]?.state.isHalfPrimed = true
     }
 
     /// Adds the feed's recent stories to the memory of its group.
-    private mutating func remember(_ name: String, at now: Moment) {
-        guard let life = lives[name], let group = life.rules?.group else { return }
-        let minute = Minute.of(now.wall)
-        for row in life.log.table.rows where row.state.standing.wasSent {
+    private mutating func rememberEntries(of feed: FollowedFeed, at minute: UInt32) {
+        guard feed.rules?.group != nil else { return }
+        for row in feed.log.table.rows where row.state.standing.wasSent {
             guard Minute.between(row.state.firstSeen, minute) <= GroupMemory.minutes else { continue }
-            groups[group, default: GroupMemory()].note(
-                link: row.state.link, title: row.state.title, feed: name, at: row.state.firstSeen)
+            remember(row.state, of: feed, at: row.state.firstSeen)
         }
     }
 
-    mutating func revoke(_ numbers: [Int32], at now: Moment) {
+    /// Adds a story to the memory of the feed's group.
+    mutating func remember(_ entry: EntryState, of feed: FollowedFeed, at minute: UInt32) {
+        guard let group = feed.rules?.group else { return }
+        groups[group, default: GroupMemory()].note(
+            link: entry.link, title: entry.title, feed: feed.name, at: minute)
+    }
+
+    mutating func revoke(_ numbers: [Int32]) {
         for number in numbers {
             guard partitions[number] != nil else {
                 actions.append(.released([number]))
                 continue
             }
             partitions[number]?.stage = .leaving
-            for name in partitions[number]?.names.sorted() ?? [] {
-                stopFetching(name)
-                abandonIdle(name, readsOn: false)
+            change(partitions[number]?.names) { ingester, feed in
+                ingester.stopFetching(&feed)
+                ingester.abandonIdleBatch(of: &feed, readsOn: false)
             }
         }
     }
@@ -80,54 +75,41 @@ extension Ingester {
         }
     }
 
-    mutating func finish(at now: Moment) {
+    mutating func finish() {
         guard !isFinishing else { return }
         isFinishing = true
-        for name in lives.keys.sorted() {
-            stopFetching(name)
-            abandonIdle(name, readsOn: true)
+        change(feeds.names) { ingester, feed in
+            ingester.stopFetching(&feed)
+            ingester.abandonIdleBatch(of: &feed, readsOn: true)
         }
     }
 
     /// Begins nothing more for the feed. Writes in flight continue.
-    mutating func stopFetching(_ name: String) {
-        guard let life = lives[name] else { return }
-        if let fetch = life.fetch { actions.append(.cancel(fetch.id)) }
-        if let post = life.post { actions.append(.cancel(post)) }
-        lives[name]?.fetch = nil
-        lives[name]?.post = nil
-        lives[name]?.waiting = []
-        lives[name]?.nextPoll = nil
-        unqueue(name)
-        lives[name]?.isDue = false
+    private mutating func stopFetching(_ feed: inout FollowedFeed) {
+        for request in feed.stop() { actions.append(.cancel(request)) }
+        leaveQueue(&feed)
     }
 
-    mutating func unqueue(_ name: String) {
-        guard let host = lives[name]?.queuedAt else { return }
-        queue.remove(name, host: host)
-        lives[name]?.queuedAt = nil
+    private mutating func leaveQueue(_ feed: inout FollowedFeed) {
+        if let host = feed.queuedAt.take() { queue.remove(feed.name, host: host) }
     }
 
     /// Forgets the feed and everything in progress for it.
-    mutating func drop(_ name: String) {
-        guard let life = lives[name] else { return }
-        stopFetching(name)
-        if let batch = life.batch {
-            if let write = batch.write { writes[write] = nil }
-            batches -= 1
-        }
-        for path in life.state.webSub.paths where callbacks[path] == name { callbacks[path] = nil }
-        if let group = life.rules?.group { groups[group] = nil }
-        lives[name] = nil
+    private mutating func drop(_ name: String) {
+        guard var feed = feeds.remove(name) else { return }
+        partitions[feed.partition]?.names.remove(name)
+        stopFetching(&feed)
+        abandonBatch(of: &feed)
+        for path in feed.state.webSub.paths where callbacks[path] == name { callbacks[path] = nil }
+        if let group = feed.rules?.group { groups[group] = nil }
     }
 
     /// Releases leaving partitions whose feeds have no batch, and reports the end after `finish`.
-    mutating func settle(at now: Moment) {
-        for number in partitions.keys.sorted() where partitions[number]?.stage == .leaving {
-            let names = partitions[number]?.names.sorted() ?? []
-            guard names.allSatisfy({ lives[$0]?.batch == nil }) else { continue }
-            for name in names { drop(name) }
-            partitions[number] = nil
+    mutating func settle() {
+        for number in partitions.keys.filter({ partitions[$0]?.stage == .leaving }).sorted() {
+            let names = partitions[number]?.names ?? []
+            guard names.allSatisfy({ feeds[$0]?.batch == nil }) else { continue }
+            lose([number])
             actions.append(.released([number]))
         }
         if isFinishing, !hasFinished, batches == 0, fetches.isEmpty {
@@ -148,53 +130,48 @@ extension Ingester {
         queue.gap = settings.hostGap
         queue.inFlightMax = settings.inFlightMax
         rules = Self.byName(settings.feeds)
-        for name in Set(rules.keys).union(lives.keys).sorted() {
-            let new = rules[name].flatMap { rules -> FeedRules? in
-                partitions[rules.partition(among: self.settings.partitions)] == nil ? nil : rules
-            }
-            if let life = lives[name] {
-                let isHere = new?.partition(among: self.settings.partitions) == life.partition
-                changeRules(name, to: isHere ? new : nil, at: now)
-            } else if let new {
-                let partition = new.partition(among: self.settings.partitions)
-                guard partitions[partition]?.stage != .leaving else { continue }
-                add(name, to: partition)
-                if partitions[partition]?.stage == .owned { planFirst(name, at: now) }
+        for name in Set(rules.keys).union(feeds.names).sorted() {
+            let new = rules[name]
+            if feeds.contains(name) {
+                change(name) { ingester, feed in
+                    let isHere = ingester.partition(of: new) == feed.partition
+                    ingester.changeRules(of: &feed, to: isHere ? new : nil, at: now)
+                }
+            } else if let number = partition(of: new), let stage = partitions[number]?.stage, stage != .leaving {
+                add(name, to: number)
+                if stage == .owned { change(name) { $0.planFirst(&$1, at: now) } }
             }
         }
     }
 
-    private mutating func changeRules(_ name: String, to new: FeedRules?, at now: Moment) {
-        guard let old = lives[name]?.rules, let new else {
-            let wasKnown = lives[name]?.rules != nil
-            lives[name]?.rules = new
-            if new == nil, wasKnown {
-                stopFetching(name)
-            } else if new != nil, isOwned(name) {
-                planFirst(name, at: now)
-            }
-            return
-        }
+    private mutating func changeRules(of feed: inout FollowedFeed, to new: FeedRules?, at now: Moment) {
+        let old = feed.rules
         guard old != new else { return }
-        lives[name]?.rules = new
-        guard old.url != new.url || old.intervalMin != new.intervalMin || old.intervalMax != new.intervalMax,
-            isOwned(name), lives[name]?.fetch == nil
-        else { return }
-        unqueue(name)
-        planFirst(name, at: now)
+        feed.rules = new
+        guard let new else { return stopFetching(&feed) }
+        guard isOwned(feed) else { return }
+        if let old {
+            guard old.url != new.url || old.intervalMin != new.intervalMin || old.intervalMax != new.intervalMax,
+                feed.fetch == nil
+            else { return }
+            leaveQueue(&feed)
+        }
+        planFirst(&feed, at: now)
     }
 
     mutating func stop(_ names: Set<String>, at now: Moment) {
-        let freed = stopped.subtracting(names).sorted()
-        for name in names.subtracting(stopped).sorted() where isOwned(name) {
-            note(.notice, name, "Editors have stopped this feed: it is neither polled nor sent.")
+        let resumed = stopped.subtracting(names)
+        change(names.subtracting(stopped)) { ingester, feed in
+            guard ingester.isOwned(feed) else { return }
+            ingester.note(.notice, feed.name, "Editors have stopped this feed: it is neither polled nor sent.")
         }
         stopped = names
-        for name in freed where isOwned(name) {
-            note(.notice, name, "Editors resumed this feed.")
-            advance(name, at: now)
-            planHeldBack(name, at: now)
-            plan(name, at: now.steady, because: "resumed", now)
+        change(resumed) { ingester, feed in
+            guard ingester.isOwned(feed) else { return }
+            ingester.note(.notice, feed.name, "Editors resumed this feed.")
+            ingester.publish(&feed, at: now)
+            ingester.planHeldBack(&feed, at: now)
+            ingester.plan(&feed, at: now.steady, because: "resumed", now)
         }
     }
 }

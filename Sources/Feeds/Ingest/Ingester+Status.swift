@@ -3,39 +3,41 @@ public import NewsModel
 extension Ingester {
     /// The status of each feed of this process, by name. Feeds of partitions that are still being read are omitted.
     public func status(at now: Moment) -> [FeedStatus] {
-        lives.keys.sorted().compactMap { status(of: $0, at: now) }
+        feeds.names.compactMap { feeds[$0].flatMap { status(of: $0, at: now) } }
     }
 
-    private func status(of name: String, at now: Moment) -> FeedStatus? {
-        guard isOwned(name), let life = lives[name], let rules = life.rules else { return nil }
-        var status = FeedStatus(rules, life.state, isStopped: stopped.contains(name), at: now.wall)
-        status.lastPollAt = life.lastPollAt
-        status.nextPollAt = life.nextPoll.map { now.wall + ($0 - now.steady) }
-        status.because = life.because
-        if let host = life.queuedAt {
+    private func status(of feed: FollowedFeed, at now: Moment) -> FeedStatus? {
+        guard isOwned(feed), let rules = feed.rules else { return nil }
+        var status = FeedStatus(rules, feed.state, isStopped: stopped.contains(feed.name), at: now.wall)
+        status.lastPollAt = feed.lastPollAt
+        status.nextPollAt = feed.nextPoll.map { now.wall + ($0 - now.steady) }
+        status.because = feed.because
+        if let host = feed.queuedAt {
             status.nextPollAt = now.wall
             status.because = "it waits for its turn: the feeds of \(host) are polled one at a time"
         }
-        status.counts = life.counts
-        status.heldBack = life.log.heldBack.count
+        status.counts = feed.counts
+        status.heldBack = feed.log.heldBack.count
         return status
     }
 
-    /// True while the feed has a fetch, or a write to Kafka, that is in flight or due.
-    public func isBusy(_ name: String) -> Bool {
-        guard let life = lives[name] else { return false }
-        return life.isBusy || life.queuedAt != nil || life.isDue || !life.waiting.isEmpty
+    /// True while any feed has a request or a write in flight, or an answer or a record that waits for one.
+    public var isBusy: Bool {
+        !fetches.isEmpty || !writes.isEmpty || feeds.names.contains { feeds[$0]?.isInProgress ?? false }
     }
 
+    /// True while the feed has a fetch, or a write to Kafka, that is in flight or due.
+    public func isBusy(_ name: String) -> Bool { feeds[name].map { $0.isInProgress || $0.isPollDue } ?? false }
+
     /// Number of the feed's polls that this process has begun.
-    public func polls(of name: String) -> Int { lives[name]?.counts.polls ?? 0 }
+    public func polls(of name: String) -> Int { feeds[name]?.counts.polls ?? 0 }
 
     /// Amount of unfinished work, so that the simulation can verify that it is bounded.
     package var load: Load {
         Load(
             fetches: fetches.count, writes: writes.count, batches: batches, timers: timers.size,
-            waiting: lives.values.reduce(0) { $0 + $1.waiting.count },
-            heldBack: lives.values.reduce(0) { $0 + $1.log.heldBack.count }, feeds: lives.count)
+            waiting: feeds.sum { $0?.waiting.count }, heldBack: feeds.sum { $0?.log.heldBack.count },
+            feeds: feeds.count)
     }
 
     package struct Load: Sendable, Hashable {

@@ -10,7 +10,7 @@ public import NewsModel
 public struct Ingester {
     public internal(set) var settings: IngestSettings
     var rules: [String: FeedRules] = [:]
-    var lives: [String: FeedLife] = [:]
+    var feeds = FeedTable()
     var partitions: [Int32: Partition] = [:]
     var groups: [String: GroupMemory] = [:]
     var queue: HostQueue
@@ -28,7 +28,7 @@ public struct Ingester {
     var lastOrder: Int64 = 0
     var assignments = 0
     var lastSecret: UInt64 = 0
-    var announcedWake: Instant?
+    var announcedWake = Instant.distantFuture
     var actions: [IngestAction] = []
     let parser = JSONParser(sizeMax: Self.recordMax)
 
@@ -38,7 +38,7 @@ public struct Ingester {
     static let batchesMax = 64
 
     struct Partition: Sendable, Hashable {
-        /// See `FeedLife.writer`.
+        /// See `FollowedFeed.writer`.
         let writer: String
         var stage = Stage.restoring
         var names: Set<String> = []
@@ -75,31 +75,29 @@ public struct Ingester {
 
     /// - Returns: the actions for the shell, in this order.
     public mutating func handle(_ input: IngestInput, at now: Moment) -> [IngestAction] {
-        take(input, at: now)
+        receive(input, at: now)
         work(at: now)
-        defer { actions.removeAll(keepingCapacity: true) }
-        return actions
+        return exchange(&actions, with: [])
     }
 
-    private mutating func take(_ input: IngestInput, at now: Moment) {
+    private mutating func receive(_ input: IngestInput, at now: Moment) {
         switch input {
         case .assigned(let numbers): assign(numbers)
-        case .revoked(let numbers): revoke(numbers, at: now)
+        case .revoked(let numbers): revoke(numbers)
         case .lost(let numbers): lose(numbers)
         case .record(let partition, let offset, let key, let value): read(partition, offset, key, value, at: now)
         case .restored(let partition): restored(partition, at: now)
         case .fetched(let id, let result): fetched(id, result, at: now)
         case .stored(let id): stored(id)
-        case .published(let id): published(id, refused: [], at: now)
-        case .refused(let id, let places, let because):
-            refused(id, places, because: because, at: now)
+        case .published(let id): published(id, at: now)
+        case .refused(let id, let places, let because): refused(id, places, because: because, at: now)
         case .writeFailed(let id, let because): writeFailed(id, because: because, at: now)
-        case .called(let id, let call): called(id, call, at: now)
+        case .called(let id, let call): receive(call, id, at: now)
         case .stopped(let names): stop(names, at: now)
         case .rules(let settings): reload(settings, at: now)
-        case .pollNow: for name in lives.keys.sorted() { plan(name, at: now.steady, because: "asked for", now) }
+        case .pollNow: change(feeds.names) { $0.plan(&$1, at: now.steady, because: "asked for", now) }
         case .tick: break
-        case .finish: finish(at: now)
+        case .finish: finish()
         }
     }
 
@@ -107,19 +105,44 @@ public struct Ingester {
     private mutating func work(at now: Moment) {
         while let due = timers.take(at: now.steady) {
             switch due {
-            case .poll(let name, let plan): pollDue(name, plan: plan, at: now)
-            case .batch(let name): retryBatch(name, at: now)
-            case .hub(let name): askHub(name, at: now)
-            case .heldBack(let name): releaseHeldBack(name, at: now)
+            case .poll(let name, let plan): change(name) { $0.poll(&$1, plan: plan, at: now) }
+            case .batch(let name): change(name) { $0.retryBatch(&$1, at: now) }
+            case .hub(let name): change(name) { $0.askHub(&$1, at: now) }
+            case .heldBack(let name): change(name) { $0.releaseHeldBack(&$1, at: now) }
             }
         }
-        while let turn = queue.next(at: now.steady) { beginFetch(turn.feed, host: turn.host, at: now) }
-        settle(at: now)
-        let wake = [timers.next, queue.wakeAt].compactMap(\.self).min()
-        if let wake, wake != announcedWake || wake <= now.steady {
-            actions.append(.wake(at: wake))
-        }
+        while let turn = queue.next(at: now.steady) { change(turn.feed) { $0.fetch(&$1, host: turn.host, at: now) } }
+        settle()
+        let wake = min(timers.next ?? .distantFuture, queue.wakeAt ?? .distantFuture)
+        if wake < .distantFuture, wake != announcedWake || wake <= now.steady { actions.append(.wake(at: wake)) }
         announcedWake = wake
+    }
+
+    // MARK: - Feeds
+
+    /// Changes one feed together with the process. Does nothing without such a feed.
+    mutating func change(_ name: String?, _ body: (inout Ingester, inout FollowedFeed) -> Void) {
+        guard let name, var feed = feeds.lend(name) else { return }
+        body(&self, &feed)
+        feeds.giveBack(feed)
+    }
+
+    /// Changes feeds in the order of their names.
+    mutating func change(
+        _ names: (some Sequence<String>)?, _ body: (inout Ingester, inout FollowedFeed) -> Void
+    ) {
+        for name in names?.sorted() ?? [] { change(name, body) }
+    }
+
+    /// True if the feed may be followed by this process.
+    func isOwned(_ feed: FollowedFeed) -> Bool { partitions[feed.partition]?.stage == .owned }
+
+    /// True if more may be begun for the feed.
+    func isActive(_ feed: FollowedFeed) -> Bool { !isFinishing && isOwned(feed) }
+
+    /// True if the feed is polled and its events are written.
+    func isSending(_ feed: FollowedFeed) -> Bool {
+        isActive(feed) && feed.rules != nil && !stopped.contains(feed.name)
     }
 
     // MARK: - Helpers
@@ -129,12 +152,13 @@ public struct Ingester {
         return lastID
     }
 
-    mutating func note(_ level: IngestNote.Level, _ feed: String?, _ text: String) {
-        actions.append(.note(IngestNote(level, feed: feed, text)))
+    /// The place of the next intent among all of this process.
+    mutating func nextOrder() -> Int64 {
+        lastOrder += 1
+        return lastOrder
     }
 
-    func isOwned(_ name: String) -> Bool {
-        guard let life = lives[name] else { return false }
-        return partitions[life.partition]?.stage == .owned
+    mutating func note(_ level: IngestNote.Level, _ feed: String?, _ text: String) {
+        actions.append(.note(IngestNote(level, feed: feed, text)))
     }
 }

@@ -36,16 +36,17 @@ enum StateKey: Hashable {
     case entry(feed: String, EntryHash)
 
     init?(_ text: String) {
-        if text.hasPrefix("feed/") {
-            self = .feed(String(text.dropFirst(5)))
-        } else if text.hasPrefix("entry/"), let slash = text.lastIndex(of: "/"),
-            let hash = EntryHash(hexadecimal: text[text.index(after: slash)...]),
-            let start = text.firstIndex(of: "/"), start < slash
-        {
+        let bytes = text.utf8
+        guard let start = bytes.firstIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) else { return nil }
+        switch text[..<start] {
+        case "feed/": self = .feed(String(text[start...]))
+        case "entry/":
             // The name of a feed may contain a slash; a hash cannot.
-            self = .entry(feed: String(text[text.index(after: start)..<slash]), hash)
-        } else {
-            return nil
+            guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")), slash >= start,
+                let hash = EntryHash(hexadecimal: text[bytes.index(after: slash)...])
+            else { return nil }
+            self = .entry(feed: String(text[start..<slash]), hash)
+        default: return nil
         }
     }
 

@@ -1,51 +1,62 @@
+import ByteText
 import NewsModel
 
 /// The members of a state record. A member that is missing or of another type reads as absent. A record written by
 /// another version or by hand therefore never stops a feed.
 struct StateMembers {
-    private let members: [String: JSONValue]
+    private let members: [JSONObject.Member]
 
     init(_ object: JSONObject) {
-        members = Dictionary(
-            object.prefix(64).map { (String(decoding: $0.name, as: UTF8.self), $0.value) },
-            uniquingKeysWith: { first, _ in first })
+        members = Array(object.prefix(64))
     }
 
-    func text(_ name: String) -> String? {
-        if case .string(let text)? = members[name] { String(decoding: text, as: UTF8.self) } else { nil }
+    private subscript(_ name: StaticString) -> JSONValue? {
+        members.first { $0.name == name }?.value
     }
 
-    func bytes(_ name: String) -> [UInt8]? {
-        if case .string(let text)? = members[name] { Array(text) } else { nil }
+    func text(_ name: StaticString) -> String? { string(name).map { String(decoding: $0, as: UTF8.self) } }
+
+    func bytes(_ name: StaticString) -> [UInt8]? { string(name).map(Array.init) }
+
+    private func string(_ name: StaticString) -> JSONText? {
+        if case .string(let text)? = self[name] { text } else { nil }
     }
 
-    func number(_ name: String) -> Int64? {
-        if case .integer(let number)? = members[name] { number } else { nil }
+    func number(_ name: StaticString) -> Int64? {
+        if case .integer(let number)? = self[name] { number } else { nil }
     }
 
-    func minute(_ name: String) -> UInt32 { number(name).map { UInt32(clamping: $0) } ?? 0 }
+    func minute(_ name: StaticString) -> UInt32 { number(name).map { UInt32(clamping: $0) } ?? 0 }
 
     /// 64 bits in hexadecimal, because JSON numbers are exact only up to 53 bits.
-    func hash(_ name: String) -> UInt64 { text(name).flatMap { UInt64($0, radix: 16) } ?? 0 }
+    func hash(_ name: StaticString) -> UInt64 {
+        guard let digits = string(name), digits.count <= 16 else { return 0 }
+        var hash: UInt64 = 0
+        for digit in digits {
+            guard let value = digit.hexDigitValue else { return 0 }
+            hash = hash << 4 | UInt64(value)
+        }
+        return hash
+    }
 
-    func instant(_ name: String) -> Instant? { text(name).flatMap { Instant(rfc3339: $0) } }
+    func instant(_ name: StaticString) -> Instant? { text(name).flatMap { Instant(rfc3339: $0) } }
 
-    func seconds(_ name: String) -> Duration? {
+    func seconds(_ name: StaticString) -> Duration? {
         number(name).flatMap { (0...Int64(366 * 86_400)).contains($0) ? .seconds($0) : nil }
     }
 
-    func flag(_ name: String) -> Bool {
-        if case .boolean(true)? = members[name] { true } else { false }
+    func flag(_ name: StaticString) -> Bool {
+        if case .boolean(true)? = self[name] { true } else { false }
     }
 
-    func object(_ name: String) -> JSONObject? {
-        if case .object(let object)? = members[name] { object } else { nil }
+    func object(_ name: StaticString) -> JSONObject? {
+        if case .object(let object)? = self[name] { object } else { nil }
     }
 
-    func members(_ name: String) -> StateMembers? { object(name).map(StateMembers.init) }
+    func members(_ name: StaticString) -> StateMembers? { object(name).map(StateMembers.init) }
 
-    func numbers(_ name: String) -> [Int64] {
-        guard case .array(let array)? = members[name] else { return [] }
+    func numbers(_ name: StaticString) -> [Int64] {
+        guard case .array(let array)? = self[name] else { return [] }
         return array.prefix(16).compactMap { value in
             if case .integer(let number) = value { number } else { nil }
         }

@@ -173,4 +173,18 @@ extension FeedState {
         }
         if let object = members.object("webSub") { webSub = Subscription(object) }
     }
+
+    /// The feed's name and state in a record of the state topic; `nil` for records of other kinds.
+    public static func stored(key: String, value: [UInt8]) -> (feed: String, state: FeedState)? {
+        let prefix = "feed/"
+        guard key.hasPrefix(prefix) else { return nil }
+        let parser = JSONParser(sizeMax: Ingester.recordMax)
+        // A JSON object is valid only as long as its parser exists.
+        let state = withExtendedLifetime(parser) {
+            value.withUnsafeBufferPointer { bytes in
+                (try? parser.object(in: bytes)).map { FeedState($0) }
+            }
+        }
+        return state.map { (String(key.dropFirst(prefix.count)), $0) }
+    }
 }

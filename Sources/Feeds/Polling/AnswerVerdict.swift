@@ -8,9 +8,9 @@ public enum AnswerVerdict: Sendable, Hashable {
     /// The publisher answered "not changed", or the body is the known one.
     case unchanged(Receipt)
     /// Retry, each time after a longer pause, and report the failure after several.
-    case failed(Trouble)
+    case failed(PollFailure)
     /// The publisher asks everybody to send no requests to this host for this time.
-    case wait(Duration, host: String, Trouble)
+    case wait(Duration, host: String, PollFailure)
     /// 410: the feed is not coming back. Polls end, but its state is kept.
     case gone
     /// This process canceled the fetch; nothing was learned.
@@ -71,14 +71,14 @@ public enum AnswerVerdict: Sendable, Hashable {
             self = .unchanged(receipt)
         case (410, _): self = .gone
         case (429, _), (503, _):
-            let trouble = headers.isBotWall ? Trouble.botWall(answer.status) : .status(answer.status)
+            let failure = headers.isBotWall ? PollFailure.botWall(answer.status) : .status(answer.status)
             let host = (try? FetchAddress(answer.finalURL))?.host ?? ""
-            if let told = headers.retryAfter {
-                self = .wait(min(max(told, Self.waitMin), Self.waitMax), host: host, trouble)
+            if let asked = headers.retryAfter {
+                self = .wait(min(max(asked, Self.waitMin), Self.waitMax), host: host, failure)
             } else if answer.status == 429 {
-                self = .wait(Self.waitUntold, host: host, trouble)
+                self = .wait(Self.waitUntold, host: host, failure)
             } else {
-                self = .failed(trouble)
+                self = .failed(failure)
             }
         default: self = .failed(headers.isBotWall ? .botWall(answer.status) : .status(answer.status))
         }

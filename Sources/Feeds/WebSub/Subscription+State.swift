@@ -106,7 +106,7 @@ extension Subscription.Lease {
 }
 
 extension StateMembers {
-    fileprivate func count(_ name: String, max: Int) -> Int {
+    fileprivate func count(_ name: StaticString, max: Int) -> Int {
         min(Int(clamping: Swift.max(number(name) ?? 0, 0)), max)
     }
 }

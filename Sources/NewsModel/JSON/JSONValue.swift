@@ -1,6 +1,7 @@
 import CSimdjson
 
 /// Checked UTF-8 that belongs to a `JSONParser` and is valid until its next document.
+@usableFromInline
 package typealias JSONText = UnsafeBufferPointer<UInt8>
 
 /// One JSON value, as a view into the parser's document; valid until the parser reads the next one.
@@ -90,6 +91,7 @@ extension JSONText {
         self.init(start: text.bytes, count: text.bytes == nil ? 0 : text.count)
     }
 
+    @inlinable
     package static func == (text: JSONText, literal: StaticString) -> Bool {
         literal.withUTF8Buffer { $0.count == text.count && $0.elementsEqual(text) }
     }

@@ -72,9 +72,9 @@ extension FeedWorld {
 
     // MARK: - Faults
 
-    mutating func trouble() throws(FeedViolation) {
+    mutating func makeFault() throws(FeedViolation) {
         guard !isCalm else { return }
-        agenda.add(.trouble, at: now + random.milliseconds(5_000...60_000))
+        agenda.add(.fault, at: now + random.milliseconds(5_000...60_000))
         if random.chance(percent: scenario.crashes), let number = processes.indices.randomElement(using: &random) {
             crash(number)
         }

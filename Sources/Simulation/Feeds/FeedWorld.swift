@@ -96,7 +96,7 @@ public struct FeedWorld {
         case calmNews(String, Int)
         case withhold(String)
         case setFree(String, Int)
-        case trouble
+        case fault
         case start(Int)
         case sessionEnds(Int, life: Int, Int32)
         case assign(Int32)
@@ -183,16 +183,15 @@ public struct FeedWorld {
         for number in 0..<scenario.processes { processes.append(makeProcess(number, life: 0)) }
         for number in processes.indices { agenda.add(.start(number), at: now) }
         for name in names { agenda.add(.newsroom(name), at: now + random.milliseconds(1_000...600_000)) }
-        agenda.add(.trouble, at: now + .seconds(30))
+        agenda.add(.fault, at: now + .seconds(30))
         agenda.add(.compact, at: now + .seconds(1_800))
         let calm = now + scenario.stormy
         agenda.add(.calm, at: calm)
         agenda.add(.finish, at: calm + scenario.calm)
         agenda.add(.end, at: calm + scenario.calm + .seconds(300))
         report.feeds = names.count
-        while let next = agenda.next {
-            now = max(now, next)
-            guard let occurrence = agenda.take(at: now) else { break }
+        while let at = agenda.next, let occurrence = agenda.take(at: at) {
+            now = max(now, at)
             if case .end = occurrence { break }
             try happen(occurrence)
         }
@@ -230,7 +229,7 @@ public struct FeedWorld {
         case .calmNews(let name, let round): calmNews(name, round)
         case .withhold(let name): withhold(name)
         case .setFree(let name, let number): publishers[name]?.withhold(number, false)
-        case .trouble: try trouble()
+        case .fault: try makeFault()
         case .start(let number): try start(number)
         case .sessionEnds(let number, let life, let partition):
             guard processes[number].life == life, processes[number].reading[partition] != nil else { return }

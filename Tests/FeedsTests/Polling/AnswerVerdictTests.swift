@@ -106,8 +106,8 @@ struct AnswerVerdictTests {
     func `other answers are errors with advice`(status: Int) {
         let judged = verdict(status, ["etag": "\"b\""])
         #expect(judged == .failed(.status(status)))
-        #expect(Trouble.status(status).code == "http-\(status)")
-        #expect(Trouble.status(status).detail.contains("\(status)"))
+        #expect(PollFailure.status(status).code == "http-\(status)")
+        #expect(PollFailure.status(status).detail.contains("\(status)"))
     }
 
     @Test func `410 ends a feed`() { #expect(verdict(410) == .gone) }
@@ -120,7 +120,7 @@ struct AnswerVerdictTests {
         } else {
             #expect(judged == .failed(.botWall(status)))
         }
-        #expect(Trouble.botWall(status).detail.contains("bot wall"))
+        #expect(PollFailure.botWall(status).detail.contains("bot wall"))
     }
 
     @Test(

@@ -1,5 +1,5 @@
 /// The reason why a poll brought nothing.
-public enum Trouble: Sendable, Hashable {
+public enum PollFailure: Sendable, Hashable {
     case noAnswer(FetchFailure)
     /// The publisher answered with a status that brings no document.
     case status(Int)

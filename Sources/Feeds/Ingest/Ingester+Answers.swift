@@ -1,0 +1,173 @@
+import ByteText
+import NewsModel
+
+// The effects of polls' answers and of hubs' deliveries.
+
+extension Ingester {
+    /// Applies the answer to a poll.
+    mutating func receive(
+        _ result: FetchResult, to request: FetchRequest, _ feed: inout FollowedFeed, at now: Moment
+    ) {
+        guard let rules = feed.rules else { return }
+        if feed.state.url != rules.url { feed.state.restart(at: rules.url) }
+        switch AnswerVerdict(result, to: request, at: now.wall) {
+        case .canceled:
+            plan(&feed, at: now.steady + intervalMin(rules), because: "the last poll was canceled", now)
+        case .gone: endPolls(&feed, at: now)
+        case .failed(let failure): fail(&feed, failure, at: now)
+        case .wait(let pause, let host, let failure): wait(&feed, pause, host: host, failure, at: now)
+        case .unchanged(let receipt):
+            feed.counts.unchanged += 1
+            succeed(&feed.state, feed.name, receipt, request, at: now)
+            feed.freshFor = receipt.freshFor
+            learnPolled(&feed, new: 0, at: now)
+            planNext(&feed, isChanged: false, at: now)
+            storeIfChanged(&feed, at: now)
+        case .changed(let document, let receipt):
+            if case .answered(let answer) = result { follow(&feed, document, receipt, request, answer, at: now) }
+        }
+    }
+
+    private mutating func endPolls(_ feed: inout FollowedFeed, at now: Moment) {
+        feed.state.isGone = true
+        feed.because = "the publisher says that the feed is gone (410)"
+        note(
+            .error, feed.name,
+            "The publisher says that the feed is gone (410). It is not polled any more; remove it, or correct its url.")
+        storeIfChanged(&feed, at: now)
+    }
+
+    private mutating func fail(_ feed: inout FollowedFeed, _ failure: PollFailure, at now: Moment) {
+        feed.counts.failures += 1
+        feed.state.fail(because: failure.detail, at: now.wall)
+        let failures = feed.state.failures
+        let level: IngestNote.Level = failures == Self.failuresUntilAlarm ? .error : failures == 1 ? .warning : .debug
+        note(level, feed.name, "Poll \(failures) in a row failed: \(failure.detail).")
+        planRetry(&feed, at: now)
+        storeIfChanged(&feed, at: now)
+    }
+
+    private static let failuresUntilAlarm = 3
+
+    private mutating func wait(
+        _ feed: inout FollowedFeed, _ pause: Duration, host: String, _ failure: PollFailure, at now: Moment
+    ) {
+        let until = now.steady + pause
+        queue.block(host, until: until)
+        if let own = feed.url(at: now.wall).flatMap({ try? FetchAddress($0) })?.host, own != host {
+            queue.block(own, until: until)
+        }
+        feed.counts.failures += 1
+        feed.state.mustWait(until: now.wall + pause, because: failure.detail)
+        note(.warning, feed.name, "\(host) is left alone for \(pause.words): \(failure.detail).")
+        plan(&feed, at: until, because: "the publisher asks to wait", now)
+        storeIfChanged(&feed, at: now)
+    }
+
+    /// Applies a successful answer to a feed's state. Entries are handled separately.
+    private mutating func succeed(
+        _ state: inout FeedState, _ name: String, _ receipt: AnswerVerdict.Receipt, _ request: FetchRequest,
+        at now: Moment
+    ) {
+        if state.failures >= Self.failuresUntilAlarm { note(.notice, name, "The feed answers again.") }
+        let hadMoved = state.hasMoved(at: now.wall)
+        state.succeed(receipt, request, at: now.wall)
+        if !hadMoved, state.hasMoved(at: now.wall), let move = state.move {
+            let address = WebAddress(move.move.to)?.shown ?? "another address"
+            note(.warning, name, "The feed has moved for good to \(address); set its url.")
+        }
+    }
+
+    // MARK: - Documents
+
+    private mutating func follow(
+        _ feed: inout FollowedFeed, _ document: FeedDocument, _ receipt: AnswerVerdict.Receipt,
+        _ request: FetchRequest, _ answer: FetchAnswer, at now: Moment
+    ) {
+        guard let rules = feed.rules else { return }
+        let following = following(document, feed, rules, isPartial: false, at: now)
+        let wasPrimed = feed.state.isPrimed
+        var state = feed.state
+        succeed(&state, feed.name, receipt, request, at: now)
+        state.learn(following.feed, isPartial: false)
+        state.isHalfPrimed = !wasPrimed && document.isCutOff
+        feed.freshFor = receipt.freshFor
+        feed.counts.bytes += Int64(max(answer.bodyBytes, 0))
+        if settings.webSubURL != nil, rules.usesWebSub {
+            feed.state.webSub.learn(PushSource(answer), at: now.wall)
+        }
+        if let first = feed.learn(document) {
+            let id = first.id.map { "`\($0.prefix(100))`: " } ?? ""
+            let items = counted(document.skipped.count, "item")
+            note(.warning, feed.name, "\(items) of the feed are left out. The first is \(id)\(first.reason).")
+        }
+        learnPolled(&feed, new: following.count(.alert), at: now)
+        state.webSub = feed.state.webSub
+        store(following, of: &feed, state: state, wasPrimed: wasPrimed, at: now)
+    }
+
+    /// Follows a document that a hub has pushed. The same rules apply, but it proves nothing about the feed as a whole.
+    mutating func follow(_ feed: inout FollowedFeed, delivery document: FeedDocument, at now: Moment) {
+        guard let rules = feed.rules, feed.state.isPrimed else { return }
+        let following = following(document, feed, rules, isPartial: true, at: now)
+        feed.state.webSub.pushed(new: following.count(.alert), at: now.wall)
+        feed.counts.pushes += 1
+        var state = feed.state
+        state.learn(following.feed, isPartial: true)
+        store(following, of: &feed, state: state, wasPrimed: true, at: now)
+    }
+
+    private func following(
+        _ document: FeedDocument, _ feed: FollowedFeed, _ rules: FeedRules, isPartial: Bool, at now: Moment
+    ) -> Following {
+        Follower.follow(
+            document, rules: rules, feed: feed.state, log: feed.log,
+            group: rules.group.flatMap { groups[$0] } ?? GroupMemory(), lane: settings.lane,
+            backfillLane: settings.backfillLane, isPartial: isPartial, at: now.wall)
+    }
+
+    /// Stores the decisions on the state topic.
+    private mutating func store(
+        _ following: Following, of feed: inout FollowedFeed, state: FeedState, wasPrimed: Bool, at now: Moment
+    ) {
+        for text in following.notes { note(.warning, feed.name, "Of this feed, \(text).") }
+        feed.counts.add(following)
+        let entries = following.changes.map { entry($0, feed) }
+        for change in following.changes where change.event != nil {
+            if let entry = change.state { remember(entry, of: feed, at: entry.lastSeen) }
+        }
+        let hasEvents = entries.contains { $0.record?.intent != nil }
+        feed.state.lastNewAt = state.lastNewAt
+        feed.state.medianGap = state.medianGap
+        planNext(&feed, isChanged: hasEvents, at: now)
+        var state = state
+        state.interval = feed.state.interval
+        let storesFeed = hasEvents || feed.mustStore(state)
+        // The state is updated in memory even if the change is too small to be stored now.
+        if !storesFeed { feed.state = state }
+        if entries.isEmpty, !storesFeed { return }
+        let reading = FeedBatch.FirstReading(known: following.decisions.count, sent: following.count(.alert))
+        let batch = FeedBatch(
+            feed: state, entries: entries, storesFeed: storesFeed, firstReading: wasPrimed ? nil : reading)
+        begin(batch, for: &feed, at: now)
+    }
+
+    private mutating func entry(_ change: Following.Change, _ feed: FollowedFeed) -> FeedBatch.Entry {
+        guard let state = change.state else { return FeedBatch.Entry(hash: change.hash) }
+        var record = EntryRecord(state: state, name: change.name, writer: feed.writer)
+        record.after = partitions[feed.partition]?.readTo
+        record.former = change.former
+        switch change.heldBack {
+        case .kept: record.heldBack = feed.log.heldBack[change.hash]
+        case .dropped: break
+        case .replaced(let held): record.heldBack = held
+        }
+        if let written = change.event {
+            var bytes: [UInt8] = []
+            written.event.encode(into: &bytes)
+            record.intent = Intent(
+                lane: written.lane, key: written.event.orderKey, event: bytes, order: nextOrder())
+        }
+        return FeedBatch.Entry(hash: change.hash, record: record)
+    }
+}
