@@ -1,7 +1,9 @@
 import ByteText
 
 /// The rules of one platform's push service, and the hub's names for it.
-public struct PlatformFacts: Sendable {
+///
+/// An object, because the engine reads several rules for each event, and copying all of them would count many references.
+public final class PlatformFacts: Sendable {
     /// The platform's name for people.
     public let name: String
     /// The hub's word for the push service, in telemetry, credentials and lists of headers.
@@ -11,25 +13,46 @@ public struct PlatformFacts: Sendable {
     /// The element of a registration that holds the device's handle.
     package let handle: String
     /// The largest body in bytes. For a template it is the hub's limit; the expanded result has its platform's limit.
-    public var bodyLengthMax = 4_096
-    package var syntax = Syntax.json
+    public let bodyLengthMax: Int
+    package let syntax: Syntax
     /// The `Content-Type` in Microsoft's REST reference. For `baidu` and `xiaomi`, which the reference omits, the one
     /// that Microsoft's own clients send.
-    public var contentType = "application/json;charset=utf-8"
+    public let contentType: String
     /// The media types that a hub accepts.
-    package var mediaTypes = ["application/json"]
-    package var headers = Headers()
+    package let mediaTypes: [String]
+    package let headers: Headers
     /// True if a notification can be sent so that it makes no sound.
-    package var canBeSilent = true
+    package let canBeSilent: Bool
     /// The form of a notification that only the app sees; `nil` if no such form is known.
-    package var background: Background?
+    package let background: Background?
     /// True if data may not have the names that Google reserves.
-    package var reservesGoogleNames = false
+    package let reservesGoogleNames: Bool
     /// True if the company has switched the push service off. A hub still accepts its sends.
-    public var isRetired = false
+    public let isRetired: Bool
 
     /// The name in installations.
     package var installation: String { service.asciiLowercased }
+
+    fileprivate init(
+        name: String, service: String, registration: String, handle: String, bodyLengthMax: Int = 4_096,
+        syntax: Syntax = .json, contentType: String = "application/json;charset=utf-8",
+        mediaTypes: [String] = ["application/json"], headers: Headers = Headers(), canBeSilent: Bool = true,
+        background: Background? = nil, reservesGoogleNames: Bool = false, isRetired: Bool = false
+    ) {
+        self.name = name
+        self.service = service
+        self.registration = registration
+        self.handle = handle
+        self.bodyLengthMax = bodyLengthMax
+        self.syntax = syntax
+        self.contentType = contentType
+        self.mediaTypes = mediaTypes
+        self.headers = headers
+        self.canBeSilent = canBeSilent
+        self.background = background
+        self.reservesGoogleNames = reservesGoogleNames
+        self.isRetired = isRetired
+    }
 
     package enum Syntax: Sendable {
         case json, xml
@@ -43,18 +66,32 @@ public struct PlatformFacts: Sendable {
     }
 
     /// The headers that the push service reads and the hub forwards.
-    package struct Headers: Sendable {
+    package final class Headers: Sendable {
         /// Headers with the same value in every send.
-        package var constant: [HeaderField] = []
+        package let constant: [HeaderField]
         /// The kind of notification. The values are for one that is shown, and for one that only the app sees.
-        package var type: (name: String, shown: String, background: String)?
-        package var priority: (name: String, breaking: String, other: String)?
+        package let type: (name: String, shown: String, background: String)?
+        package let priority: (name: String, breaking: String, other: String)?
         /// The name by which a notification replaces an earlier one, and the longest value in bytes.
-        package var collapse: (name: String, lengthMax: Int)?
+        package let collapse: (name: String, lengthMax: Int)?
         /// The time for which the service keeps a notification for a phone that is off, in each form that it reads.
-        package var expiry: [(name: String, form: ExpiryForm)] = []
+        package let expiry: [(name: String, form: ExpiryForm)]
         /// A header that prevents sound and banner.
-        package var silence: HeaderField?
+        package let silence: HeaderField?
+
+        fileprivate init(
+            constant: [HeaderField] = [], type: (name: String, shown: String, background: String)? = nil,
+            priority: (name: String, breaking: String, other: String)? = nil,
+            collapse: (name: String, lengthMax: Int)? = nil, expiry: [(name: String, form: ExpiryForm)] = [],
+            silence: HeaderField? = nil
+        ) {
+            self.constant = constant
+            self.type = type
+            self.priority = priority
+            self.collapse = collapse
+            self.expiry = expiry
+            self.silence = silence
+        }
 
         package enum ExpiryForm: Sendable {
             case unixSeconds, dateTime, secondsToLive
