@@ -5,8 +5,6 @@ import NewsModel
 struct FeedBatch: Sendable {
     private(set) var stage: Stage
     private(set) var write = Write.idle
-    /// True once the broker has all records of the last write of state records, even if some have not been read back.
-    private(set) var isAcknowledged = false
     /// Entries to store first, in order. Each entry with an intent leads to an event.
     let entries: [Entry]
     /// The feed's final state. It is stored last, because after a crash a 304 would hide entries that were not written.
@@ -60,8 +58,10 @@ struct FeedBatch: Sendable {
     /// The progress of the current stage's write.
     enum Write: Sendable, Hashable {
         case idle
-        /// Followed by `failed` or `idle`. A write of state records without a reply is retried at `retryAt`.
+        /// Followed by `acknowledged`, `failed` or `idle`. A write of state records without a reply is retried at `retryAt`.
         case inFlight(WriteID, retryAt: Instant)
+        /// The broker has all state records, and some have not been read back.
+        case acknowledged(WriteID, retryAt: Instant)
         case failed(retryAt: Instant)
     }
 
@@ -102,7 +102,6 @@ struct FeedBatch: Sendable {
     mutating func store(_ records: [StateRecord], as id: WriteID, at now: Instant) -> Instant {
         awaited = Dictionary(records.map { ($0.key, $0.value ?? []) }, uniquingKeysWith: { _, last in last })
         write = .inFlight(id, retryAt: now + Self.patience)
-        isAcknowledged = false
         return now + Self.patience
     }
 
@@ -118,7 +117,7 @@ struct FeedBatch: Sendable {
 
     /// Records that the broker has all records of the write.
     mutating func acknowledge() {
-        isAcknowledged = true
+        if case .inFlight(let id, let retryAt) = write { write = .acknowledged(id, retryAt: retryAt) }
     }
 
     /// Records that the events in flight are published.
@@ -143,7 +142,7 @@ struct FeedBatch: Sendable {
     /// Returns true for a write that failed, or had no reply for a while.
     func isRetryDue(at now: Instant) -> Bool {
         switch write {
-        case .inFlight(_, let retryAt), .failed(let retryAt): retryAt <= now
+        case .inFlight(_, let retryAt), .acknowledged(_, let retryAt), .failed(let retryAt): retryAt <= now
         case .idle: false
         }
     }
@@ -153,7 +152,7 @@ struct FeedBatch: Sendable {
     mutating func endWrite() -> WriteID? {
         defer { write = .idle }
         switch write {
-        case .inFlight(let id, _): return id
+        case .inFlight(let id, _), .acknowledged(let id, _): return id
         case .idle, .failed: return nil
         }
     }

@@ -28,8 +28,6 @@ struct FollowedFeed: Sendable {
     var isDue = false
     /// Time by the steady clock; `nil` if no poll is planned.
     var nextPoll: Instant?
-    /// Number of the current plan. Timers of earlier plans are ignored.
-    private(set) var plan: UInt64 = 0
     /// The reason for the time of the next poll.
     var because = ""
     /// End of the last poll, by the wall clock.
@@ -111,7 +109,6 @@ extension FollowedFeed {
         self.because = because
         // A poll that must wait may be requested any number of times.
         if let planned = nextPoll, planned > now.steady, planned <= at, at - planned < .seconds(1) { return nil }
-        plan += 1
         nextPoll = at
         return at
     }

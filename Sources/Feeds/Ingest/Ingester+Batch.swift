@@ -157,9 +157,10 @@ extension Ingester {
     /// Abandons the batch unless a write is in flight.
     /// - Parameter readsOn: true if records are still read, so that an acknowledged write will be read back.
     mutating func abandonIdleBatch(of feed: inout FollowedFeed, readsOn: Bool) {
-        guard let batch = feed.batch else { return }
-        if case .inFlight = batch.write, readsOn || !batch.isAcknowledged { return }
-        abandonBatch(of: &feed)
+        switch feed.batch?.write {
+        case .acknowledged? where readsOn, .inFlight?, nil: break
+        case .acknowledged?, .idle?, .failed?: abandonBatch(of: &feed)
+        }
     }
 
     /// Leaves the unfinished part to the next owner, who finds it on the topic.

@@ -29,7 +29,7 @@ extension Ingester {
 
     mutating func plan(_ feed: inout FollowedFeed, at: Instant, because: String, _ now: Moment) {
         guard isActive(feed), feed.rules != nil, let at = feed.planPoll(at: at, because: because, now) else { return }
-        timers.add(.poll(feed.name, plan: feed.plan), at: at)
+        timers.add(.poll(feed.name, at: at), at: at)
     }
 
     /// Random numbers that depend only on process, feed and poll, so that no feed influences another's schedule.
@@ -64,8 +64,8 @@ extension Ingester {
 
     // MARK: - Requests
 
-    mutating func poll(_ feed: inout FollowedFeed, plan number: UInt64, at now: Moment) {
-        guard isSending(feed), feed.plan == number else { return }
+    mutating func poll(_ feed: inout FollowedFeed, due: Instant, at now: Moment) {
+        guard isSending(feed), feed.nextPoll == due else { return }
         feed.nextPoll = nil
         if batches >= Self.batchesMax {
             plan(&feed, at: now.steady + .seconds(1), because: "Kafka takes no more writes at the moment", now)

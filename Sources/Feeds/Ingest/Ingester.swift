@@ -57,7 +57,8 @@ public struct Ingester {
     }
 
     enum Due: Sendable, Hashable {
-        case poll(String, plan: UInt64)
+        /// Ignored if another plan has replaced the one for this time.
+        case poll(String, at: Instant)
         case batch(String)
         case hub(String)
         case heldBack(String)
@@ -105,7 +106,7 @@ public struct Ingester {
     private mutating func work(at now: Moment) {
         while let due = timers.take(at: now.steady) {
             switch due {
-            case .poll(let name, let plan): change(name) { $0.poll(&$1, plan: plan, at: now) }
+            case .poll(let name, let due): change(name) { $0.poll(&$1, due: due, at: now) }
             case .batch(let name): change(name) { $0.retryBatch(&$1, at: now) }
             case .hub(let name): change(name) { $0.askHub(&$1, at: now) }
             case .heldBack(let name): change(name) { $0.releaseHeldBack(&$1, at: now) }
