@@ -93,11 +93,11 @@ struct IncarnationTests {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "a")
         reader.read(50..<60, of: "a")
-        reader.answer(.nothing(end: 50))
+        reader.answer(.nothing(end: 0))
         reader.answer(.unknown)
-        reader.answer(.nothing(end: 50))
+        reader.answer(.nothing(end: 0))
         #expect(!reader.hasRestarted)
-        reader.answer(.nothing(end: 50))
+        reader.answer(.nothing(end: 0))
         #expect(reader.hasRestarted)
     }
 
