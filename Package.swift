@@ -129,7 +129,6 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "ByteText", "EditorialControl", "Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
-                heap,
             ]),
         // Files of events, runs, dry runs and redrive.
         .target(
@@ -225,8 +224,9 @@ let package = Package(
         .testTarget(
             name: "FeedIOTests",
             dependencies: [
-                "ByteText", "CZlib", "FeedIO", "Feeds", "HTTPServing", "KafkaModel", "NewsModel", "TestSupport", crypto,
-                httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
+                "ByteText", "CZlib", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel",
+                "TestSupport",
+                crypto, httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
             ]),
         .testTarget(
             name: "NotifyUsersTests",
