@@ -46,7 +46,7 @@ public struct RegistrationEntry: Sendable, Hashable {
             header.append("Value", field.value)
             headers.children.append(.element(header))
         }
-        let sendsHeaders = facts.headers.type != nil && !template.headers.isEmpty
+        let sendsHeaders = !facts.headers.isConstant && !template.headers.isEmpty
         if sendsHeaders, !isApple { description.children.append(.element(headers)) }
         description.append("TemplateName", template.name)
         if sendsHeaders, isApple { description.children.append(.element(headers)) }
