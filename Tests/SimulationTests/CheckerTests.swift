@@ -57,7 +57,9 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         },
         PlantedBug(name: "a status without reasons", promise: .waitsExplained) { KeepsSilent() },
         PlantedBug(name: "lost lines that the log does not report", promise: .logs) { HidesLostLines() },
-        PlantedBug(name: "removed records that nobody reports", promise: .removalsReported) { HidesRemovals() },
+        PlantedBug(
+            name: "removed records that nobody reports", promise: .removalsReported, options: .impatientRetention
+        ) { HidesRemovals() },
     ]
 }
 
@@ -98,6 +100,16 @@ extension Options {
         options.processes = 1...1
         options.wrongClock = 100
         options.clockStep = 100
+        return options
+    }()
+
+    /// Paused lanes leave records unread until retention removes them.
+    fileprivate static let impatientRetention: Options = {
+        var options = Options.calm
+        options.sourceRetention = 100
+        options.pausedLane = 100
+        options.slowHub = 100
+        options.rebalance = 100
         return options
     }()
 
