@@ -38,8 +38,8 @@ struct FormerHeldTopic: Sendable {
         return compare(totals, isSame: mark.identity == identity)
     }
 
-    /// Compares at the end of the first reading. A record that was not found was compacted, unless its partition has become
-    /// shorter.
+    /// Compares at the end of the first reading. A record that was not found was compacted, unless its partition has
+    /// become shorter.
     ///
     /// - Returns: the number of events that are lost.
     mutating func finishReading(_ reach: HeldReach) -> Int {

@@ -12,8 +12,8 @@ struct HeldPasses: Sendable {
         case resting(until: Instant)
     }
 
-    /// Longest rest after a pass that returned everything due. The rest is as long as the pass took, because reading a long
-    /// topic for many events at once saves work.
+    /// Longest rest after a pass that returned everything due. The rest is as long as the pass took, because reading a
+    /// long topic for many events at once saves work.
     static let longestRest = Duration.seconds(10)
 
     var mayBegin: Bool { if case .none = state { true } else { false } }

@@ -4,8 +4,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Hands a shard's records to the Kafka producer, in order. Records for which the producer has no room wait here. They are
-/// bounded by the window, to which the records belong.
+/// Hands a shard's records to the Kafka producer, in order. Records for which the producer has no room wait here. They
+/// are bounded by the window, to which the records belong.
 struct ShardRecords: ~Copyable {
     private let kafka: KafkaDriver
     private let shard: ShardID
