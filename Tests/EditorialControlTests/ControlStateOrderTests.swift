@@ -220,6 +220,29 @@ import Testing
         #expect(state.recalled == [])
     }
 
+    @Test func `a recall by an event that is newer than a lift is obeyed although our clock is hours behind`() {
+        var state = TestControlState()
+        state.start()
+        state.write(.lifted(.recall(story: "a")))
+        state.read()
+        let liftedAt = state.now.wall
+        state.now.wall = liftedAt - .seconds(9_000)
+        state.take(.recalled(.of("a", at: liftedAt - .seconds(60))))
+        #expect(state.recalled == [], "it is older")
+        state.take(.recalled(.of("a", at: liftedAt + .seconds(9))))
+        #expect(state.recalled == ["a"])
+    }
+
+    @Test func `a recall by an event whose timestamp is hours ahead of a right clock ends with the next lift`() {
+        var state = TestControlState()
+        state.start()
+        state.take(.recalled(.of("a", at: state.now.wall + .seconds(9_000))))
+        #expect(state.recalled == ["a"])
+        state.write(.lifted(.recall(story: "a")))
+        state.read()
+        #expect(state.recalled == [])
+    }
+
     @Test func `a recall by an event is obeyed although its clock is slightly behind that of a lift`() {
         var state = TestControlState()
         state.start()

@@ -166,10 +166,10 @@ extension Order {
 }
 
 extension EventRecall {
-    static func of(_ story: String) -> EventRecall {
+    static func of(_ story: String, at time: Instant? = Instant(milliseconds: 1_795_428_000_000)) -> EventRecall {
         EventRecall(
             story: story, eventID: "e-\(story)",
             source: .init(partition: TopicPartition(topic: "news", partition: 0), offset: 3),
-            at: Instant(milliseconds: 1_795_428_000_000))
+            at: time)
     }
 }

@@ -253,6 +253,8 @@ struct RecentLifts: Sendable {
         lifts = lifts.filter { $0.value.at > median }
     }
 
+    func time(of scope: ControlScope) -> Instant? { lifts[scope]?.at }
+
     /// Returns true if this order was lifted, or a lift of its scope came after it.
     func hasLifted(_ order: Order) -> Bool {
         lifts[order.scope].map { $0.order == order.id || $0.at >= order.at + Self.slack } ?? false

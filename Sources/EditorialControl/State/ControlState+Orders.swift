@@ -53,7 +53,9 @@ extension ControlState {
         }
         let scope = ControlScope.recall(story: recall.story)
         defer { if owed[scope] == nil || isMissing { settledRecalls.append(recall.story) } }
-        let order = Order(recall, now: now.wall)
+        // A time in our future is the error of a clock: the writer's, or ours if the last lift is in our future too.
+        let latest = max(now.wall, lifts.time(of: scope) ?? now.wall)
+        let order = Order(recall, at: min(recall.at ?? latest, latest), now: now.wall)
         if let known = standing[scope] {
             if known.id != order.id, covered.count < OwedOrder.eventsMax { covered[scope] = order }
             return
@@ -183,9 +185,9 @@ extension ControlScope {
 extension Order {
     func hasLapsed(at wall: Instant) -> Bool { until.map { $0 <= wall } ?? false }
 
-    fileprivate init(_ recall: EventRecall, now: Instant) {
+    fileprivate init(_ recall: EventRecall, at: Instant, now: Instant) {
         self.init(
-            id: recall.orderID, scope: .recall(story: recall.story), at: recall.at,
+            id: recall.orderID, scope: .recall(story: recall.story), at: at,
             by: "event \(recall.eventID)", reason: "status canceled", until: now + Self.recallLasts)
     }
 }

@@ -35,7 +35,7 @@ extension Engine {
         let given = EventRecall(
             story: event.orderKey, eventID: event.id,
             source: .init(partition: partitions[first.slot].id, offset: content.record.offset),
-            at: min(content.record.timestamp ?? turn.wall, turn.wall))
+            at: content.record.timestamp)
         recall(given, &turn)
         for key in orderKeys(of: event.orderKey) { takeBackHeld(key, because: .recalled, &turn) }
         turn.actions.append(.recall(given))
