@@ -55,6 +55,11 @@ extension KafkaFailure {
         }
     }
 
+    /// The partition does not exist.
+    package var isMissingPartition: Bool {
+        ["UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_PARTITION", "_UNKNOWN_TOPIC"].contains(code)
+    }
+
     /// A transaction is open, and records after it cannot be read.
     package static func heldUp(topic: String) -> KafkaFailure {
         KafkaFailure(

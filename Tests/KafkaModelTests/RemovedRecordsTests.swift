@@ -112,6 +112,18 @@ struct RemovedRecordsTests {
         #expect(consumer.removalChecks().isEmpty)
     }
 
+    @Test mutating func `an open check of a deleted partition ends, and follows those of the present assignment`() {
+        assign(committed: 10)
+        read([12])
+        _ = consumer.revoked(lost: false, at: Instant(milliseconds: 0), &events)
+        assign(committed: 20)
+        read([25])
+        let checks = consumer.removalChecks()
+        #expect(checks.map(\.generation) == [consumer.generation, Generation(1)])
+        for check in checks { #expect(consumer.checked(check, firstOffset: nil).isEmpty) }
+        #expect(consumer.removalChecks() == [checks[0]], "a topic may be unknown to a broker for a moment")
+    }
+
     @Test mutating func `an answer of an earlier assignment does not count for the present one`() throws {
         assign(committed: 10)
         read([12])

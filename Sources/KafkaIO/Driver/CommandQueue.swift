@@ -12,7 +12,7 @@ enum DriverCommand: Sendable {
     case found(IncarnationNotes, LaneID)
     case checked(LaneID, ConsumerState.IncarnationCheck, IncarnationAnchor.Finding)
     /// The first offset of a partition in which reading has skipped offsets.
-    case begins(LaneID, ConsumerState.RemovalCheck, at: Int64)
+    case begins(LaneID, ConsumerState.RemovalCheck, at: Int64?)
     case close
 }
 

@@ -29,8 +29,14 @@ final class IncarnationExaminer {
     /// Reads the first offsets of partitions. `ConsumerState` requests those that cannot be read again.
     func examine(_ checks: [(LaneID, ConsumerState.RemovalCheck)]) {
         for (lane, check) in checks {
-            guard let kept = try? consumerMadeOnce().watermarks(check.partition) else { return }
-            commands.post(.begins(lane, check, at: kept.lowerBound))
+            do throws(KafkaFailure) {
+                let kept = try consumerMadeOnce().watermarks(check.partition)
+                commands.post(.begins(lane, check, at: kept.lowerBound))
+            } catch {
+                // Each of the others would wait as long in vain.
+                guard error.isMissingPartition else { return }
+                commands.post(.begins(lane, check, at: nil))
+            }
         }
     }
 

@@ -159,7 +159,7 @@ final class LaneConsumer {
 
     func removalChecks() -> [ConsumerState.RemovalCheck] { state.removalChecks() }
 
-    func checked(_ check: ConsumerState.RemovalCheck, firstOffset: Int64) -> [RemovedRecords] {
+    func checked(_ check: ConsumerState.RemovalCheck, firstOffset: Int64?) -> [RemovedRecords] {
         state.checked(check, firstOffset: firstOffset)
     }
 

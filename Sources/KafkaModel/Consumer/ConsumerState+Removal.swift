@@ -61,8 +61,9 @@ extension ConsumerState {
         let gaps: [Range<Int64>]
     }
 
-    /// The partitions in which reading has skipped offsets. An unanswered check is requested again.
-    public func removalChecks() -> [RemovalCheck] { uncheckedGaps + checksOfSlots }
+    /// The partitions in which reading has skipped offsets, those that are still assigned first. An unanswered check is requested
+    /// again.
+    public func removalChecks() -> [RemovalCheck] { checksOfSlots + uncheckedGaps }
 
     private var checksOfSlots: [RemovalCheck] {
         slots.compactMap { slot in
@@ -81,10 +82,12 @@ extension ConsumerState {
     /// Receives the first offset of a partition, read after the check was requested. Skipped offsets below it were removed before
     /// they were read. The others are ordinary gaps.
     ///
+    /// - Parameter firstOffset: `nil` if the partition does not exist. A check of the present assignment then stays open.
     /// - Returns: the removed records, one element for each gap; empty if the partition was recreated meanwhile.
-    public mutating func checked(_ check: RemovalCheck, firstOffset: Int64) -> [RemovedRecords] {
+    public mutating func checked(_ check: RemovalCheck, firstOffset: Int64?) -> [RemovedRecords] {
         var open: [Range<Int64>] = []
         if let index = slot(check.partition, check.generation), !slots[index].hasRestarted {
+            guard firstOffset != nil else { return [] }
             open = slots[index].skipped.gaps.filter(check.gaps.contains)
             slots[index].skipped.remove(open)
         } else if let index = uncheckedGaps.firstIndex(where: {
@@ -93,7 +96,7 @@ extension ConsumerState {
             open = uncheckedGaps.remove(at: index).gaps
         }
         return open.compactMap { gap in
-            guard gap.lowerBound < firstOffset else { return nil }
+            guard let firstOffset, gap.lowerBound < firstOffset else { return nil }
             return RemovedRecords(check.partition, gap.lowerBound..<min(gap.upperBound, firstOffset))
         }
     }

@@ -73,13 +73,11 @@ final class LagMonitor: Sendable {
                 do throws(KafkaFailure) {
                     if catchUp.found(partition, kept: try admin.watermarks(partition)) { onCaughtUp() }
                 } catch {
-                    if Self.gone.contains(error.code), catchUp.found(partition, kept: nil) { onCaughtUp() }
+                    if error.isMissingPartition, catchUp.found(partition, kept: nil) { onCaughtUp() }
                 }
             }
         }
     }
-
-    private static let gone = ["UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_PARTITION", "_UNKNOWN_TOPIC"]
 
     private func measure(_ admin: KafkaAdmin, _ stable: inout StableEnds) {
         for (index, lane) in settings.engine.lanes.enumerated() {
