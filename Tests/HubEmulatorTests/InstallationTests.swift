@@ -84,6 +84,8 @@ struct InstallationTests {
         #"[{"op":"add","path":"/templates/no/body","value":"{}"}]"#,
         #"[{"op":"add","path":"/templates/t","value":"x"}]"#,
         #"[{"op":"add","path":"/nothing","value":"x"}]"#,
+        #"[{"op":"replace","path":"/templates","value":null}]"#, #"[{"op":"add","path":"/pushVariables"}]"#,
+        #"[{"op":"replace","path":"/userId","value":null}]"#, #"[{"op":"add","path":"/platform"}]"#,
     ])
     func `invalid patches change nothing`(patch: String) throws {
         var test = try TestHub()

@@ -61,7 +61,9 @@ enum InstallationPatch {
         switch steps.first {
         // These members have the same form as in a new installation.
         case let name? where steps.count == 1 && whole.contains(name):
-            try installation.read(.init(name == "user" ? "userId" : name, parsed(value)))
+            guard value != .null else { throw unknown(path) }
+            let isObject = name == "pushVariables" || name == "templates"
+            try installation.read(.init(name == "user" ? "userId" : name, isObject ? parsed(value) : value))
         case "tags" where steps.count == 1: append(try tags(value), to: &installation.tags)
         case "tags" where steps.count == 2: append([steps[1]], to: &installation.tags)
         case "pushChannel" where steps.count == 1:
