@@ -4,8 +4,8 @@ extension Stage {
     static let instructionsMax = [
         "decode": 10736,
         "route": 618,
-        "build template": 7870,
-        "build apple": 9050,
+        "build template": 7030,
+        "build apple": 8196,
         "build fcmv1": 9745,
         "build windows": 29753,
         "request bytes": 1927,

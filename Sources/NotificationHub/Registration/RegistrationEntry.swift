@@ -39,22 +39,26 @@ public struct RegistrationEntry: Sendable, Hashable {
         description.append("BodyTemplate", template.body)
         let isApple = channel.platform == .apple
         if isApple, let expiry = template.expiry { description.append("Expiry", expiry) }
-        var headers = XMLElement(name: "\(facts.service)Headers")
-        for field in template.headers {
-            var header = XMLElement(name: "\(facts.service)Header")
-            header.append("Header", field.name)
-            header.append("Value", field.value)
-            headers.children.append(.element(header))
-        }
-        let sendsHeaders = !facts.headers.isConstant && !template.headers.isEmpty
-        if sendsHeaders, !isApple { description.children.append(.element(headers)) }
+        let sendsHeaders = facts.headers.type != nil && !template.headers.isEmpty
+        if sendsHeaders, !isApple { description.append(template.headers, facts) }
         description.append("TemplateName", template.name)
-        if sendsHeaders, isApple { description.children.append(.element(headers)) }
+        if sendsHeaders, isApple { description.append(template.headers, facts) }
     }
 }
 
 extension XMLElement {
     fileprivate mutating func append(_ name: String, _ text: String) {
         children.append(.element(XMLElement(name: name, text: text)))
+    }
+
+    fileprivate mutating func append(_ fields: [HeaderField], _ facts: PlatformFacts) {
+        var headers = XMLElement(name: "\(facts.service)Headers")
+        for field in fields {
+            var header = XMLElement(name: "\(facts.service)Header")
+            header.append("Header", field.name)
+            header.append("Value", field.value)
+            headers.children.append(.element(header))
+        }
+        children.append(.element(headers))
     }
 }

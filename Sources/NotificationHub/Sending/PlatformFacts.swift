@@ -69,8 +69,9 @@ public final class PlatformFacts: Sendable {
     package final class Headers: Sendable {
         /// Headers with the same value in every send.
         package let constant: [HeaderField]
-        /// Those of `constant`, type and priority, without or with background and urgency. Made once, because every send has them.
-        private let leading: [[HeaderField]]
+        /// The kind of notification. The values are for one that is shown, and for one that only the app sees.
+        package let type: (name: String, shown: String, background: String)?
+        package let priority: (name: String, breaking: String, other: String)?
         /// The name by which a notification replaces an earlier one, and the longest value in bytes.
         package let collapse: (name: String, lengthMax: Int)?
         /// The time for which the service keeps a notification for a phone that is off, in each form that it reads.
@@ -78,7 +79,6 @@ public final class PlatformFacts: Sendable {
         /// A header that prevents sound and banner.
         package let silence: HeaderField?
 
-        /// - Parameter type: the kind of notification; its value if it is shown, and if only the app sees it.
         fileprivate init(
             constant: [HeaderField] = [], type: (name: String, shown: String, background: String)? = nil,
             priority: (name: String, breaking: String, other: String)? = nil,
@@ -86,26 +86,11 @@ public final class PlatformFacts: Sendable {
             silence: HeaderField? = nil
         ) {
             self.constant = constant
-            leading = [(false, false), (false, true), (true, false), (true, true)].map { isBackground, isBreaking in
-                var fields = constant
-                if let type { fields.append(HeaderField(type.name, isBackground ? type.background : type.shown)) }
-                if let priority {
-                    fields.append(HeaderField(priority.name, isBreaking ? priority.breaking : priority.other))
-                }
-                return fields
-            }
+            self.type = type
+            self.priority = priority
             self.collapse = collapse
             self.expiry = expiry
             self.silence = silence
-        }
-
-        /// True if no header depends on the event's texts and times.
-        package var isConstant: Bool { collapse == nil && expiry.isEmpty && silence == nil }
-
-        /// The headers that do not depend on the event's texts and times.
-        /// - Parameter isBackground: true for a notification that only the app sees.
-        package func fields(isBackground: Bool, isBreaking: Bool) -> [HeaderField] {
-            leading[(isBackground ? 2 : 0) + (isBreaking ? 1 : 0)]
         }
 
         package enum ExpiryForm: Sendable {

@@ -24,9 +24,11 @@ extension Engine {
 
     mutating func commit(_ turn: inout Turn) {
         for lane in lanes.ids {
-            let offsets = lanes[lane].owned.nextCommit(
-                of: &partitions, isRunning: isRunning, settings, lane: lanes[lane].settings, at: turn.now)
-            guard let offsets else { continue }
+            // The lane's settings are read only then, because reading them counts references.
+            guard lanes[lane].owned.isCommitDue(in: &partitions, isRunning: isRunning, at: turn.now),
+                let offsets = lanes[lane].owned.takeCommit(
+                    of: &partitions, settings, lane: lanes[lane].settings, at: turn.now)
+            else { continue }
             turn.actions.append(.kafka(.commit(lane, lanes[lane].owned.generation, offsets)))
         }
     }

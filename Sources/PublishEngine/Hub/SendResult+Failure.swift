@@ -2,7 +2,7 @@ import NewsModel
 import NotificationHub
 
 extension SendResult {
-    /// The failure for a result record. An acceptance has none.
+    /// The failure for a result record. Not used for an accepted send.
     var failure: ResultRecord.Failure {
         switch self {
         case .replied(let reply):

@@ -83,24 +83,21 @@ extension PayloadContent {
 
     /// Google's legacy interface: `{"data":{"message":…},…}`, which the app shows. It has no tag, so it always has a
     /// collapse key.
-    func gcm(_ json: inout JSONWriter) {
-        json.object("data") { json in
-            json.field("message", message)
-            fields(&json)
-        }
-        json.field("collapse_key", collapseID)
-        json.field("time_to_live", timeToLive)
-        json.field("priority", urgency == .breaking ? "high" : "normal")
-    }
+    func gcm(_ json: inout JSONWriter) { data(&json, collapse: "collapse_key", lifetime: "time_to_live") }
 
     /// Amazon Device Messaging: string data that the app shows itself.
-    func adm(_ json: inout JSONWriter) {
+    func adm(_ json: inout JSONWriter) { data(&json, collapse: "consolidationKey", lifetime: "expiresAfter") }
+
+    /// - Parameters:
+    ///   - collapse: the member whose value identifies the notification to replace.
+    ///   - lifetime: the member with the seconds for which the message is kept.
+    private func data(_ json: inout JSONWriter, collapse: StaticString, lifetime: StaticString) {
         json.object("data") { json in
             json.field("message", message)
             fields(&json)
         }
-        json.field("consolidationKey", collapseID)
-        json.field("expiresAfter", timeToLive)
+        json.field(collapse, collapseID)
+        json.field(lifetime, timeToLive)
         json.field("priority", urgency == .breaking ? "high" : "normal")
     }
 

@@ -89,10 +89,13 @@ public final class PayloadBuilder: Sendable {
             timeToLive: Self.timeToLive(since: since, expiresAt: expiresAt), translations: translations)
         let expiry = expiresAt ?? since.map { $0 + Self.standardTimeToLive }
         let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry)
-        var fit = PayloadFit(content, on: platform)
+        // Before the content is moved, because a copy of it counts a reference for each of its texts.
+        let isRaw = content.isRaw(on: platform)
+        var fit = PayloadFit(
+            content: consume content, platform: platform, bodyLengthMax: platform.facts.bodyLengthMax)
         let request = SendRequest(
             format: platform, tags: isQuiet ? routing.quietExpression : routing.expression, fields: fields,
-            body: fit.body(), isRaw: content.isRaw(on: platform))
+            body: fit.body(), isRaw: isRaw)
         let reserved: PayloadCuts = data.count == event.data.count ? [] : .reservedData
         return Payload(request: request, cuts: fit.cuts.union(reserved))
     }

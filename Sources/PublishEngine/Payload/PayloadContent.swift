@@ -51,7 +51,7 @@ struct PayloadContent {
             "quiet", "aps":
             true
         case "from", "message_type", "collapse_key", "notification": platform.facts.reservesGoogleNames
-        default: (name.hasPrefix("google") || name.hasPrefix("gcm")) && platform.facts.reservesGoogleNames
+        default: platform.facts.reservesGoogleNames && (name.hasPrefix("google") || name.hasPrefix("gcm"))
         }
     }
 }

@@ -5,11 +5,10 @@ import NotificationHub
 /// cuts the message. Translations are shortened to the text limit; all stay. If less than `messageFloor` bytes of the
 /// message would stay, removes the link, then the id, then the category. The result always fits.
 struct PayloadFit {
-    private var content: PayloadContent
-    private let platform: Platform
-    private let bodyLengthMax: Int
-    /// The bytes of a scalar, escaped.
-    private let cost: (Unicode.Scalar) -> Int
+    // No explicit initializer, because it would copy the content and count a reference for each of its texts.
+    var content: PayloadContent
+    let platform: Platform
+    let bodyLengthMax: Int
     private(set) var cuts: PayloadCuts = []
 
     private static let messageFloor = 256
@@ -19,11 +18,9 @@ struct PayloadFit {
     /// Browsers and apps accept no longer address.
     private static let addressLengthMax = 2_048
 
-    init(_ content: consuming PayloadContent, on platform: Platform) {
-        self.content = content
-        self.platform = platform
-        bodyLengthMax = platform.facts.bodyLengthMax
-        cost = platform.facts.syntax == .xml ? { XMLText.cost($0) } : { JSONEscaping.cost($0) }
+    /// The bytes of a scalar, escaped.
+    private var cost: (Unicode.Scalar) -> Int {
+        platform.facts.syntax == .xml ? { XMLText.cost($0) } : { JSONEscaping.cost($0) }
     }
 
     mutating func body() -> [UInt8] {
@@ -93,6 +90,7 @@ struct PayloadFit {
 
     private mutating func bodyWithMessageCut() -> [UInt8] {
         let message = content.message
+        let cost = cost
         for part in 0...3 {
             switch part {
             case 1: drop(\.link, .link)
@@ -116,5 +114,4 @@ struct PayloadFit {
         }
         return content.body(for: platform, capacity: bodyLengthMax)
     }
-
 }

@@ -5,11 +5,16 @@ import NotificationHub
 enum PayloadHeaders {
     static func fields(of content: PayloadContent, on platform: Platform, expiry: Instant?) -> [HeaderField] {
         let headers = platform.facts.headers
-        // In a template send, the device's quiet template decides if the notification is shown.
-        var fields = headers.fields(
-            isBackground: content.urgency == .background, isBreaking: content.urgency == .breaking)
-        if headers.isConstant { return fields }
-        fields.reserveCapacity(fields.count + 4)
+        var fields = headers.constant
+        if let type = headers.type {
+            fields.reserveCapacity(fields.count + 6)
+            // In a template send, the device's quiet template decides if the notification is shown.
+            fields.append(HeaderField(type.name, content.urgency == .background ? type.background : type.shown))
+        }
+        if let priority = headers.priority {
+            fields.append(
+                HeaderField(priority.name, content.urgency == .breaking ? priority.breaking : priority.other))
+        }
         if let collapse = headers.collapse, !content.isRaw(on: platform) {
             let id = collapse.lengthMax < 64 ? PayloadCollapse.shortID(of: content.orderKey) : content.collapseID
             fields.append(HeaderField(collapse.name, id))

@@ -120,7 +120,6 @@ struct Lane: Sendable {
 
     /// The additional records and bytes that may be read now; `nil` while too few for a message to the reader.
     mutating func grant() -> (records: Int, bytes: Int)? {
-        guard !slots.isEmpty, owned.handover == nil else { return nil }
         let records = settings.window.records - heldRecords - grantedRecords
         let bytes = settings.window.bytes - heldBytes - grantedBytes
         let worthIt = records >= settings.window.records / 8 || grantedRecords <= 0 || grantedBytes <= 0

@@ -13,7 +13,7 @@ struct OwnedPartitions: Sendable {
     /// The release of revoked partitions.
     private(set) var handover: Handover?
     /// Some partition may be paused for its length; checked when records finish.
-    private var hasHeld = false
+    private(set) var hasHeldPartitions = false
     /// Some partition is finishing a former incarnation.
     private var hasFinishing = false
 
@@ -83,18 +83,20 @@ struct OwnedPartitions: Sendable {
     /// Lets the last commit before a shutdown go out at once.
     mutating func hurry(at now: Instant) { commit.hurry(at: now) }
 
-    /// The offsets to commit now; `nil` if none are due.
-    mutating func nextCommit(
-        of partitions: inout PartitionTable, isRunning: Bool, _ settings: EngineSettings, lane: LaneSettings,
-        at now: Instant
-    ) -> [PartitionOffset]? {
+    /// Returns true if offsets may have to be committed now: call `takeCommit`.
+    mutating func isCommitDue(in partitions: inout PartitionTable, isRunning: Bool, at now: Instant) -> Bool {
         if now >= commit.renewAt {
             commit.renew(at: now)
             repeatCommits(of: &partitions)
         }
         if mustAskForConfirmation { commit.note() }
-        guard commit.isOpen, commit.takeDue(at: now, mustWait: hasWorkToAwait(in: partitions, isRunning: isRunning))
-        else { return nil }
+        return commit.isOpen && commit.takeDue(at: now, mustWait: hasWorkToAwait(in: partitions, isRunning: isRunning))
+    }
+
+    /// The offsets to commit; `nil` if none have moved.
+    mutating func takeCommit(
+        of partitions: inout PartitionTable, _ settings: EngineSettings, lane: LaneSettings, at now: Instant
+    ) -> [PartitionOffset]? {
         let offsets = takeOffsets(of: &partitions, resultsTopic: settings.resultsTopic, lane)
         noteCommit(isEmpty: offsets.isEmpty, in: partitions)
         guard !offsets.isEmpty else {
@@ -225,22 +227,20 @@ struct OwnedPartitions: Sendable {
     // MARK: Paused and restarted partitions
 
     /// True if reading is paused for some partition's length.
-    var hasHeldPartitions: Bool { hasHeld }
-
-    mutating func hold() { hasHeld = true }
+    mutating func hold() { hasHeldPartitions = true }
 
     /// Resumes paused partitions that have shrunk to `most` records.
     ///
     /// - Returns: the resumed partitions.
     mutating func resumeHeld(upTo most: Int, in partitions: inout PartitionTable) -> [TopicPartition] {
-        guard hasHeld else { return [] }
-        hasHeld = false
+        guard hasHeldPartitions else { return [] }
+        hasHeldPartitions = false
         var resumed: [TopicPartition] = []
         for slot in slots where partitions[slot].isHeld {
             if partitions[slot].resume(upTo: most) {
                 resumed.append(partitions[slot].id)
             } else {
-                hasHeld = true
+                hasHeldPartitions = true
             }
         }
         return resumed
