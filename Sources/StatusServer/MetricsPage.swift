@@ -156,7 +156,7 @@ enum MetricsPage {
             of: status.lanes, { [("lane", $0.name)] }, { $0.removedUnread })
         text.family(
             "newswire_partition_restarts_total", .counter,
-            "Partitions whose offsets started again: their topic was made anew, or cut back.", status.restarts)
+            "Partitions whose offsets started again, because the topic was recreated or truncated.", status.restarts)
         control(status, &text)
     }
 
@@ -234,7 +234,8 @@ enum MetricsPage {
         text.family("newswire_ready", .gauge, "1 when news can be sent.", status.notReady.isEmpty ? 1 : 0)
         text.family(
             "newswire_stuck", .gauge, "1 when nothing moves without a known reason.", status.stuck == nil ? 0 : 1)
-        text.family("newswire_kafka_errors_total", .counter, "Errors that Kafka clients told of.", status.kafkaErrors)
+        text.family(
+            "newswire_kafka_errors_total", .counter, "Errors reported by the Kafka clients.", status.kafkaErrors)
         text.program(startedAt: status.startedAt)
     }
 }

@@ -4,8 +4,8 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// Items as `line: text`, `line! reason` or, where the file is broken, `line!! reason`.
-private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max) -> [String] {
+/// The items of a file that is read in pieces of this many bytes.
+func items(of text: String, _ format: EventFileFormat, pieces: Int = .max) -> [EventFileItem] {
     var splitter = EventFileSplitter(format)
     var items: [EventFileItem] = []
     var rest = Array(text.utf8)[...]
@@ -14,7 +14,12 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
         rest = rest.dropFirst(pieces)
     }
     splitter.finish(into: &items)
-    return items.map { item in
+    return items
+}
+
+/// Items as `line: text`, `line! reason` or, where the file is broken, `line!! reason`.
+private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max) -> [String] {
+    items(of: text, format, pieces: pieces).map { item in
         switch item.content {
         case .event(let bytes): "\(item.line): \(String(decoding: bytes, as: UTF8.self))"
         case .bad(let reason): "\(item.line)! \(reason)"

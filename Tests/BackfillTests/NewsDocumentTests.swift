@@ -22,15 +22,7 @@ struct NewsDocumentTests {
         """
 
     private func items(_ text: String, pieces: Int = .max) -> [EventFileItem.Content] {
-        var splitter = EventFileSplitter(.newsML)
-        var items: [EventFileItem] = []
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            splitter.feed(rest.prefix(pieces), into: &items)
-            rest = rest.dropFirst(pieces)
-        }
-        splitter.finish(into: &items)
-        return items.map(\.content)
+        BackfillTests.items(of: text, .newsML, pieces: pieces).map(\.content)
     }
 
     private func events(_ contents: [EventFileItem.Content]) throws -> [NewsEvent] {

@@ -38,7 +38,7 @@ package struct PublicationState {
     /// - Parameters:
     ///   - earlier: the progress of an earlier command, or that of a file at its beginning.
     ///   - current: the progress that was saved last.
-    ///   - sent: the number of records that were sent so far, of all files.
+    ///   - sent: the number of records sent until now, of all files.
     package init(
         _ earlier: PublishProgress, current: PublishProgress?, selection: EventSelection, sent: Int, at now: Instant
     ) {

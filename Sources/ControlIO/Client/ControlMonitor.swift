@@ -135,8 +135,8 @@ public final class ControlMonitor: Sendable {
     }
 
     private func giveNow(_ instruction: Instruction) throws(OrderClient.Refusal) -> OrderOutcome {
-        let state: OrderClient
-        do { state = try OrderClient(settings, topics, now: clock) } catch { throw .failed(error) }
-        return try state.give(instruction)
+        let client: OrderClient
+        do { client = try OrderClient(settings, topics, now: clock) } catch { throw .failed(error) }
+        return try client.give(instruction)
     }
 }

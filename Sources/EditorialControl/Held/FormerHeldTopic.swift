@@ -1,7 +1,7 @@
 import NewsModel
 
-/// What the held topic contained before the start, compared with what it contains now. The events of a topic that was
-/// deleted while no process ran are lost.
+/// The content of the held topic before the start, compared with its content now. The events of a topic that was deleted
+/// while no process ran are lost.
 struct FormerHeldTopic: Sendable {
     private var state = State.unknown
     /// The record with the highest offset among those read.

@@ -95,7 +95,7 @@ public final class IngestService: Sendable {
         (try? await core.loop.submit { [core] in core.statuses }.get()) ?? []
     }
 
-    private let startedAt = ServiceClock().now.wall
+    private let startedAt = ServiceClock.wall
 
     /// The condition of the process.
     public func report() async -> IngestReport {
@@ -122,7 +122,7 @@ public final class IngestService: Sendable {
                     remedy: "see the log; newswire check tests the connection")
             }
         return IngestReport(
-            at: ServiceClock().now.wall, startedAt: startedAt, feeds: feeds,
+            at: ServiceClock.wall, startedAt: startedAt, feeds: feeds,
             notReady: reason.map { [$0] } ?? [])
     }
 

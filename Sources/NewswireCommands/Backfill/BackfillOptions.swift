@@ -15,8 +15,9 @@ struct BackfillOptions: ParsableArguments {
     var runID: String?
     @Flag(help: "Let phones ring. Without it, a lane below the first disturbs nobody.") var ring = false
     @Option(help: .init("The exact number of events, for those that ring.", valueName: "n")) var confirm: Int?
-    @Option(help: .init("Leave out the events after so many.", valueName: "n")) var maxEvents: Int?
-    @Option(help: .init("Leave out the events after so many of a category.", valueName: "n")) var maxPerCategory: Int?
+    @Option(help: .init("Leave out all events after the first n.", valueName: "n")) var maxEvents: Int?
+    @Option(help: .init("Leave out all events after the first n of a category.", valueName: "n")) var maxPerCategory:
+        Int?
     @Option(
         help: .init(
             "Leave out events published longer ago, e.g. 30d. When a run is continued, by its beginning.",

@@ -35,7 +35,7 @@ struct AuditCommand: ParsableCommand {
 
     func run() throws {
         let settings = try configurationOption.settings(leavingOut: ConfigurationOption.publisherSections)
-        let now = ServiceClock().now.wall
+        let now = ServiceClock.wall
         let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
         // Reads the audit topic first, because an order is written there before it is in force.
         let trail = try reading.trail(since: since?.instant(at: now))

@@ -37,7 +37,7 @@ struct ControlCommand: ParsableCommand {
         let view = try reading.view()
         // Read after the orders, because processes confirm only orders that are on the control topic.
         let confirmations = confirmations(reading)
-        let now = ServiceClock().now.wall
+        let now = ServiceClock.wall
         let output = Terminal.standardOutput
         let orders = view.standing(at: now)
         func mayHaveLapsed(_ order: Order) -> Bool { view.mayHaveLapsed(order, at: now) }

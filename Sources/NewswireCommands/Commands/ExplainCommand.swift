@@ -48,7 +48,7 @@ struct ExplainCommand: AsyncParsableCommand {
         guard let position = lane.map(lanes.firstIndex(of:)) ?? 0 else {
             throw ExitCode.wrongUsage(lane ?? "", isNot: "a lane", known: lanes)
         }
-        let wall = at.flatMap { Instant(rfc3339: $0) } ?? ServiceClock().now.wall
+        let wall = at.flatMap { Instant(rfc3339: $0) } ?? ServiceClock.wall
         var reader = try EventExplanation.Reader(settings, lane: position, at: wall, showsUsers: showUsers)
         var isSound = true
         for path in input.files {

@@ -135,7 +135,7 @@ struct IngestCommand: AsyncParsableCommand {
     // MARK: Showing
 
     private func showStatus(of following: FeedFollowing, askingAt address: NetworkAddress?) async throws {
-        var statuses = try following.stored(at: ServiceClock().now.wall)
+        var statuses = try following.stored(at: ServiceClock.wall)
         if let address {
             let live = await LiveFeeds.ask("\(address)")
             for index in statuses.indices { live?.complete(&statuses[index]) }
@@ -151,7 +151,7 @@ struct IngestCommand: AsyncParsableCommand {
     }
 
     private func show(_ statuses: [FeedStatus]) throws {
-        let (output, now) = (Terminal.standardOutput, ServiceClock().now.wall)
+        let (output, now) = (Terminal.standardOutput, ServiceClock.wall)
         if json {
             for status in FeedStatus.sorted(statuses) { try output.line(String(decoding: status.json, as: UTF8.self)) }
         } else {
@@ -196,7 +196,7 @@ struct IngestCommand: AsyncParsableCommand {
         let output = Terminal.standardOutput
         do {
             let document = try await source.read(contact: settings?.ingest.contact)
-            let explanation = FeedExplanation(document, rules: source.rules, at: ServiceClock().now.wall)
+            let explanation = FeedExplanation(document, rules: source.rules, at: ServiceClock.wall)
             if json {
                 for line in explanation.jsonLines { try output.line(line) }
             } else {

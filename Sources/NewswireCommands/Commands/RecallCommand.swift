@@ -91,7 +91,7 @@ struct RecallCommand: ParsableCommand {
                     let lanes = settings.engine.lanes.filter { !written.topics.isDisjoint(with: $0.topics) }
                     let report = ReplacementReport(
                         written, of: target.story, lanes: Set(lanes.map(\.name)), client.view,
-                        isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, at: ServiceClock().now.wall)
+                        isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, at: ServiceClock.wall)
                     notice(report.sentence)
                 }
                 leavesDoubt = written.leavesDoubt(doubts)

@@ -52,7 +52,7 @@ struct RedriveCommand: ParsableCommand {
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
         guard (1...1000).contains(maxRedrives) else { throw ValidationError("--max-redrives must be 1 to 1000.") }
-        let now = ServiceClock().now.wall
+        let now = ServiceClock.wall
         if let since = since?.instant(at: now), let until = until?.instant(at: now), since >= until {
             throw ValidationError("--since must be earlier than --until; nothing lies between \(since) and \(until).")
         }
@@ -66,7 +66,7 @@ struct RedriveCommand: ParsableCommand {
         var redrive = Redrive(topics: [:])
         redrive.outcomes = outcomeOption.outcomes
         redrive.reasons = Set(reason)
-        let now = ServiceClock().now.wall
+        let now = ServiceClock.wall
         redrive.since = since?.instant(at: now)
         redrive.until = until?.instant(at: now)
         redrive.maximum = maxRedrives

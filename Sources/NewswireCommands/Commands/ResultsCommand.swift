@@ -55,7 +55,7 @@ struct ResultsCommand: ParsableCommand {
     @Option(help: .init("Only results of this event; repeat for several.", valueName: "id")) var event: [String] = []
     @Option(
         help: .init(
-            "Only results of this story, or of the event with this id that has none; repeat for several.",
+            "Only results of this story, or of the event with this id if it has no story; repeat for several.",
             valueName: "story"))
     var story: [String] = []
     @OptionGroup var outcomeOption: OutcomeOption
@@ -90,7 +90,7 @@ struct ResultsCommand: ParsableCommand {
         reading.outcomes = outcomeOption.outcomes
         reading.events = Set(event)
         reading.stories = Set(story)
-        reading.since = since?.instant(at: ServiceClock().now.wall)
+        reading.since = since?.instant(at: ServiceClock.wall)
         var left = limit ?? .max
         var telemetry: ResultTelemetry?
         if withTelemetry {

@@ -64,7 +64,7 @@ struct RunsCommand: ParsableCommand {
         var survey = RunSurvey(settings)
         let runs = try survey.runs(afresh: afresh, stop: stop)
         if stop.isRaised { throw ExitCode.failure }
-        let now = ServiceClock().now.wall
+        let now = ServiceClock.wall
         let figures = runs.filter { id == nil || $0.key == id }.map {
             (id: $0.key, figures: $0.value.figures(platforms: settings.engine.platforms.count, at: now))
         }
@@ -97,7 +97,7 @@ struct VerifyOption: ParsableArguments {
     var verify = false
     @Option(
         help: .init(
-            "With --verify: give up when nothing has moved for so long; what waits by an order, as of stop run:ID, may.",
+            "With --verify: stop waiting when nothing has moved for this long. Events that an order such as stop run:ID holds do not count.",
             valueName: "duration"))
     var verifyTimeout = "5m"
 

@@ -88,7 +88,7 @@ struct SendCommand: AsyncParsableCommand {
                 "--despite-stop, --reason and --by cannot go with --at: the service sends it by the orders of that time."
             )
         }
-        let now = ServiceClock().now.wall
+        let now = ServiceClock.wall
         guard at.instant > now else {
             throw ValidationError("--at \(at.instant) lies in the past: it is \(now). Is the offset right?")
         }
@@ -139,14 +139,14 @@ struct SendCommand: AsyncParsableCommand {
         guard let urgent = settings.engine.lanes.first else { throw ExitCode.badConfiguration }
         var event = try event(settings).0
         event.embargoUntil = time
-        event.publishedAt = ServiceClock().now.wall
+        event.publishedAt = ServiceClock.wall
         let send = ScheduledSend(event: event, lane: try lane.map(settings.lane(named:)) ?? urgent)
         if dryRun { return try Terminal.standardOutput.line(send.text) }
         let held = settings.control.topics.held
         let isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
         try Terminal.standardOutput.line(event.id)
         notice("\(send.lane.name) sends it at \(time)")
-        if isHeldMissing, time > ServiceClock().now.wall + Publisher.holdsBeyond {
+        if isHeldMissing, time > ServiceClock.wall + Publisher.holdsBeyond {
             notice(
                 "warning: topic \(held) \(TopicRules.isMissing): until then the event waits in the memory of a process and "
                     + "holds back its partition; \(TopicRules.missingRemedy)")
@@ -205,7 +205,7 @@ struct SendCommand: AsyncParsableCommand {
         _ settings: Settings
     ) throws -> (NewsEvent, Routing.Tagged, [(platform: Platform, request: SendRequest)]) {
         let (event, routing, rules) = try event(settings)
-        let (chosen, now) = (try platforms(), ServiceClock().now.wall)
+        let (chosen, now) = (try platforms(), ServiceClock.wall)
         let platforms = chosen.isEmpty ? settings.payload.platforms : chosen
         let filled = platforms.contains(.template) ? rules.builder.filled(for: event, on: .template) : []
         if !filled.isEmpty {

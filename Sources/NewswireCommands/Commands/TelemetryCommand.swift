@@ -78,7 +78,7 @@ struct TelemetryCommand: AsyncParsableCommand {
                 "group": "\(settings.kafkaSettings.group).\(TelemetryService.groupName)",
                 "topic": "\(settings.telemetry.topic)", "perSecond": "\(settings.telemetry.perSecond)",
             ])
-        let last = LastReport(ServiceClock().now.wall)
+        let last = LastReport(ServiceClock.wall)
         let status = await settings.serveTelemetryStatus(log) { await last.ask(service) }
         let progress = TelemetryProgress(last, service)
         defer { progress.end() }

@@ -33,7 +33,7 @@ struct OrderOptions: ParsableArguments {
 
     func instruction(_ scope: ControlScope, lifts: Bool = false, replacement: String? = nil) -> Instruction {
         Instruction(
-            id: UUID().uuidString.lowercased(), scope: scope, lifts: lifts, at: ServiceClock().now.wall,
+            id: UUID().uuidString.lowercased(), scope: scope, lifts: lifts, at: ServiceClock.wall,
             by: by ?? Self.caller, reason: reason, replacement: replacement)
     }
 

@@ -109,7 +109,7 @@ package struct OrderReport {
         }
         let outlook =
             instruction.lifts
-            ? "It is lifted all the same: a process goes on as soon as it reads that. "
+            ? "It is lifted all the same: a process resumes as soon as it reads that. "
             : "The order stands: a process obeys it as soon as it reads it, and sends nothing if it has ended. "
         let cause =
             "One that is well and does not answer may not see \(audit), or not write to it: its /readyz says so. "

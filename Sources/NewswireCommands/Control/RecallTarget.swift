@@ -68,7 +68,7 @@ struct RecallTarget {
     ) throws(KafkaFailure) -> (view: ControlView, search: NameSearch) {
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
         // This machine's clock may be ahead.
-        let wall = ServiceClock().now.wall
+        let wall = ServiceClock.wall
         var lookup = NameLookup(name, settings, at: view.lapseClock(wall) ?? wall)
         if view.orders[.recall(story: name)] == nil { try lookup.run() }
         return (view, lookup.search)

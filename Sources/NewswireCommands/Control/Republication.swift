@@ -56,7 +56,7 @@ struct Republication {
                 continue
             }
             // Its age counts from now, because an operator wants it sent.
-            record.timestamp = client.latest(ServiceClock().now.wall)
+            record.timestamp = client.latest(ServiceClock.wall)
             try client.store(record)
             written.insert(id)
         }

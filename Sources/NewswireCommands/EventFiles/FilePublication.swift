@@ -87,8 +87,8 @@ package struct PublishClock: Sendable {
     }
 
     package static let system = PublishClock(
-        now: { ServiceClock().now.wall },
-        wait: { time, stop in stop.wait(until: .now + (time - ServiceClock().now.wall)) })
+        now: { ServiceClock.wall },
+        wait: { time, stop in stop.wait(until: .now + (time - ServiceClock.wall)) })
 }
 
 extension EventsOnTopic {

@@ -52,7 +52,7 @@ struct RecordedSend {
             notice("--despite-stop sends it all the same, and is recorded.")
             throw ExitCode.failure
         }
-        let line = AuditEntry.send(event, at: ServiceClock().now.wall, by: author, reason: reason, despite: orders)
+        let line = AuditEntry.send(event, at: ServiceClock.wall, by: author, reason: reason, despite: orders)
         do throws(KafkaFailure) {
             place = try store(line.record(on: settings.control.topics.audit))
         } catch {
@@ -81,7 +81,7 @@ struct RecordedSend {
         }
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
         ControlTable.warn(of: view, settings.control.topics.control)
-        return view.orders(against: event.orderKey, categories: categories, at: ServiceClock().now.wall)
+        return view.orders(against: event.orderKey, categories: categories, at: ServiceClock.wall)
     }
 
     private var admin: KafkaAdmin {
@@ -108,7 +108,7 @@ struct RecordedSend {
             eventID: event.id, story: event.resultStory, platform: platform, outcome: result.outcome,
             categories: routing.categories, tags: routing.tags, lane: Self.lane, attempts: result.attempts,
             source: place,
-            settledAt: ServiceClock().now.wall, isTest: event.isTest)
+            settledAt: ServiceClock.wall, isTest: event.isTest)
         record.routing = routing.reasons
         record.error = result.failure
         if case .replied(let reply) = result {

@@ -59,7 +59,7 @@ struct SingleSend: Sendable {
 
     private var authorization: String {
         var token = AccessToken(connection)
-        return token.headerValue(at: ServiceClock().now.wall.milliseconds / 1000)
+        return token.headerValue(at: ServiceClock.wall.milliseconds / 1000)
     }
 
     /// The request as it is sent, with the signature masked.

@@ -148,7 +148,7 @@ extension LogLineHandler {
         let handler = { @Sendable (label: String) in
             LogLineHandler(
                 label: label, format: format, threshold: threshold, write: { writer.append($0) },
-                now: { Instant(milliseconds: ServiceClock().now.wall.milliseconds) })
+                now: { Instant(milliseconds: ServiceClock.wall.milliseconds) })
         }
         writer.reportLoss { handler("newswire").line(reportingLost: $0) }
         LoggingSystem.bootstrap(handler)

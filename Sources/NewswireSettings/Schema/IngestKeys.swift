@@ -35,7 +35,7 @@ extension SettingsKey {
                 "The address that serves health, metrics and status of `newswire ingest`, or off."),
             SettingsKey(
                 "ingest.contact", .text,
-                "An address for publishers, sent in the User-Agent, e.g. https://news.example.org/bot: many block whoever has none."
+                "An address for publishers, sent in the User-Agent, e.g. https://news.example.org/bot. Many publishers block clients without one."
             ),
         ] + feeds
 

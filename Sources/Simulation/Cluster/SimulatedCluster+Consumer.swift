@@ -101,8 +101,8 @@ extension SimulatedCluster {
             strike(fault, .unavailableSource)
             return ([], [])
         }
-        // The library does not notice a recreation as long as its offset exists. It continues there in the new incarnation.
         if position.offset < log.start { position.offset = log.start }
+        // The library does not notice a recreation as long as its offset exists. It continues there in the new incarnation.
         if position.offset > log.end || position.isOutOfRange {
             position.offset = log.start
             position.reportedEnd = nil

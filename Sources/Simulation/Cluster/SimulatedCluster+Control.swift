@@ -75,7 +75,7 @@ extension SimulatedCluster {
     mutating func tellControlState(_ input: ControlState.Input, _ address: Address) {
         let moment = processes[address.process].moment(at: now)
         guard let actions = processes[address.process].control?.state.handle(input, at: moment) else { return }
-        if let trace, !actions.isEmpty { trace("  state \(address): \(actions)") }
+        if let trace, !actions.isEmpty { trace("  control state \(address): \(actions)") }
         noteKeepsRecalls(address)
         for action in actions { carryOut(action, address) }
     }

@@ -146,9 +146,8 @@ extension GroundTruth {
         for partition in sources.keys.sorted() where partition.topic == topic {
             guard var log = sources[partition] else { continue }
             let removed = log.items.prefix(log.items.count * share / 100)
-            guard let last = removed.last else { continue }
             log.items.removeFirst(removed.count)
-            log.start = log.items.first?.offset ?? max(last.offset + 1, log.end)
+            log.start = log.items.first?.offset ?? log.end
             sources[partition] = log
             for (offset, item) in removed {
                 places[item]?.isGone = true
