@@ -220,6 +220,19 @@ import Testing
         #expect(state.recalled == [])
     }
 
+    @Test func `a recall by an event stays in force while older orders of the topic are read late`() {
+        var state = TestControlState()
+        state.start()
+        state.answerWrites()
+        state.take(.recalled(.of("a")))
+        state.answerWrites()
+        state.write(.stands(Order(recall: "a", id: "older")))
+        state.write(.stands(Order(recall: "a", id: "lapsed", until: Instant(milliseconds: 1))))
+        state.read()
+        #expect(state.recalled == ["a"])
+        #expect(!state.told.contains(.lifted(.recall(story: "a"))))
+    }
+
     @Test func `a recall by an event that is newer than a lift is obeyed although our clock is hours behind`() {
         var state = TestControlState()
         state.start()

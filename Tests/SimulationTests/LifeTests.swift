@@ -69,6 +69,7 @@ import Testing
         (945_000_053_922, "an event was held in the moment before all processes were killed"),
         (953_000_020_145, "an event was held again at the same place of the recreated topic"),
         (455_664_476_703, "a recall by an event, dated by a clock that was hours behind, seemed older than a lift"),
+        (294_082_635_707, "a lapsed order that was read late ended a newer recall that its process had given"),
         (950_000_010_694, "the held topic was recreated while no process ran, and grew as long as before"),
     ] as [(UInt64, String)])
 func `seeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {

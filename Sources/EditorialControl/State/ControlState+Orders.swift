@@ -33,6 +33,14 @@ extension ControlState {
         }
     }
 
+    /// Our own order follows on the topic after the end of an older one, and is in force all along.
+    mutating func keep(_ ours: Order, _ now: Moment, isAnswered: Bool) {
+        if standing[ours.scope] != ours, standing.apply(.stands(ours)) {
+            tell(.stands(ours), isAnswered: false, now)
+        }
+        if isAnswered { confirm(ours.scope, now) }
+    }
+
     private mutating func tell(_ change: OrderChange, isAnswered: Bool, _ now: Moment) {
         expectAnswers(to: change, if: isAnswered, now)
         actions.append(.tell([change]))

@@ -108,7 +108,7 @@ extension ControlState {
         if unread[order.scope] == order { unread[order.scope] = nil }
         if hasLapsed(order, now) {
             lapsed.add(order)
-            withdraw(order.scope, now, audited: nil)
+            withdraw(order.scope, as: order.at, now, audited: nil)
             return
         }
         lapsed.remove(order.scope)
@@ -133,7 +133,7 @@ extension ControlState {
             }
         }
         let isCleaning = lapsed.remove(scope)
-        withdraw(scope, now, audited: isCleaning ? nil : time)
+        withdraw(scope, as: time, now, audited: isCleaning ? nil : time)
     }
 
     /// The order that a lift on the topic ends: the one before it there. Our own order that was not read back yet follows the lift,
@@ -144,10 +144,18 @@ extension ControlState {
         return order.at <= lift ? order : nil
     }
 
-    /// - Parameter time: the time of the lift; `nil` if nobody lifted the order.
-    private mutating func withdraw(_ scope: ControlScope, _ now: Moment, audited time: Instant?) {
+    /// - Parameters:
+    ///   - writtenAt: the time of the lift, or of the lapsed order.
+    ///   - time: the time of the lift; `nil` if nobody lifted the order.
+    private mutating func withdraw(
+        _ scope: ControlScope, as writtenAt: Instant, _ now: Moment, audited time: Instant?
+    ) {
         guard case .reading(var fresh) = phase else {
-            lift(scope, now, audited: time)
+            if let ours = unread[scope], ours.at > writtenAt {
+                keep(ours, now, isAnswered: time != nil)
+            } else {
+                lift(scope, now, audited: time)
+            }
             return
         }
         phase = .waiting(nil)
