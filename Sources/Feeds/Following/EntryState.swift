@@ -105,6 +105,8 @@ public struct EntryState: Sendable, Hashable {
 
         /// True if the entry is known and nothing was written of it.
         var isUnwritten: Bool { self == .known || self == .unreadable }
+        /// True if nothing was written of the entry, and nothing waits to be written.
+        var isSilent: Bool { isUnwritten || self == .held }
         var wasSent: Bool { self == .sent || self == .heldAfterSent || self == .canceled }
         /// True if later events must keep the name of its events.
         var isNamed: Bool { wasSent || self == .waiting || self == .moved }

@@ -12,9 +12,11 @@ struct EntryLog: Sendable, Hashable {
     private(set) var heldBack: [EntryHash: HeldBack] = [:]
     /// Event names. Trimming prefers entries that continue another entry, then those that changed last.
     private(set) var names: [EntryHash: EventName] = [:]
-    /// Offsets of the first records with recent alerts, whether these are sent or held back, of the records by which
-    /// other entries continue an entry, and of those by which it came back.
-    private var offsets: [EntryHash: Int64] = [:]
+    /// The first records with recent alerts, whether these are sent or held back, the records by which other entries
+    /// continue an entry, and those by which it came back.
+    private var changes = RecentRecords()
+    /// The first records of entries of which nothing was written.
+    private var unwritten = RecentRecords()
     /// Entries whose last record is not their state, because it does not count, or because the record of another entry
     /// moved them. The owner overwrites it, because compaction keeps only that record.
     private(set) var overwritten: Set<EntryHash> = []
@@ -34,7 +36,8 @@ struct EntryLog: Sendable, Hashable {
             intents[hash] = nil
             heldBack[hash] = nil
             names[hash] = nil
-            offsets[hash] = nil
+            changes.forget(hash)
+            unwritten.forget(hash)
             overwritten.remove(hash)
             return true
         }
@@ -50,7 +53,7 @@ struct EntryLog: Sendable, Hashable {
                 state.leave(at: state.lastSeen)
                 state.version = record.state.version
                 table[hash] = state
-                note(hash, at: offset)
+                changes.note(hash, at: offset, by: record.writer)
             }
             overwritten.insert(hash)
             return false
@@ -68,13 +71,19 @@ struct EntryLog: Sendable, Hashable {
         if record.state.standing.wasSent { settleAlerts(of: record, hash) }
         let isMoved = record.state.standing == .moved
         let wasMoved = before?.standing == .moved
-        if wasMoved != isMoved { offsets[hash] = nil }
-        if wasMoved || isMoved || record.intent != nil || record.state.standing == .waiting { note(hash, at: offset) }
+        if wasMoved != isMoved { changes.forget(hash) }
+        if wasMoved || isMoved || record.intent != nil || record.state.standing == .waiting {
+            changes.note(hash, at: offset, by: record.writer)
+        }
         if let former = record.former, former != hash { leave(former, for: record, at: offset) }
+        if before == nil, record.state.standing.isSilent { unwritten.note(hash, at: offset, by: record.writer) }
+        if before?.standing.isUnwritten ?? true, let silent = silentEntry(of: record, hash) {
+            leave(silent, for: record, at: offset)
+        }
         return true
     }
 
-    /// Marks an entry as moved, because the record at `offset` continues it under another id. The feed's owner stores
+    /// Marks an entry as moved, because the record at `offset` has its story under another id. The feed's owner stores
     /// this.
     private mutating func leave(_ former: EntryHash, for record: EntryRecord, at offset: Int64) {
         guard var state = table[former], state.standing != .moved else { return }
@@ -83,29 +92,29 @@ struct EntryLog: Sendable, Hashable {
         intents[former] = nil
         heldBack[former] = nil
         names[former] = nil
-        offsets[former] = nil
-        note(former, at: offset)
+        changes.forget(former)
+        changes.note(former, at: offset, by: record.writer)
         overwritten.insert(former)
     }
 
-    /// Returns true if another entry continues this one, or this one came back, and the writer of the record had not
-    /// read that yet.
+    /// Returns the entry with the same link of which nothing was written, if `record` is an alert whose writer did not
+    /// know it. The publisher changed the id while two processes followed the feed. Once the silent entry is moved, the
+    /// next reading continues the alert under the id that the document has. Otherwise, no later text would be sent.
+    private func silentEntry(of record: EntryRecord, _ hash: EntryHash) -> EntryHash? {
+        guard record.isAlert, record.former == nil, record.name?.origin == nil,
+            let other = table.only(at: record.state.link, besides: hash), table[other]?.standing.isSilent ?? false,
+            unwritten.isUnknown(other, toWriterOf: record)
+        else { return nil }
+        return other
+    }
+
+    /// Returns true if another entry continues this one, or this one came back, or is to be written although the record
+    /// says that it is not, and the writer of the record had not read that yet.
     private func isOutdated(_ record: EntryRecord, of hash: EntryHash) -> Bool {
-        guard let old = table[hash], (old.standing == .moved) != (record.state.standing == .moved) else { return false }
-        return hasChanged(hash, since: record)
-    }
-
-    private func hasChanged(_ hash: EntryHash, since record: EntryRecord) -> Bool {
-        guard let after = record.after, let offset = offsets[hash] else { return false }
-        return offset > after
-    }
-
-    private mutating func note(_ hash: EntryHash, at offset: Int64) {
-        guard offsets[hash] == nil else { return }
-        offsets[hash] = offset
-        guard offsets.count > 2 * Self.namesMax else { return }
-        let oldest = offsets.sorted { $0.value < $1.value }.prefix(Self.namesMax)
-        for (hash, _) in oldest { offsets[hash] = nil }
+        guard let old = table[hash] else { return false }
+        let hasMoved = (old.standing == .moved) != (record.state.standing == .moved)
+        let isNews = old.standing.isNamed && record.state.standing.isSilent
+        return (hasMoved || isNews) && changes.follows(hash, readingOf: record)
     }
 
     /// Ends what limits hold back under other ids of an entry that was sent: a process that had stood still sent it under its
@@ -124,17 +133,25 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
-    /// Returns true for the first alert of a story that was sent minutes ago, or is held back, under another id but
-    /// with the same link. If the headline differs too, the writer of the record had not read the other one yet:
-    /// otherwise it would continue the other entry.
+    /// Returns true if the record is the first one of a story that was sent, or is held back, under another id but with
+    /// the same link, and the writer of the record did not know the other one: otherwise it would continue the other
+    /// entry. An alert is also told if the story was sent minutes ago with the same headline.
     private func isTold(_ record: EntryRecord, as hash: EntryHash) -> Bool {
-        guard table[hash]?.standing.isUnwritten ?? true, record.intent != nil, record.state.standing == .sent,
-            record.name?.origin == nil
-        else { return false }
-        if let story = record.state.linkAndTitle, table.told(near: record.state.firstSeen).contains(story) {
-            return true
+        guard record.name?.origin == nil else { return false }
+        let isSent = record.state.standing == .sent && record.intent != nil
+        if isSent {
+            guard table[hash]?.standing.isUnwritten ?? true else { return false }
+            if let story = record.state.linkAndTitle, table.told(near: record.state.firstSeen).contains(story) {
+                return true
+            }
+        } else {
+            let isSilent = record.intent == nil && record.state.standing.isSilent
+            guard table[hash] == nil, record.former == nil, isSilent || record.isAlert,
+                changes.haveGrown(sinceReadingOf: record)
+            else { return false }
         }
-        return table.only(at: record.state.link, besides: hash).map { hasChanged($0, since: record) } ?? false
+        guard let other = table.only(at: record.state.link, besides: hash) else { return false }
+        return (isSent || table[other]?.standing.isNamed ?? false) && changes.isUnknown(other, toWriterOf: record)
     }
 
     /// Returns true if another id of the entry has overtaken the record. A version is written once, under whichever id.
@@ -150,7 +167,7 @@ struct EntryLog: Sendable, Hashable {
         }
         let origin = record.name?.origin ?? hash
         var relatives = names.filter { $0.value.origin == origin && $0.key != hash }.map(\.key)
-        if let former = record.former, hasChanged(former, since: record),
+        if let former = record.former, changes.follows(former, readingOf: record),
             table[former]?.standing != .moved || !relatives.isEmpty
         {
             return true

@@ -31,6 +31,8 @@ extension Ingester {
         change(partitions[number]?.names) { ingester, feed in
             feed.state.webSub.restored()
             feed.primeFromEntries()
+            // Two processes have followed the feed. The decisions about the document of the validators may not count.
+            if !feed.log.overwritten.isEmpty { feed.forgetValidators() }
             ingester.learnCallbacks(of: feed)
             ingester.rememberEntries(of: feed, at: Minute.of(now.wall))
             ingester.proceed(&feed, at: now)

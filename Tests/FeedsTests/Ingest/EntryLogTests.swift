@@ -109,10 +109,91 @@ extension EntryLog {
         // A link that several entries share identifies no story.
         for other in 0..<others { log.fold(EntryHash("\(other)"), try record(link: 1, title: 9 + other), at: 6) }
         var late = try record(link: 1, title: 3)
-        late.after = after
+        (late.after, late.writer) = (after, "late")
         let counts = log.fold(Self.hash, late, at: 9)
         #expect(counts == !isTold)
         #expect(log.overwritten.contains(Self.hash) == isTold)
+    }
+
+    /// The publisher changed the id while two processes followed the feed. One decided on an alert under the old id.
+    /// The other one noted the new id at offset 5 without an event, for example because of `maxPerPoll`.
+    @Test(
+        arguments: [EntryState.Standing.known, .unreadable, .held],
+        [
+            (after: 4, writer: "late", others: 0, isMoved: true), (5, "late", 0, false), (4, "w", 0, false),
+            (4, "late", 1, false),
+        ] as [(Int64, String, UInt64, Bool)])
+    func `an alert moves the entry that its story has under another id if its writer did not know that entry`(
+        standing: EntryState.Standing, alert: (after: Int64, writer: String, others: UInt64, isMoved: Bool)
+    ) throws {
+        let new = EntryHash("new id")
+        func record(_ text: String, _ standing: EntryState.Standing) throws -> EntryRecord {
+            var record = try #require(Self.record(text))
+            (record.state.link, record.state.title, record.state.standing, record.after) = (1, 2, standing, 4)
+            return record
+        }
+        for isHeldBack in [false, true] {
+            var log = EntryLog()
+            let silent = try record("0 done", standing)
+            log.fold(new, silent, at: 5)
+            for other in 0..<alert.others { log.fold(EntryHash("\(other)"), silent, at: 5) }
+            var late = try record(isHeldBack ? "0 done" : "1 X", isHeldBack ? .waiting : .sent)
+            (late.after, late.writer) = (alert.after, alert.writer)
+            let counts = log.fold(Self.hash, late, at: 6)
+            #expect(counts)
+            #expect(log.table[new]?.standing == (alert.isMoved ? .moved : standing))
+            #expect(log.overwritten.contains(new) == alert.isMoved)
+            guard alert.isMoved else { continue }
+            // A repetition whose writer has not read the alert changes nothing.
+            let repeated = log.fold(new, silent, at: 7)
+            #expect(!repeated && log.table[new]?.standing == .moved)
+            log.fold(new, log.record(of: new, writer: "w", after: 7), at: 8)
+            #expect(log.overwritten.isEmpty)
+        }
+    }
+
+    /// Two processes followed the feed while the publisher changed the id. The alert of the first one, under the old id,
+    /// is on the topic at offset 5.
+    @Test(
+        arguments: [EntryState.Standing.known, .unreadable, .held, .waiting],
+        [(after: 4, writer: "late", counts: false), (5, "late", true), (4, "w", true)] as [(Int64, String, Bool)])
+    func `a story's first record under another id does not count if its writer did not know the alert`(
+        standing: EntryState.Standing, late: (after: Int64, writer: String, counts: Bool)
+    ) throws {
+        var log = EntryLog()
+        var alert = try #require(Self.record("1 X"))
+        alert.state.link = 1
+        log.fold(EntryHash("old id"), alert, at: 5)
+        var record = try #require(Self.record("0 done"))
+        (record.state.link, record.state.standing, record.after, record.writer) = (1, standing, late.after, late.writer)
+        let counts = log.fold(Self.hash, record, at: 6)
+        #expect(counts == late.counts)
+        #expect(log.table[Self.hash]?.standing == (late.counts ? standing : .moved))
+        #expect(log.overwritten.contains(Self.hash) == !late.counts)
+    }
+
+    @Test func `two new stories with one link in one document are both sent`() throws {
+        var log = EntryLog()
+        for (id, title) in [("a", 2), ("b", 3)] as [(String, UInt64)] {
+            var record = try #require(Self.record("1 \(id)"))
+            (record.state.link, record.state.title, record.after) = (1, title, 4)
+            log.fold(EntryHash(id), record, at: 5 + Int64(title))
+        }
+        #expect(log.intents.count == 2)
+    }
+
+    /// Two processes decide about an entry with the publisher's version 5. One alerts, at offset 5.
+    @Test(arguments: [(after: 4, counts: false), (5, true), (nil, true)] as [(Int64?, Bool)])
+    func `a record without an event does not undo an alert that its writer had not read`(
+        after: Int64?, counts: Bool
+    ) throws {
+        var log = EntryLog()
+        log.fold(Self.hash, Self.record("5 X"), at: 5)
+        log.fold(Self.hash, Self.record("5 done"), at: 6)
+        var late = try #require(Self.record("5 known"))
+        late.after = after
+        #expect(log.fold(Self.hash, late, at: 7) == counts)
+        #expect(log.table[Self.hash]?.standing == (counts ? .known : .sent))
     }
 
     @Test func `an alert that is held back under a new id becomes an update once the former id was sent`() throws {

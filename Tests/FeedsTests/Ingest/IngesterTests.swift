@@ -9,6 +9,8 @@ struct IngesterFixture {
     var settings = IngestSettings()
     var document: [FeedEntry] = []
     var isCutOff = false
+    var etag: String?
+    var requests: [FetchRequest] = []
     /// The records in the order of the partition.
     var topic: [StateRecord] = []
     var written: [FeedEvent] = []
@@ -57,7 +59,8 @@ struct IngesterFixture {
             case .input(let input):
                 for action in ingester.handle(input, at: moment) {
                     switch action {
-                    case .fetch(let id, _):
+                    case .fetch(let id, let request):
+                        requests.append(request)
                         documents += 1
                         queue.append(.input(.fetched(id, answer)))
                     case .store(let id, let partition, let records): queue.append(.store(id, partition, records))
@@ -108,7 +111,9 @@ struct IngesterFixture {
     private var answer: FetchResult {
         var feed = FeedDocument(format: .rss20, entries: document)
         feed.isCutOff = isCutOff
-        return .answered(FetchAnswer(status: 200, finalURL: "https://example.org/feed", document: .feed(feed)))
+        let headers = etag.map { [HeaderField("etag", $0)] } ?? []
+        return .answered(
+            FetchAnswer(status: 200, headers: headers, finalURL: "https://example.org/feed", document: .feed(feed)))
     }
 
     mutating func publish(_ id: String) {
@@ -290,6 +295,47 @@ struct IngesterFixture {
             fixture.topic += repeated
         }
         #expect(fixture.texts == ["wire:a 1 Headline of a", "wire:a 2 Edited", "wire:a 3 Edited again"])
+    }
+
+    /// Two processes follow the feed, and the id of a story changes between their readings. The second one finds the
+    /// story beyond `maxPerPoll`, and does not write it.
+    @Test(arguments: [false, true])
+    func `readers of an alert get the next text although the new id was not news`(isAlertLate: Bool) {
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.settings.writer = "second"
+        var one = Ingester(fixture.settings)
+        let alert = fixture.follow(with: &one)
+        fixture.document[0].id = "b"
+        fixture.publish("c")
+        fixture.settings.feeds[0].maxPerPoll = 1
+        fixture.settings.writer = "third"
+        var other = Ingester(fixture.settings)
+        let silent = fixture.follow(with: &other)
+        fixture.topic += isAlertLate ? silent + alert : alert + silent
+        fixture.live(as: "fourth")
+        fixture.document[1].headline = "Edited"
+        fixture.live(as: "fifth", polls: 2)
+        #expect(fixture.texts.filter { $0.hasPrefix("wire:c") } == ["wire:c 1 Headline of c"])
+        #expect(fixture.texts.filter { !$0.hasPrefix("wire:c") } == ["wire:a 1 Headline of a", "wire:a 2 Edited"])
+    }
+
+    /// With the validators of the second process, "not changed" would hide the text that the story has under its new id.
+    @Test(arguments: [false, true])
+    func `a process that finds a late alert reads the whole document`(isAlertLate: Bool) throws {
+        var fixture = IngesterFixture()
+        fixture.etag = "tag"
+        fixture.live(as: "first")
+        fixture.publish("a")
+        var slow = Ingester(fixture.settings)
+        let alert = fixture.follow(with: &slow)
+        fixture.document[0].id = "b"
+        fixture.settings.feeds[0].maxPerPoll = 0
+        fixture.live(as: "second")
+        if isAlertLate { fixture.topic += alert }
+        fixture.live(as: "third")
+        #expect(try #require(fixture.requests.last).validators?.etag == (isAlertLate ? nil : "tag"))
     }
 
     /// Either all records of the first reading were stored, or all except the last ones.
