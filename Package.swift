@@ -149,7 +149,7 @@ let package = Package(
             name: "NewswireSettings",
             dependencies: [
                 "Backfill", "ByteText", "ControlIO", "EditorialControl", "Feeds", "HubIO", "HubTelemetry", "KafkaIO",
-                "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
+                "KafkaModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
                 "StatusServer", "Yams", logging,
             ]),
         // The commands as a library, so that tests can use them.

@@ -1,7 +1,5 @@
 import NIOCore
 import NewsModel
-import NotificationHub
-import PublishEngine
 
 /// Events of the usual size for the benchmarks: about 400 bytes, like wire copy.
 struct News {

@@ -1,5 +1,4 @@
 import HubIO
-import KafkaIO
 import KafkaModel
 import NIOCore
 import NewsModel

@@ -1,7 +1,6 @@
 import HTTPServing
 import HubEmulator
 import NIOSSL
-import NotificationHub
 
 /// The emulated hub over HTTP.
 public struct HubServer: Sendable {

@@ -1,7 +1,6 @@
 import ByteText
 import EditorialControl
 import Foundation
-import HTTPServing
 import HTTPTypes
 import Hummingbird
 import NewsModel

@@ -1,4 +1,3 @@
-import KafkaIO
 import KafkaModel
 import NewsModel
 import PublishEngine

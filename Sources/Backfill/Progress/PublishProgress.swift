@@ -1,5 +1,4 @@
 import ByteText
-import KafkaModel
 
 /// The items of a file that are on a topic, so that the same command can continue. These are the items up to a number, with
 /// some exceptions, and some items after it.

@@ -1,4 +1,3 @@
-import KafkaModel
 package import NewsModel
 package import NotificationHub
 

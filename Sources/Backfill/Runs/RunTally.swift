@@ -1,4 +1,3 @@
-import ByteText
 package import NewsModel
 
 /// The progress of a run by counts alone. Tallies of several partitions add up.

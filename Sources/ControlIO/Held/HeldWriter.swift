@@ -1,7 +1,6 @@
 import EditorialControl
 import KafkaIO
 import KafkaModel
-import NewsModel
 
 /// Writes records and reports the outcome of each. Bounded by the part of a pass read at a time. Confined to one thread.
 struct HeldWriter {

@@ -1,4 +1,3 @@
-import ByteText
 import Dispatch
 import EditorialControl
 import KafkaIO

@@ -1,4 +1,3 @@
-import KafkaModel
 public import NewsModel
 
 /// A selection of a story's held events.

@@ -1,4 +1,3 @@
-import KafkaModel
 public import NewsModel
 
 /// Events that disappeared from the held topic without a tombstone, because the topic was deleted and recreated.

@@ -1,4 +1,3 @@
-import ByteText
 public import NewsModel
 
 /// Decodes records that other programs may have written. No sequence of bytes may trap or stop the reading.

@@ -1,7 +1,6 @@
 import Feeds
 import KafkaIO
 import KafkaModel
-import NewsModel
 
 /// The destination of an ingester's writes. Its answers come back as inputs.
 protocol FeedStore: Sendable {

@@ -1,7 +1,6 @@
 import Feeds
 import Foundation
 import KafkaIO
-import KafkaModel
 import Logging
 import NIOCore
 import NewsModel

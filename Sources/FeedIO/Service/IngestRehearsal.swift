@@ -1,4 +1,3 @@
-import ByteText
 public import Feeds
 import Foundation
 import KafkaIO

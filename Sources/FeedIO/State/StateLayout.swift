@@ -1,4 +1,3 @@
-import ByteText
 package import KafkaIO
 package import KafkaModel
 import NewsModel

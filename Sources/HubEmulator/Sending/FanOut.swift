@@ -1,5 +1,4 @@
 import DequeModule
-import NotificationHub
 
 /// One accepted send and the progress of its deliveries.
 struct FanOut: Sendable {

@@ -1,4 +1,3 @@
-import ByteText
 import NotificationHub
 
 /// A push that a platform refused. The feedback container and `PnsErrorDetailsUri` report it.

@@ -1,4 +1,3 @@
-import ByteText
 import NotificationHub
 
 /// The host and port of a URL. A job reads and writes only at the host to which it was sent. The emulator cannot reach

@@ -1,4 +1,3 @@
-import HubEmulator
 import NotificationHub
 
 /// A language of the tutorials, which a phone on the page can request.

@@ -1,5 +1,3 @@
-import NewsModel
-
 /// The schedule of polls for one send. The intervals grow, and each poll has a random delay, so that sends of the same
 /// second are not polled together.
 enum PollSchedule {

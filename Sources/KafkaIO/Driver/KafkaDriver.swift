@@ -1,6 +1,5 @@
 import Foundation
 public import KafkaModel
-import NewsModel
 import Synchronization
 
 /// All Kafka clients of one process: a consumer per lane and one idempotent producer. One thread polls them, one per lane reads

@@ -1,6 +1,5 @@
 import CRdkafka
 import KafkaModel
-import NewsModel
 
 /// Two producers with the same settings: one gathers records into batches, the other sends each record in its own batch.
 ///

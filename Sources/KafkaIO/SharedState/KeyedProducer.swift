@@ -1,6 +1,5 @@
 import CRdkafka
 package import KafkaModel
-import NewsModel
 
 /// Stores records once and in order within a partition, or reports a failure. Confined to the polling thread.
 ///

@@ -1,5 +1,4 @@
 import ByteText
-import NewsModel
 
 /// A 64-bit hash of texts (multiply and fold). One of 4,096 others collides with a news item once in 10¹⁵ times. Not
 /// `Hasher`, whose seed differs per process: results store the hash of a record without an id.

@@ -1,5 +1,3 @@
-import ByteText
-
 /// The changes that make the topics of a configuration exist and fit; `newswire topics --create` applies them.
 public struct TopicPlan: Sendable, Hashable {
     public var rules: TopicRules

@@ -6,7 +6,6 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings
-import PublisherService
 
 struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ByteText
 import Foundation
-import KafkaModel
 import Logging
 import NewsModel
 import NewswireSettings

@@ -1,12 +1,10 @@
 import ArgumentParser
-import ByteText
 import ControlIO
 import EditorialControl
 import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings
-import PublisherService
 
 struct ControlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -9,7 +9,6 @@ import NewsModel
 import NewswireSettings
 import NotificationHub
 import PublisherService
-import StatusServer
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,12 +1,10 @@
 import ArgumentParser
 import Backfill
-import ByteText
 import Foundation
 import KafkaIO
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,6 @@
 import ArgumentParser
-import ByteText
 import ControlIO
 import EditorialControl
-import KafkaModel
 import NewsModel
 import NewswireSettings
 

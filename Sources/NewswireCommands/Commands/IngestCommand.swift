@@ -1,16 +1,12 @@
 import ArgumentParser
 import ByteText
-import FeedIO
 import Feeds
 import Foundation
 import HTTPServing
 import KafkaIO
-import KafkaModel
 import Logging
 import NewsModel
 import NewswireSettings
-import PublishEngine
-import PublisherService
 
 struct IngestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ByteText
 import ControlIO
 import EditorialControl
 import KafkaIO
@@ -7,7 +6,6 @@ import KafkaModel
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 
 struct RecallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,9 @@
 import ArgumentParser
 import ByteText
 import KafkaIO
-import KafkaModel
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 
 struct ResultsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

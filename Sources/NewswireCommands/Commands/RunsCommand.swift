@@ -6,7 +6,6 @@ import KafkaModel
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 
 struct RunsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,6 @@ import ByteText
 import ControlIO
 import EditorialControl
 import Foundation
-import HubIO
 import KafkaIO
 import KafkaModel
 import NewsModel

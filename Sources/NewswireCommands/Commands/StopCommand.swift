@@ -1,10 +1,6 @@
 import ArgumentParser
-import ByteText
 import EditorialControl
-import Feeds
 import NewsModel
-import NewswireSettings
-import PublishEngine
 
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -10,7 +10,6 @@ import Logging
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 import StatusServer
 import Synchronization
 import TelemetryIO

@@ -9,7 +9,6 @@ import KafkaModel
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 
 /// The options of all commands that give orders.
 struct OrderOptions: ParsableArguments {

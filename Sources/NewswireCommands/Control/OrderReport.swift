@@ -1,9 +1,7 @@
 import ByteText
 import ControlIO
 package import EditorialControl
-import KafkaModel
 package import NewsModel
-import NewswireSettings
 
 /// The outcome of an order, for people and for programs.
 package struct OrderReport {

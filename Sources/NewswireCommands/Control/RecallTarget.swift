@@ -7,7 +7,6 @@ import KafkaModel
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 
 /// The story that a recall is about. The operator names the story or one of its events.
 struct RecallTarget {

@@ -7,7 +7,6 @@ import KafkaModel
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 
 /// Returns to their lanes the events that a recall has ended, after the recall was lifted. Calls block.
 struct Republication {

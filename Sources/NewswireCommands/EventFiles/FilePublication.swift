@@ -1,9 +1,7 @@
 package import Backfill
-import ByteText
 package import KafkaIO
 package import KafkaModel
 package import NewsModel
-import PublisherService
 
 /// Publishes the events of one file to a topic.
 package struct FilePublication {

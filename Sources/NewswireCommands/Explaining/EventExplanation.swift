@@ -1,5 +1,4 @@
 import Backfill
-import ByteText
 package import NewsModel
 package import NewswireSettings
 import NotificationHub

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ByteText
 import ControlIO
 import FeedIO
 import Feeds
@@ -11,7 +10,6 @@ import Logging
 import NewsModel
 import NewswireSettings
 import PublishEngine
-import PublisherService
 import StatusServer
 
 /// Runs `newswire ingest`: connects settings, fetches, Kafka and the callback of hubs.

@@ -7,7 +7,6 @@ import NewsModel
 package import NewswireSettings
 import NotificationHub
 import PublishEngine
-import PublisherService
 
 /// Follows one run of `publish` to its last outcome, and verifies it. `publish --verify` calls it once everything is published,
 /// and `newswire runs ID --verify` at any later time:

@@ -1,15 +1,12 @@
 import ArgumentParser
-import ByteText
 import ControlIO
 import EditorialControl
-import HubIO
 import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings
 import NotificationHub
 import PublishEngine
-import PublisherService
 
 /// The part of `newswire send` that uses Kafka. Obeys orders in force, and records the send on the audit and the results topic.
 ///

@@ -3,7 +3,6 @@ import Foundation
 import KafkaIO
 import KafkaModel
 package import NewsModel
-import NewswireSettings
 import PublishEngine
 
 /// A time of sending on the command line, in RFC 3339. The seconds are optional, but the offset from UTC is required.

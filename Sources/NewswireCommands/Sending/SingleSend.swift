@@ -7,7 +7,6 @@ import NIOSSL
 import NewsModel
 import NewswireSettings
 import NotificationHub
-import PublisherService
 
 /// Sends single requests to the hub, without a publisher, each over a connection of its own.
 struct SingleSend: Sendable {

@@ -2,7 +2,6 @@ import KafkaIO
 package import Logging
 package import NewsModel
 import NewswireSettings
-import PublisherService
 import Synchronization
 
 /// Writes each log event as one line: JSON for machines, text for a terminal.

@@ -1,5 +1,4 @@
 import ByteText
-import NewsModel
 import NotificationHub
 package import PublishEngine
 

@@ -4,7 +4,6 @@ import EditorialControl
 import HubIO
 import KafkaIO
 import Logging
-import NewsModel
 import NotificationHub
 import PublishEngine
 

@@ -1,9 +1,7 @@
 import HubIO
 import Logging
-import NewsModel
 import NotificationHub
 import PublishEngine
-import PublisherService
 import StatusServer
 
 /// Every setting. A default that belongs to a component is taken from the component.

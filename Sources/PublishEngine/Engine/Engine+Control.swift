@@ -1,6 +1,4 @@
-import EditorialControl
 import KafkaModel
-import NewsModel
 
 /// An operator's new settings.
 extension Engine {

@@ -1,4 +1,3 @@
-import NewsModel
 public import NotificationHub
 
 /// The settings of an engine. Bounds are checked where settings are read; the engine only clamps.

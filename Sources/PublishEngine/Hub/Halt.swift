@@ -1,4 +1,3 @@
-import KafkaModel
 public import NewsModel
 import NotificationHub
 

@@ -1,5 +1,3 @@
-import NewsModel
-
 /// The readers of some languages, for settings in which languages have tags.
 struct LanguageReaders: Sendable, Hashable {
     let localization: Localization

@@ -1,5 +1,4 @@
 import DequeModule
-import EditorialControl
 import KafkaModel
 import NewsModel
 import NotificationHub

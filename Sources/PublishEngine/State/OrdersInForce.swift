@@ -1,6 +1,4 @@
-import ByteText
 import EditorialControl
-import KafkaModel
 import NewsModel
 
 /// Editors' orders as an engine applies them. Without orders a check costs one or two comparisons.

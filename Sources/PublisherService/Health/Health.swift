@@ -1,5 +1,4 @@
 import ByteText
-import KafkaModel
 import NewsModel
 import PublishEngine
 

@@ -1,4 +1,3 @@
-import KafkaModel
 import NewsModel
 
 /// The distance of a lane behind its topics, measured every few seconds.

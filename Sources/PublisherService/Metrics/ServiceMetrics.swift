@@ -1,4 +1,3 @@
-import ByteText
 import ControlIO
 import EditorialControl
 import HubIO

@@ -1,6 +1,3 @@
-import NewsModel
-import PublishEngine
-
 /// A life that broke a promise, with its smallest failing part.
 public struct Failure: Sendable {
     public var seed: UInt64

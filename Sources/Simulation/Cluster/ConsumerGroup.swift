@@ -1,4 +1,3 @@
-import KafkaModel
 import NewsModel
 
 /// The consumer group of one lane on the broker.

@@ -1,6 +1,5 @@
 import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// The thread that checks whether partitions were recreated, as `ConsumerState` requests.
 extension SimulatedCluster {

@@ -1,6 +1,5 @@
 import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// The thread that reads one lane's ledger as `LedgerState` decides.
 extension SimulatedCluster {

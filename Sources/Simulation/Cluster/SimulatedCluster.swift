@@ -1,6 +1,5 @@
 import ByteText
 import EditorialControl
-import KafkaModel
 public import NewsModel
 import NotificationHub
 public import PublishEngine

@@ -1,5 +1,4 @@
 import ByteText
-import PublishEngine
 
 /// Draws of random values from a seed.
 extension SeededRandom {

@@ -1,6 +1,5 @@
 public import EditorialControl
 import KafkaModel
-import NewsModel
 import PublishEngine
 
 /// An editor's order in a life.

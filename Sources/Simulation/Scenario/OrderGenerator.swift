@@ -1,6 +1,5 @@
 import ByteText
 import EditorialControl
-import NewsModel
 import PublishEngine
 
 /// Draws the orders of a life: recalls of recent stories, stops of every kind, and simultaneous orders of two editors.

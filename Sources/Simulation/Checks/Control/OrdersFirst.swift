@@ -1,7 +1,4 @@
-import EditorialControl
-import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// Nothing is sent before a process knows the orders in force, or that no control topic exists.
 struct OrdersFirst: Checker {

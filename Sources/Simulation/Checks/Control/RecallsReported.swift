@@ -1,7 +1,5 @@
 import EditorialControl
-import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// Only stories under recall are canceled, and results of requests that were in flight report the recall.
 ///

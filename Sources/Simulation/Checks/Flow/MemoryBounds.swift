@@ -1,4 +1,3 @@
-import KafkaModel
 import NewsModel
 import PublishEngine
 

@@ -1,6 +1,5 @@
 import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// Work that waits for more than a few seconds has a reason in the status.
 struct WaitsExplained: Checker {

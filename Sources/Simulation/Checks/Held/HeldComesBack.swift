@@ -1,7 +1,5 @@
 import EditorialControl
-import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// No held event is lost: the newest event of each story returns to its source partition. Events that it replaced on the held
 /// topic, possibly from another lane, need not return. Events that a deleted topic takes along while no process runs are reported

@@ -1,6 +1,5 @@
 import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// G2: every record below a committed offset has all its results on the results topic. An owner that has not noticed a recreated
 /// partition cannot know its records. Its successor must detect that from the note of the committed offset, and read the

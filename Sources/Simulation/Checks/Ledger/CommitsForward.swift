@@ -1,6 +1,5 @@
 import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// G2: within an incarnation, the committed offset of a source partition only rises, and only its owner commits it.
 struct CommitsForward: Checker {

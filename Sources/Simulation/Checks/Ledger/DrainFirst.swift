@@ -1,6 +1,5 @@
 import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// A partition released before the deadline has no request without a reply and no result without an acknowledgement. An orderly
 /// handover therefore repeats nothing.

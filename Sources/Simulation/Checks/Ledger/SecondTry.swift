@@ -1,6 +1,4 @@
-import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// Only a delivery that was accepted or is still being tried makes another record a duplicate. An editor's second try after an
 /// outcome without acceptance is sent, and so is every redriven record.

@@ -1,5 +1,4 @@
 import EditorialControl
-import KafkaModel
 import NewsModel
 import PublishEngine
 

@@ -1,7 +1,5 @@
-import KafkaModel
 import NewsModel
 import NotificationHub
-import PublishEngine
 
 /// G5: the deliveries of one story leave in the order of their records, one at a time. The next owner of a partition sends
 /// nothing older than the deliveries that the former owner finished.

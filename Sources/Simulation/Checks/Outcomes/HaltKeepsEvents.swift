@@ -1,6 +1,4 @@
-import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// G8: faults of the hub, the key or the network are not the event's. A delivery whose every request met such a fault does not
 /// end as a dead letter.

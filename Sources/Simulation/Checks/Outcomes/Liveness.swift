@@ -1,6 +1,5 @@
 import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// After the faults end, everything is settled and committed in bounded time.
 struct Liveness: Checker {

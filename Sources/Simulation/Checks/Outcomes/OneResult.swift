@@ -1,6 +1,4 @@
-import KafkaModel
 import NewsModel
-import PublishEngine
 
 /// G1: a delivery has one result, and an owner settles it once.
 ///
