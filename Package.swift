@@ -186,8 +186,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, nioSSL, tracing,
+                "CRdkafka", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub", "PublishEngine", "PublisherService", logging, nioCore, nioPosix, nioSSL, tracing,
             ], path: "Tests/TestSupport", exclude: ["browser.py", "looks.py"]),
         // The code in the articles of the library products.
         .testTarget(
@@ -215,7 +215,8 @@ let package = Package(
             name: "ControlIOTests",
             dependencies: ["ControlIO", "EditorialControl", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport"]),
         .testTarget(
-            name: "KafkaIOTests", dependencies: ["ByteText", "CRdkafka", "KafkaIO", "KafkaModel", "NewsModel"]),
+            name: "KafkaIOTests",
+            dependencies: ["ByteText", "CRdkafka", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport"]),
         .testTarget(name: "FeedsTests", dependencies: ["ByteText", "Feeds", "NewsModel", crypto]),
         // Compares corpora of real feeds with the results of other readers.
         .testTarget(

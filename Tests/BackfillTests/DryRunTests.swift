@@ -62,7 +62,8 @@ struct DryRunTests {
                 .accepted: 3, .duplicate: 1, .unroutable: 1, .expired: 1, .withheld: 2, .held: 1, .superseded: 1,
                 .canceled: 2,
             ])
-        #expect(tally.count(of: "World") == 3 && tally.count(of: "Sports") == 1 && tally.sent == 4)
+        #expect(tally.count(of: "World") == 3 && tally.count(of: "Sports") == 1)
+        #expect(tally[.accepted] + tally[.held] == 4)
     }
 
     @Test func `an event that expires before its turn is counted as expired`() throws {

@@ -1,9 +1,10 @@
-import Backfill
 import Foundation
 import NewsModel
 import NewswireSettings
 import PublishEngine
 import Testing
+
+@testable import Backfill
 
 struct PublishScheduleTests {
     private static let night = PublishSchedule(window: DailyWindow(from: 60, to: 5 * 60, zone: .utc))

@@ -1,7 +1,8 @@
-import EditorialControl
 import KafkaModel
 import NewsModel
 import Testing
+
+@testable import EditorialControl
 
 @Suite struct ControlRecordTests {
     static let at = Instant(milliseconds: 1_795_428_000_000)

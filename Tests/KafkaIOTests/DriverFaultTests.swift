@@ -1,6 +1,7 @@
 import KafkaIO
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 /// Broker faults that affect single partitions and records.

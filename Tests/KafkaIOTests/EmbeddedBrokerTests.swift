@@ -1,6 +1,7 @@
 import Foundation
 import KafkaIO
 import KafkaModel
+import TestSupport
 import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(15)))

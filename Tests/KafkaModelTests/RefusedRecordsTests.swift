@@ -1,6 +1,7 @@
-import KafkaModel
 import NewsModel
 import Testing
+
+@testable import KafkaModel
 
 struct RefusedRecordsTests {
     private let start = Instant(milliseconds: 1_000)

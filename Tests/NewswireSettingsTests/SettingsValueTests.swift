@@ -1,5 +1,6 @@
-import NewswireSettings
 import Testing
+
+@testable import NewswireSettings
 
 @Test(arguments: [
     ("plain $ and $(x)", "plain $ and $(x)"),

@@ -7,6 +7,7 @@ import KafkaModel
 import NewsModel
 import NewswireCommands
 import NotificationHub
+import TestSupport
 import Testing
 
 /// The editors' five commands, on a broker in this process.

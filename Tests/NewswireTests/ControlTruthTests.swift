@@ -1,6 +1,7 @@
 import Foundation
 import HubServer
 import KafkaIO
+import TestSupport
 import Testing
 
 /// Reports of the commands about frozen processes, and about sent and unsent news.

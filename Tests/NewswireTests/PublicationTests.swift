@@ -6,6 +6,7 @@ import NewsModel
 import NewswireCommands
 import PublishEngine
 import Synchronization
+import TestSupport
 import Testing
 
 /// A broker with the topic `t`, and a folder that is removed at the end.

@@ -2,6 +2,7 @@ import Foundation
 import HubServer
 import KafkaIO
 import NotificationHub
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -100,7 +100,7 @@ struct TelemetryCommandTests {
         let last = finals.values.compactMap(\.last)
         #expect(last.allSatisfy { $0.state == .completed })
         #expect(last.reduce(0) { $0 + $1.targets } == Int64(devices))
-        for told in Dictionary(grouping: records, by: \.identity).values {
+        for told in Dictionary(grouping: records, by: { [AnyHashable($0.send), $0.attempt] }).values {
             for (one, next) in zip(told, told.dropFirst()) { #expect(next.supersedes(one)) }
         }
         await room.close()

@@ -1,7 +1,8 @@
 import ByteText
 import NewsModel
-import PublishEngine
 import Testing
+
+@testable import PublishEngine
 
 struct PaceTests {
     /// Takes a token whenever permitted, at random moments, and records the times.

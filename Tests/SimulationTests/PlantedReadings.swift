@@ -83,7 +83,7 @@ struct HoldsTheFirstLane: Interference {
 
 /// Omits all reasons from the status.
 struct KeepsSilent: Interference {
-    mutating func alter(_ reasons: WaitReasons) -> WaitReasons { .none }
+    mutating func alter(_ reasons: WaitReasons) -> WaitReasons { WaitReasons() }
 }
 
 /// Reports no lost lines of a log.

@@ -31,9 +31,6 @@ package struct DryRunTally: Sendable, Hashable {
 
     package subscript(outcome: Outcome) -> Int { outcomes[outcome, default: 0] }
 
-    /// Events sent immediately or after being held.
-    package var sent: Int { self[.accepted] + self[.held] }
-
     mutating func note(_ event: borrowing NewsEvent) {
         events += 1
         guard let time = event.publishedAt else { return }

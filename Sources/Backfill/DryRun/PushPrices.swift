@@ -26,14 +26,6 @@ package struct PushPrices: Sendable, Hashable {
     /// The month of the price list, e.g. `2026-11`.
     package var asOf: String
 
-    package init(tier: Tier, base: Money, includedMillions: Int, perMillion: [Step], asOf: String) {
-        self.tier = tier
-        self.base = base
-        self.includedMillions = includedMillions
-        self.perMillion = perMillion
-        self.asOf = asOf
-    }
-
     /// The prices as of November 2026. The free tier ends at its included million: further pushes are refused, not billed.
     package static func standard(_ tier: Tier) -> PushPrices {
         let (base, included, steps): (Int64, Int, [Step]) =

@@ -5,9 +5,9 @@ package import PublishEngine
 /// The hours in which a backfill writes events. It pauses outside them.
 package struct PublishSchedule: Sendable, Hashable {
     package var window: DailyWindow
+}
 
-    package init(window: DailyWindow) { self.window = window }
-
+extension PublishSchedule {
     /// Creates a schedule from a text such as `01:00-05:00`.
     ///
     /// - Returns: `nil` for a text of another form.

@@ -14,9 +14,9 @@ package struct RunSource: Sendable, Hashable {
     package var way: Way
     /// The only platform of the record; `nil` for all.
     package var platform: Platform?
+}
 
-    package init(_ way: Way, for platform: Platform? = nil) { (self.way, self.platform) = (way, platform) }
-
+extension RunSource {
     package init(_ headers: [RecordHeader]) {
         func text(_ name: String) -> String? { headers.last { $0.name == name }?.text }
         platform = text(RedriveHeader.platform).flatMap(Platform.init(rawValue:))
@@ -42,19 +42,9 @@ package struct RunResult: Sendable, Hashable {
     package var owner: String?
     /// The time at which the delivery was settled, according to the record's own time.
     package var at: Instant
+}
 
-    package init(
-        _ outcome: Outcome, of event: String, at coordinates: SourceCoordinates, version: String? = nil,
-        owner: String? = nil, settled: Instant = Instant(milliseconds: 0)
-    ) {
-        self.coordinates = coordinates
-        self.outcome = outcome
-        self.event = event
-        self.version = version
-        self.owner = owner
-        at = settled
-    }
-
+extension RunResult {
     /// - Parameter group: the consumer group. Results that another group has written belong to other deliveries.
     /// - Returns: `nil` if the record is not a result of the group.
     package init?(_ record: SourceRecord, group: String) {

@@ -59,11 +59,7 @@ public final class ControlMonitor: Sendable {
             if begins { state.isReading = true }
             return (state.scene, begins)
         }
-        if begins {
-            let thread = Thread { [self] in run() }
-            thread.name = "control-room"
-            thread.start()
-        }
+        if begins { Thread.start("control-room") { [self] in run() } }
         return scene
     }
 

@@ -182,11 +182,6 @@ public struct OrderOutcome: Sendable, Hashable {
     public var answers: OrderAnswers
     /// Time from just before the first write to the last answer or to the end of the wait.
     public var took: Duration
-
-    public init(answers: OrderAnswers, took: Duration) {
-        self.answers = answers
-        self.took = took
-    }
 }
 
 extension Instruction {

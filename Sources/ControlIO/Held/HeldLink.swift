@@ -38,8 +38,6 @@ public final class HeldLink: Sendable {
         public var behindSince: Instant?
         /// Unread partitions of the held topic.
         public var behind: [Int32] = []
-        /// Number of invalid records since the start.
-        public var unreadable = 0
         /// Number of events that vanished and could not be restored, since the start.
         public var lost = 0
         /// The content of the topic; `nil` while that is unknown.
@@ -83,12 +81,10 @@ public final class HeldLink: Sendable {
             return state.phase == .made
         }
         guard isFirst else { return }
-        let thread = Thread { [self] in
+        Thread.start("held") { [self] in
             run(notify)
             closed.signal()
         }
-        thread.name = "held"
-        thread.start()
     }
 
     /// Adds an input for `HeldState`. Any thread; never blocks.

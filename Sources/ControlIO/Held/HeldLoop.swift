@@ -213,7 +213,6 @@ final class HeldLoop {
         var now = HeldLink.Status()
         (now.held, now.ours, now.nextDue) = (state.count, state.ours, state.nextDue)
         (now.failingSince, now.behindSince, now.behind) = (state.failingSince, state.behindSince, state.behind)
-        now.unreadable = state.unreadable
         now.lost = state.vanished.lost
         now.totals = state.totals
         if now != status { notify(.status(now)) }

@@ -56,14 +56,8 @@ public final class ControlLink: Sendable {
 
     /// Starts the threads. Call once.
     public func start() {
-        spawn("control") { [loop] in loop.run() }
-        spawn("control-reader") { [reader] in reader.run() }
-    }
-
-    private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = name
-        thread.start()
+        Thread.start("control") { [loop] in loop.run() }
+        Thread.start("control-reader") { [reader] in reader.run() }
     }
 
     /// Forwards a shard's answer. Any thread; never blocks.

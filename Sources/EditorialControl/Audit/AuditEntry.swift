@@ -68,14 +68,9 @@ public struct FormerOrder: Sendable, Hashable {
     public var at: Instant
     public var by: String
     public var reason: String?
+}
 
-    public init(id: String, at: Instant, by: String, reason: String? = nil) {
-        self.id = id
-        self.at = at
-        self.by = by
-        self.reason = reason
-    }
-
+extension FormerOrder {
     public init(_ order: Order) {
         self.init(id: order.id, at: order.at, by: order.by, reason: order.reason)
     }

@@ -11,12 +11,6 @@ extension ControlRecord {
         /// The recall whose key an invalid record has. Compaction keeps only the newest record of a key, so the recall would be
         /// lost unless it is written again.
         public var hidden: ControlScope?
-
-        public init(record: ControlRecord? = nil, fault: Fault? = nil, hidden: ControlScope? = nil) {
-            self.record = record
-            self.fault = fault
-            self.hidden = hidden
-        }
     }
 
     public enum Fault: String, Sendable, Hashable, CaseIterable {

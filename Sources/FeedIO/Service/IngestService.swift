@@ -90,11 +90,6 @@ public final class IngestService: Sendable {
         (try? await core.pollOnce { $0.books?.isRestored ?? false }.get()) ?? []
     }
 
-    /// The status of each feed of this process.
-    public func statuses() async -> [FeedStatus] {
-        (try? await core.loop.submit { [core] in core.statuses }.get()) ?? []
-    }
-
     private let startedAt = ServiceClock.wall
 
     /// The condition of the process.

@@ -44,11 +44,7 @@ public final class FeedWatch: Sendable {
             if begins { state.isReading = true }
             return (state.known, begins)
         }
-        if begins {
-            let thread = Thread { [self] in run() }
-            thread.name = "feeds"
-            thread.start()
-        }
+        if begins { Thread.start("feeds") { [self] in run() } }
         return known
     }
 

@@ -6,11 +6,9 @@ import NewsModel
 /// stored in the topic itself, because otherwise a growing topic would separate feeds from their stored state.
 package struct StateLayout: Sendable, Hashable {
     package var partitions: Int32
+}
 
-    package init(partitions: Int32) {
-        self.partitions = partitions
-    }
-
+extension StateLayout {
     /// The key of the layout record, which is in partition 0.
     package static let key = "layout"
 

@@ -108,15 +108,6 @@ public enum APIEra: String, Sendable, Hashable, CaseIterable {
 public enum Tier: String, Sendable, Hashable, CaseIterable {
     case free, basic, standard
 
-    /// Sends per minute, as users report them; Microsoft documents no figures.
-    public var sendsPerMinute: Int {
-        switch self {
-        case .free: 100
-        case .basic: 900
-        case .standard: 11_500
-        }
-    }
-
     /// The most active devices in a namespace.
     public var devicesMax: Int {
         switch self {

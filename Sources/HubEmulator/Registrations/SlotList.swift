@@ -8,10 +8,6 @@ struct SlotList: Sendable {
 
     private var storage = Storage.many([])
 
-    init() {}
-
-    init(_ slot: UInt32) { storage = .one(slot) }
-
     var all: [UInt32] {
         switch storage {
         case .one(let slot): [slot]

@@ -5,7 +5,8 @@ public import NotificationHub
 /// `schemas/news-telemetry.schema.json`.
 ///
 /// A send has a record for each time the hub reported a change; the last one has `isFinal` set. After a restart a poll
-/// may be written again. Of two records with the same `identity`, the later one counts.
+/// may be written again. Of two records with the same `send` and `attempt`,
+/// the later one counts.
 public struct TelemetryRecord: Sendable, Hashable {
     public typealias State = NotificationDetails.State
 
@@ -26,32 +27,9 @@ public struct TelemetryRecord: Sendable, Hashable {
     public var startedAt: Instant?
     public var endedAt: Instant?
     /// The devices by platform and outcome; partial unless the record is final.
-    public var counts: [NotificationDetails.PlatformCounts]
+    public var counts: [NotificationDetails.PlatformCounts] = []
     /// The reason why the hub's report is missing.
     public var error: ResultRecord.Failure?
-
-    public init(
-        eventID: String, platform: Platform, notificationID: String, lane: String, attempt: Int, state: State,
-        isFinal: Bool, polledAt: Instant, age: Duration, acceptedAt: Instant, enqueuedAt: Instant? = nil,
-        startedAt: Instant? = nil, endedAt: Instant? = nil, counts: [NotificationDetails.PlatformCounts] = [],
-        error: ResultRecord.Failure? = nil
-    ) {
-        self.eventID = eventID
-        self.platform = platform
-        self.notificationID = notificationID
-        self.lane = lane
-        self.attempt = attempt
-        self.state = state
-        self.isFinal = isFinal
-        self.polledAt = polledAt
-        self.age = age
-        self.acceptedAt = acceptedAt
-        self.enqueuedAt = enqueuedAt
-        self.startedAt = startedAt
-        self.endedAt = endedAt
-        self.counts = counts
-        self.error = error
-    }
 }
 
 extension TelemetryRecord {
@@ -69,14 +47,6 @@ extension TelemetryRecord {
     }
 
     public var send: Send { Send(eventID: eventID, platform: platform, notificationID: notificationID) }
-
-    /// The identity of one poll of one send.
-    public struct Identity: Sendable, Hashable {
-        public var send: Send
-        public var attempt: Int
-    }
-
-    public var identity: Identity { Identity(send: send, attempt: attempt) }
 
     /// The devices that the hub tried to reach. Excludes repeated registrations of a device, and `noTargets`.
     public var targets: Int64 {

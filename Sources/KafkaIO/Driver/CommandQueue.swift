@@ -1,3 +1,4 @@
+package import Foundation
 package import KafkaModel
 import Synchronization
 
@@ -14,6 +15,15 @@ enum DriverCommand: Sendable {
     /// The first offset of a partition in which reading has skipped offsets.
     case begins(LaneID, ConsumerState.RemovalCheck, at: Int64?)
     case close
+}
+
+extension Thread {
+    /// Starts a thread with a name that debuggers and `top` show.
+    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.start()
+    }
 }
 
 /// Commands that wait for a thread. Bounded by the pending work of the posting threads.

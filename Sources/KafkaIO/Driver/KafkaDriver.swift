@@ -81,16 +81,10 @@ public final class KafkaDriver: Sendable {
     }
 
     private func spawn() {
-        spawn("kafka") { [loop] in loop.run() }
-        spawn("kafka-topics") { [watcher] in watcher.run() }
-        for ledger in ledgers { spawn("kafka-ledger") { ledger.run() } }
-        if let nudge { spawn("kafka-nudge") { nudge.run() } }
-    }
-
-    private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = name
-        thread.start()
+        Thread.start("kafka") { [loop] in loop.run() }
+        Thread.start("kafka-topics") { [watcher] in watcher.run() }
+        for ledger in ledgers { Thread.start("kafka-ledger") { ledger.run() } }
+        if let nudge { Thread.start("kafka-nudge") { nudge.run() } }
     }
 
     /// Carries out a command of a shard's engine. Commands of one shard stay in order. Never blocks; any thread.

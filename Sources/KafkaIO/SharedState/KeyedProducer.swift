@@ -105,12 +105,9 @@ package final class KeyedProducer {
 private struct Place {
     var write: UInt64
     var record: Int
+}
 
-    init(write: UInt64, record: Int) {
-        self.write = write
-        self.record = record
-    }
-
+extension Place {
     init(opaque: UInt) {
         write = UInt64(opaque >> 12)
         record = Int(opaque & 0xFFF)

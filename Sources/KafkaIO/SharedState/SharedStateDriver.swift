@@ -72,17 +72,11 @@ public final class SharedStateDriver: Sendable {
             return !hasStarted
         }
         guard isFirst else { return }
-        spawn(threadName) { [loop, nudge] in
+        Thread.start(threadName) { [loop, nudge] in
             loop.run()
             nudge?.close()
         }
-        if let nudge { spawn("kafka-nudge") { nudge.run() } }
-    }
-
-    private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = name
-        thread.start()
+        if let nudge { Thread.start("kafka-nudge") { nudge.run() } }
     }
 
     /// Stores records, in order within a partition. Answered by `written`, `refused` or `notWritten` with the number. The number

@@ -118,13 +118,4 @@ public final class KafkaAdmin: Sendable {
         let consumer = try AssignedConsumer(settings, group: group, partitions: partitions.count, timeout: timeout)
         return try consumer.committed(partitions)
     }
-
-    /// Returns the first offset at or after a time. Partitions without such an offset are absent.
-    public func offsets(
-        for time: Instant, _ partitions: [TopicPartition]
-    ) throws(KafkaFailure) -> [TopicPartition: Int64] {
-        let consumer = try AssignedConsumer(
-            settings, group: settings.group, partitions: partitions.count, timeout: timeout)
-        return try consumer.offsets(for: time, partitions)
-    }
 }

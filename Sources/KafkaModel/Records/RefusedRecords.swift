@@ -30,12 +30,6 @@ public struct RefusedRecords: Sendable {
         public var record: ProducedRecord
         /// True for a batch of its own.
         public var isAlone: Bool
-
-        public init(key: Key, record: ProducedRecord, isAlone: Bool) {
-            self.key = key
-            self.record = record
-            self.isAlone = isAlone
-        }
     }
 
     private struct Waiting: Sendable {
@@ -62,13 +56,6 @@ public struct RefusedRecords: Sendable {
         /// The start, by the monotonic clock.
         public var since: Instant
         public var failure: KafkaFailure
-
-        public init(topic: String, records: Int, since: Instant, failure: KafkaFailure) {
-            self.topic = topic
-            self.records = records
-            self.since = since
-            self.failure = failure
-        }
     }
 
     static let shortestRest = Duration.milliseconds(250)

@@ -9,8 +9,6 @@ import NewswireSettings
 struct ExplainedSource {
     var text: String
     var rules: FeedRules
-    /// True if the rules come from the configuration.
-    private var isConfigured: Bool
 
     private var isAddress: Bool { Self.isAddress(text) }
 
@@ -23,7 +21,6 @@ struct ExplainedSource {
     init(_ text: String, named: FeedRules?, feeds: [FeedRules]) {
         self.text = text
         let configured = named ?? feeds.first { $0.url == text }
-        isConfigured = configured != nil
         rules = configured ?? FeedRules(name: Self.name(for: text), url: Self.isAddress(text) ? text : "")
         // A person has chosen this address, so it may be private. Redirects are still checked.
         if Self.isAddress(text), configured?.url != text, let host = URLComponents(string: text)?.host {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import KafkaIO
 import NewsModel
 import StatusServer
 import Synchronization
@@ -48,15 +49,9 @@ package final class LogWriter: Sendable {
             if isKept { state.isIdle = false }
             return (starts, wakes, isKept)
         }
-        if starts { start() }
+        if starts { Thread.start("log-writer") { self.run() } }
         if wakes { hasWork.signal() }
         if !isKept { onLoss(1) }
-    }
-
-    private func start() {
-        let thread = Thread { self.run() }
-        thread.name = "log-writer"
-        thread.start()
     }
 
     func reportLoss(with line: @escaping @Sendable (Int) -> String) { state.withLock { $0.report = line } }

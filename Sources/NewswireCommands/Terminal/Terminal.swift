@@ -85,7 +85,6 @@ package enum TerminalColour: String, Sendable {
     case red = "31"
     case green = "32"
     case yellow = "33"
-    case blue = "34"
     case grey = "90"
     case bold = "1"
 

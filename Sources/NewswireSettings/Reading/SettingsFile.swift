@@ -72,13 +72,6 @@ package struct SettingsInterpolation: Sendable {
     /// Reads the file and returns its text.
     var readFile: @Sendable (_ path: String) -> Result<String, SettingsFileFailure>
 
-    package init(
-        environment: [String: String], readFile: @escaping @Sendable (String) -> Result<String, SettingsFileFailure>
-    ) {
-        self.environment = environment
-        self.readFile = readFile
-    }
-
     package struct Failure: Error, Hashable {
         package var message: String
         var remedy: String

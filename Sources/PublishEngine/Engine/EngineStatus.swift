@@ -144,7 +144,6 @@ package struct EngineCounts: Sendable, Hashable {
     package var delayed: Int
     package var records: Int
     package var restored: Int
-    package var pendingResults: Int
 }
 
 extension Engine {
@@ -159,6 +158,6 @@ extension Engine {
             inFlight: inFlight.count, stories: stories.count, unexamined: lanes.reduce(0) { $0 + $1.unexamined.count },
             ready: lanes.reduce(0) { $0 + $1.ready.count },
             delayed: lanes.reduce(0) { $0 + $1.delayed.count }, records: partitions.recordCount,
-            restored: partitions.restoredCount, pendingResults: pendingResults.count)
+            restored: partitions.restoredCount)
     }
 }

@@ -43,11 +43,6 @@ public struct TokenBucket: Sendable, Hashable {
         public var part: Int
         public var total: Int
 
-        public init(part: Int, total: Int) {
-            self.part = part
-            self.total = total
-        }
-
         public static let whole = Share(part: 1, total: 1)
     }
 

@@ -11,9 +11,6 @@ struct PendingResults: Sendable {
     /// Originals sent to the held topic and not acknowledged, by delivery.
     private var originals: [DeliveryID: ExaminedRecord] = [:]
 
-    var count: Int { requests.count }
-    var isEmpty: Bool { requests.isEmpty }
-
     mutating func add(_ request: StoreRequest) { requests[request.delivery] = request }
 
     mutating func add(_ request: StoreRequest, untilRecallOf story: String) {

@@ -34,11 +34,7 @@ final class LagMonitor: Sendable {
         self.onCaughtUp = onCaughtUp
     }
 
-    func start() {
-        let thread = Thread { self.run() }
-        thread.name = "lag-monitor"
-        thread.start()
-    }
+    func start() { Thread.start("lag-monitor") { self.run() } }
 
     /// Stops the monitor. Returns at once; a measurement in progress ends at its own time limit.
     func stop() { stopped.signal() }

@@ -5,12 +5,6 @@ public struct Failure: Sendable {
     /// The part of the life that is sufficient to fail.
     public var shrunk: Scenario
 
-    public init(seed: UInt64, violation: Violation, shrunk: Scenario) {
-        self.seed = seed
-        self.violation = violation
-        self.shrunk = shrunk
-    }
-
     /// The command that repeats the failure.
     public var command: String { "newswire simulate --seed \(seed) --lives 1" }
 }

@@ -37,10 +37,4 @@ public struct LifeReport: Sendable, Hashable {
         sum.outcomes.merge(rhs.outcomes, uniquingKeysWith: +)
         return sum
     }
-
-    /// Kinds of faults and outcomes that never occurred, so that nothing is proven about them.
-    public var neverSeen: [String] {
-        FaultName.allCases.filter { struck[$0] == nil }.map(\.rawValue)
-            + Outcome.allCases.filter { outcomes[$0] == nil }.map(\.rawValue)
-    }
 }

@@ -35,8 +35,10 @@ struct EngineSnapshot {
 
 /// The lanes with a reason to wait in an engine's status.
 public struct WaitReasons: Sendable {
-    var lanes: Set<LaneID>
-    var concernsAll: Bool
+    var lanes: Set<LaneID> = []
+    var concernsAll = false
+
+    public init() {}
 
     init(_ engine: Engine, at moment: Moment) {
         // Waiting events are on topics that exist.
@@ -44,14 +46,6 @@ public struct WaitReasons: Sendable {
         lanes = Set(waits.compactMap(\.lane))
         concernsAll = waits.contains { $0.lane == nil }
     }
-
-    private init() {
-        lanes = []
-        concernsAll = false
-    }
-
-    /// A status without reasons.
-    public static let none = WaitReasons()
 
     func explain(_ lane: LaneID) -> Bool { concernsAll || lanes.contains(lane) }
 }

@@ -112,7 +112,6 @@ extension SimulatedCluster {
 
     /// Sets the wall clock without notifying the process.
     private mutating func stepClock(_ process: Int, by size: Duration) {
-        processes[process].lastStep = .init(at: now, wallBefore: processes[process].moment(at: now).wall)
         processes[process].wallOffset += size
         record(.clockStepped(address(process), by: size, wallBefore: now + processes[process].wallOffset - size))
     }

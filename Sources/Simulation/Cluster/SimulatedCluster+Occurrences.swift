@@ -21,7 +21,6 @@ extension SimulatedCluster {
         case .start(let process): start(process)
         case .thaw(let process): thaw(process)
         case .calm:
-            isCalm = true
             record(.calm)
             agenda.add(.review, at: now)
         case .review: review()

@@ -34,7 +34,6 @@ public struct SimulatedCluster {
     /// Faults that took effect.
     private var struck: Set<Int> = []
     private var settledAt: Instant?
-    var isCalm = false
     /// Editors' orders that are on the broker, by number.
     var ordersGiven: Set<Int> = []
     /// Called with a line for every step.

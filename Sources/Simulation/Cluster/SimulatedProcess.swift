@@ -11,8 +11,6 @@ struct SimulatedProcess {
     var steadyOffset: Duration = .zero
     /// Its wall clock minus the true time. Restarts do not change it.
     var wallOffset: Duration = .zero
-    /// The last change of its wall clock.
-    var lastStep: ClockStep?
     /// The earliest time of the next question about removed records.
     var looksAtRemovalsFrom = Instant.distantPast
     var heardHubAt = Instant.distantPast
@@ -47,11 +45,6 @@ struct SimulatedProcess {
     /// Time at which an orderly shutdown stops waiting for the broker.
     var closesAt = Instant.distantFuture
     var returnsAfter: Duration = .zero
-
-    struct ClockStep {
-        var at: Instant
-        var wallBefore: Instant
-    }
 
     /// Detects a standstill as the shell does: ten times a second while it runs, and before each input.
     ///

@@ -14,16 +14,6 @@ public struct EditorOrder: Sendable, Hashable {
     /// Time after which it lapses; `nil` for a week if it is a recall, otherwise for never.
     public var lapsesAfter: Duration?
 
-    public init(
-        number: Int, scope: ControlScope, at: Duration, lasts: Duration? = nil, lapsesAfter: Duration? = nil
-    ) {
-        self.number = number
-        self.scope = scope
-        self.at = at
-        self.lasts = lasts
-        self.lapsesAfter = lapsesAfter
-    }
-
     /// Its id on the control topic.
     var id: String { "order-\(number)" }
 

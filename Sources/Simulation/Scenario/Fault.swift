@@ -9,12 +9,6 @@ public struct Fault: Sendable, Hashable {
     public var lasts: Duration
     public var kind: Kind
 
-    public init(at: Duration, lasts: Duration, kind: Kind) {
-        self.at = at
-        self.lasts = lasts
-        self.kind = kind
-    }
-
     public enum Kind: Sendable, Hashable {
         /// The hub or its network treats `share` percent of the requests this way.
         case hub(HubFailure, share: Int)

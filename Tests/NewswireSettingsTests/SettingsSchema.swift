@@ -1,9 +1,11 @@
 import ByteText
 
+@testable import NewswireSettings
+
 /// The configuration's JSON Schema (2020-12). It is generated from `SettingsKey.all`, so that editors complete and check
 /// exactly what newswire reads.
-package enum SettingsSchema {
-    package static func json() -> String {
+enum SettingsSchema {
+    static func json() -> String {
         var output = "{\n"
         output += "  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
         output += "  \"title\": \"Newswire configuration\",\n"
