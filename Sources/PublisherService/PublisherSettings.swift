@@ -62,3 +62,8 @@ public struct PublisherSettings: Sendable {
         self.seed = seed
     }
 }
+
+/// The version of the running program.
+public enum ServiceVersion {
+    public static let text = "0.1.0"
+}
