@@ -37,10 +37,10 @@ enum EngineLife {
         }
 
         mutating func assign() {
-            take(.assigned(lane, generation, [partition]))
+            receive(.assigned(lane, generation, [partition]))
             let end = RestoreEnd(offset: 0, start: 0, basis: .committed)
             let results = TopicPartition(topic: "news.results", partition: 0)
-            take(.restored(lane, generation, results: results, entries: [], end: end))
+            receive(.restored(lane, generation, results: results, entries: [], end: end))
         }
 
         /// Processes one batch, from its records to the commit.
@@ -50,7 +50,7 @@ enum EngineLife {
                 record.offset = Int64(number)
                 return record
             }
-            take(.records(lane, generation, partition, batch))
+            receive(.records(lane, generation, partition, batch))
             var wave = actions
             while !wave.isEmpty {
                 var replies: [SettledRequest] = []
@@ -68,20 +68,20 @@ enum EngineLife {
                 }
                 wave = []
                 if !replies.isEmpty {
-                    take(.replies(replies))
+                    receive(.replies(replies))
                     wave += actions
                 }
                 if !stored.isEmpty {
-                    take(.stored(stored))
+                    receive(.stored(stored))
                     wave += actions
                 }
             }
-            take(.committed(lane, generation, offsets: [], failure: nil))
+            receive(.committed(lane, generation, offsets: [], failure: nil))
         }
 
-        private mutating func take(_ event: KafkaEvent) { take(.kafka(event)) }
+        private mutating func receive(_ event: KafkaEvent) { receive(.kafka(event)) }
 
-        private mutating func take(_ input: Input) {
+        private mutating func receive(_ input: Input) {
             actions.removeAll(keepingCapacity: true)
             now = now + .microseconds(100)
             engine.handle(input, at: Moment(steady: now, wall: now), into: &actions)

@@ -12,7 +12,7 @@ extension Publisher {
     /// Handles a notice on the link's thread.
     ///
     /// - Parameter tell: passes an input to every engine of the process.
-    func take(_ notice: HeldLink.Notice, _ control: ControlLink, tell: (Input) -> Void) {
+    func receive(_ notice: HeldLink.Notice, _ control: ControlLink, tell: (Input) -> Void) {
         let topic = settings.control.topics.held
         switch notice {
         case .held(let stories): tell(.held(stories))

@@ -190,7 +190,7 @@ public final class Publisher: Sendable {
             LaneSubscription(name: $0.name, topics: $0.topics, partitionCount: $1)
         }
         let tell: @Sendable (Input) -> Void = { input in
-            for (index, loop) in loops.enumerated() { loop.execute { shards[index].shard?.value.take(input) } }
+            for (index, loop) in loops.enumerated() { loop.execute { shards[index].shard?.value.receive(input) } }
         }
         let topics = settings.control.topics
         let held = HeldLink(
@@ -207,7 +207,7 @@ public final class Publisher: Sendable {
                 lanes: subscriptions, resultsTopic: settings.engine.resultsTopic,
                 deadLetterTopic: settings.deadLetterTopic, shards: settings.shards,
                 deliver: { shard, batch in
-                    loops[shard.index].execute { shards[shard.index].shard?.value.take(batch) }
+                    loops[shard.index].execute { shards[shard.index].shard?.value.receive(batch) }
                 },
                 onRemoval: { [self] lane, records in noteRemoval(records, lane: lane) },
                 notify: { [self] notice in note(notice) })
@@ -217,14 +217,14 @@ public final class Publisher: Sendable {
                 state: settings.control.stateSettings(replica: ReplicaName.make(), shards: settings.shards),
                 now: { [clock = metrics.clock] in clock.now },
                 deliver: { [self] message in
-                    if case .orders(let changes) = message { held.take(.orders(changes)) }
-                    if case .formerlyHeld(let totals) = message { held.take(.formerly(totals)) }
+                    if case .orders(let changes) = message { held.post(.orders(changes)) }
+                    if case .formerlyHeld(let totals) = message { held.post(.formerly(totals)) }
                     if case .confirmed(let number, let shard) = message {
                         loops[shard.index].execute {
-                            shards[shard.index].shard?.value.take(.ordersConfirmed(number))
+                            shards[shard.index].shard?.value.receive(.ordersConfirmed(number))
                         }
                     }
-                    take(message, controlEnded, tell: tell)
+                    receive(message, controlEnded, tell: tell)
                 })
         } catch {
             return .kafka(error)
@@ -244,7 +244,7 @@ public final class Publisher: Sendable {
             }.get()
         }
         control.start()
-        held.start { [self] notice in take(notice, control, tell: tell) }
+        held.start { [self] notice in receive(notice, control, tell: tell) }
         kafka.start()
         let monitor = LagMonitor(
             settings: settings, metrics: metrics, log: log, catchUp: catchUp,
@@ -265,7 +265,7 @@ public final class Publisher: Sendable {
     }
 
     /// Handles a message on the control link's thread.
-    private func take(
+    private func receive(
         _ message: ControlLink.Message, _ ended: AsyncStream<Void>.Continuation, tell: (Input) -> Void
     ) {
         switch message {
@@ -326,7 +326,7 @@ public final class Publisher: Sendable {
     {
         func tell(_ input: Input, but origin: ShardID? = nil) {
             for (index, loop) in loops.enumerated() where index != origin?.index {
-                loop.execute { shards[index].shard?.value.take(input) }
+                loop.execute { shards[index].shard?.value.receive(input) }
             }
         }
         var unfinished = Set(loops.indices.map(ShardID.init))

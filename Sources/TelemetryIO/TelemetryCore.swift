@@ -69,7 +69,7 @@ final class TelemetryCore: @unchecked Sendable {
             isAssigned: state.isAssigned)
     }
 
-    func take(_ events: [SharedStateEvent]) {
+    func receive(_ events: [SharedStateEvent]) {
         for event in events {
             switch event {
             case .assigned(let partitions): handle(.assigned(partitions, total: partitionCount))

@@ -122,16 +122,16 @@ public final class TelemetryService: Sendable {
             settings: admin.limitingBatches(settings.kafka, to: [settings.topic]), name: Self.groupName,
             topic: settings.resultsTopic, from: .committed, partitions: results
         ) { [core] events in
-            core.loop.execute { core.take(events) }
+            core.loop.execute { core.receive(events) }
         } notify: { [self] notice in
-            take(notice)
+            receive(notice)
         }
         core.begin(driver, partitions: results)
         return driver
     }
 
     /// Handles a notice on the polling thread.
-    private func take(_ notice: KafkaNotice) {
+    private func receive(_ notice: KafkaNotice) {
         switch notice {
         case .error(let failure) where failure.isFatal: life.close(failure)
         case .error(let failure): log.log(level: throttle.isDue(failure) ? .warning : .debug, "\(failure)")

@@ -25,7 +25,7 @@ private func view(_ orders: Order...) -> ControlView {
     var view = ControlView()
     for (offset, order) in orders.enumerated() {
         let record = ControlRecord.stands(order).record(on: "c")
-        view.take(SourceRecord(offset: Int64(offset), key: record.key, value: record.value))
+        view.apply(SourceRecord(offset: Int64(offset), key: record.key, value: record.value))
     }
     return view
 }
@@ -35,7 +35,7 @@ struct AuditTrailTests {
 
     private func neverApplied(_ entries: [AuditEntry], _ view: ControlView, at wall: Instant = later) -> [Bool] {
         var trail = AuditTrail()
-        for entry in entries { trail.take(entry) }
+        for entry in entries { trail.apply(entry) }
         return trail.lines(view, at: wall).map(\.cameToNothing)
     }
 
@@ -62,9 +62,9 @@ struct AuditTrailTests {
         let stop = given("o2", hub, after: 60)
         var trail = AuditTrail()
         for entry in [recall, applied(recall, by: "a", waiting: 3), applied(recall, by: "b", waiting: 4), stop] {
-            trail.take(entry)
+            trail.apply(entry)
         }
-        trail.take(applied(stop, by: "a"))
+        trail.apply(applied(stop, by: "a"))
         let recent = trail.recent(20, view(), at: later)
         #expect(recent.map(\.line.entry.scope) == ["stop/hub", "recall/story/S"])
         #expect(recent.map(\.processes) == [1, 2])
@@ -78,12 +78,12 @@ struct AuditTrailTests {
         let stop = given("o1", hub, after: ahead)
         var answer = applied(given("o1", hub), by: "a", waiting: 2)
         answer.at = start
-        for entry in [stop, answer] { trail.take(entry) }
+        for entry in [stop, answer] { trail.apply(entry) }
         #expect(trail.recent(20, view(), at: later + .seconds(ahead)).map(\.processes) == [1])
         let resume = given("o2", hub, lifts: true, after: -ahead)
         var end = applied(resume, by: "a")
         end.at = start + .seconds(1)
-        for entry in [resume, end] { trail.take(entry) }
+        for entry in [resume, end] { trail.apply(entry) }
         #expect(trail.lines(view(), at: later + .seconds(7_200)).allSatisfy { !$0.cameToNothing })
     }
 
@@ -102,18 +102,18 @@ struct AuditTrailTests {
     func `a recent order is listed whatever the clock of its sender says`(error: Int64, byBroker: Bool) {
         var trail = AuditTrail(since: start)
         let old = given("o0", hub, after: -7_200)
-        trail.take(old, writtenAt: old.at)
-        trail.take(applied(old, by: "a"), writtenAt: old.at)
+        trail.apply(old, writtenAt: old.at)
+        trail.apply(applied(old, by: "a"), writtenAt: old.at)
         let stop = given("o1", hub, after: error)
-        trail.take(stop, writtenAt: byBroker ? later : stop.at)
+        trail.apply(stop, writtenAt: byBroker ? later : stop.at)
         var answer = applied(stop, by: "a")
         answer.at = later
-        trail.take(answer, writtenAt: later)
+        trail.apply(answer, writtenAt: later)
         let resume = given("o2", hub, lifts: true, after: error)
-        trail.take(resume, writtenAt: byBroker ? later : resume.at)
+        trail.apply(resume, writtenAt: byBroker ? later : resume.at)
         var end = applied(resume, by: "a")
         end.at = later
-        trail.take(end, writtenAt: later)
+        trail.apply(end, writtenAt: later)
         let lines = trail.lines(view(), at: later)
         #expect(Set(lines.compactMap(\.entry.order)) == ["o1", "o2", "stop/hub"])
         #expect(lines.count { $0.entry.replica == nil } == 2)
@@ -121,7 +121,7 @@ struct AuditTrailTests {
 
     @Test func `lines beyond the capacity are dropped, the oldest first, and counted`() {
         var trail = AuditTrail(capacity: 10)
-        for number in 0..<25 { trail.take(given("o\(number)", hub, after: Int64(number))) }
+        for number in 0..<25 { trail.apply(given("o\(number)", hub, after: Int64(number))) }
         #expect(trail.dropped == 10)
         #expect(trail.lines(view(), at: start).first?.entry.order == "o10")
     }
@@ -136,7 +136,7 @@ struct ControlViewTests {
         var all = ControlView()
         for order in orders {
             let record = ControlRecord.stands(order).record(on: "c")
-            all.take(SourceRecord(offset: 0, key: record.key, value: record.value))
+            all.apply(SourceRecord(offset: 0, key: record.key, value: record.value))
         }
         #expect(
             Set(all.orders(against: "S", categories: ["WORLD", "Politics"], at: start).map(\.scope.key))
@@ -150,7 +150,7 @@ struct ControlViewTests {
         var view = view(lapsing)
         guard let time else { return view }
         let beat = ControlRecord.beat(.init(replica: "a", at: time, logTime: .zero)).record(on: "c")
-        view.take(SourceRecord(offset: 1, key: beat.key, value: beat.value))
+        view.apply(SourceRecord(offset: 1, key: beat.key, value: beat.value))
         return view
     }
 
@@ -188,7 +188,7 @@ extension ControlViewTests {
         let hub = HubEnvironment(name: "production", host: "h", hub: "n")
         for (record, expected) in [(ControlRecord.environment(hub), hub), (.noEnvironment, nil)] {
             let written = record.record(on: "c")
-            view.take(SourceRecord(offset: 0, key: written.key, value: written.value))
+            view.apply(SourceRecord(offset: 0, key: written.key, value: written.value))
             #expect(view.environment == expected)
         }
     }
@@ -273,11 +273,11 @@ struct ReplacementTests {
 
     @Test func `a replacement goes to the story's categories and partition, and expires after a day`() throws {
         var replacement = Replacement(story: "S")
-        replacement.take(result("S", .accepted))
-        replacement.take(result("b", .accepted, story: "S", categories: ["World", "Politics"], at: 5))
-        replacement.take(result("c", .rejected, story: "S", categories: ["Sports"]))
-        replacement.take(result("d", .accepted, story: "T", categories: ["Business"]))
-        replacement.take(result("S", .accepted, story: "U", categories: ["Science"]))
+        replacement.apply(result("S", .accepted))
+        replacement.apply(result("b", .accepted, story: "S", categories: ["World", "Politics"], at: 5))
+        replacement.apply(result("c", .rejected, story: "S", categories: ["Sports"]))
+        replacement.apply(result("d", .accepted, story: "T", categories: ["Business"]))
+        replacement.apply(result("S", .accepted, story: "U", categories: ["Science"]))
         let record = try #require(replacement.record("Withdrawn", for: order))
         #expect((record.topic, record.partition) == ("news.events", 3))
         #expect(record.headers.first { $0.name == HeaderName.replacement }?.text == "o1")
@@ -291,7 +291,7 @@ struct ReplacementTests {
 
     @Test func `a replacement written by a desk whose clock is behind is as old as the processes' clocks say`() throws {
         var replacement = Replacement(story: "S", at: later + .seconds(700_000))
-        replacement.take(result("S", .accepted))
+        replacement.apply(result("S", .accepted))
         let record = try #require(replacement.record("Withdrawn", for: order))
         #expect(record.timestamp == later + .seconds(700_000))
         let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
@@ -301,14 +301,14 @@ struct ReplacementTests {
     @Test(arguments: [Outcome.rejected, .exhausted, .unknown, .canceled, .held, .duplicate])
     func `a story that the hub never accepted gets no replacement`(outcome: Outcome) {
         var replacement = Replacement(story: "S")
-        replacement.take(result("S", outcome))
+        replacement.apply(result("S", outcome))
         #expect(replacement.record("Withdrawn", for: order) == nil)
         #expect(replacement.reach == [])
     }
 
     @Test func `an event for single readers is not replaced for the readers of its categories`() throws {
         var replacement = Replacement(story: "S")
-        replacement.take(result("S", .accepted, users: ["1f"], offset: 8))
+        replacement.apply(result("S", .accepted, users: ["1f"], offset: 8))
         #expect(replacement.record("Withdrawn", for: order) == nil)
         #expect(replacement.originals.map(\.offset) == [8])
         #expect(replacement.reach == [])
@@ -316,8 +316,8 @@ struct ReplacementTests {
 
     @Test func `single readers get one replacement each, built from the events that named them`() throws {
         var replacement = Replacement(story: "S")
-        replacement.take(result("S", .accepted, categories: ["Sports"]))
-        replacement.take(result("a", .accepted, story: "S", users: ["1f"], offset: 8))
+        replacement.apply(result("S", .accepted, categories: ["Sports"]))
+        replacement.apply(result("a", .accepted, story: "S", users: ["1f"], offset: 8))
         let originals = [
             #"{"id":"a","story":"S","headline":"h","category":"World","users":["anna","ben"]}"#,
             #"{"id":"b","story":"S","headline":"h","users":["ben","anna"]}"#,
@@ -340,33 +340,33 @@ struct ReplacementTests {
 
     @Test func `a story that was on no lane is replaced on the most urgent lane`() throws {
         var replacement = Replacement(story: "S", topics: ["news.live", "news.events"])
-        replacement.take(result("S", .accepted))
+        replacement.apply(result("S", .accepted))
         #expect(try #require(replacement.record("Withdrawn", for: order)).topic == "news.events")
         replacement = Replacement(story: "S", topics: ["news.live"])
-        replacement.take(result("S", .accepted))
+        replacement.apply(result("S", .accepted))
         let record = try #require(replacement.record("Withdrawn", for: order))
         #expect((record.topic, record.partition) == ("news.live", nil))
     }
 
     @Test func `outcomes of requests that were in flight at the recall are counted as late`() {
         var replacement = Replacement(story: "S")
-        replacement.take(result("S", .accepted))
+        replacement.apply(result("S", .accepted))
         #expect(replacement.lateOutcomes == 0)
-        replacement.take(result("b", .accepted, story: "S", afterRecall: true))
-        replacement.take(result("c", .unknown, story: "S", afterRecall: true))
+        replacement.apply(result("b", .accepted, story: "S", afterRecall: true))
+        replacement.apply(result("c", .unknown, story: "S", afterRecall: true))
         #expect(replacement.lateOutcomes == 2)
         // This request was not in flight at the recall.
-        replacement.take(result("d", .unknown, story: "S"))
+        replacement.apply(result("d", .unknown, story: "S"))
         #expect(replacement.lateOutcomes == 2)
     }
 
     @Test func `readers for whom all outcomes are unknown get no replacement and are named`() {
         var replacement = Replacement(story: "S")
-        replacement.take(result("S", .unknown, categories: ["World", "Sports"]))
-        replacement.take(result("b", .unknown, story: "S", users: ["1f"], offset: 8))
+        replacement.apply(result("S", .unknown, categories: ["World", "Sports"]))
+        replacement.apply(result("b", .unknown, story: "S", users: ["1f"], offset: 8))
         #expect(replacement.doubtful == ["World", "Sports", Replacement.singleReaders])
-        replacement.take(result("b", .accepted, story: "S", users: ["1f"], offset: 8))
-        replacement.take(result("c", .accepted, story: "S"))
+        replacement.apply(result("b", .accepted, story: "S", users: ["1f"], offset: 8))
+        replacement.apply(result("c", .accepted, story: "S"))
         #expect(replacement.doubtful == ["Sports"])
     }
 

@@ -31,7 +31,7 @@ struct OrderAnswersTests {
     private func given(_ instruction: Instruction, _ live: String...) -> OrderAnswers {
         var answers = OrderAnswers(to: instruction)
         let record: ControlRecord = instruction.order.map { .stands($0) } ?? .lifted(instruction.scope)
-        answers.take(record, signs(live))
+        answers.apply(record, signs(live))
         return answers
     }
 
@@ -39,9 +39,9 @@ struct OrderAnswersTests {
         let stop = instruction()
         var answers = given(stop, "a", "b")
         #expect(!answers.isComplete)
-        answers.take(answer("a", to: stop, waiting: 12, inFlight: 2))
+        answers.apply(answer("a", to: stop, waiting: 12, inFlight: 2))
         #expect(answers.missing.map(\.replica) == ["b"])
-        answers.take(answer("b", to: stop, waiting: 1))
+        answers.apply(answer("b", to: stop, waiting: 1))
         #expect(answers.isComplete)
         #expect((answers.processes, answers.applied) == (2, 2))
         #expect(answers.met == AppliedOrder(order: "o1", waiting: 13, inFlight: 2))
@@ -53,7 +53,7 @@ struct OrderAnswersTests {
         for (replica, held) in [("a", 0), ("b", 1)] {
             var line = answer(replica, to: recall)
             line.applied?.held = held
-            answers.take(line)
+            answers.apply(line)
         }
         #expect(answers.met == AppliedOrder(order: "o1", held: 1))
     }
@@ -72,7 +72,7 @@ struct OrderAnswersTests {
         let stop = instruction()
         var answers = OrderAnswers(to: stop)
         #expect(!answers.isComplete)
-        answers.take(answer("a", to: stop))
+        answers.apply(answer("a", to: stop))
         #expect(!answers.isComplete)
     }
 
@@ -81,17 +81,17 @@ struct OrderAnswersTests {
         var answers = given(stop)
         #expect(!answers.isComplete && answers.isUnheard)
         #expect(answers.processes == 0)
-        answers.take(answer("a", to: stop))
+        answers.apply(answer("a", to: stop))
         #expect(answers.isComplete && !answers.isUnheard)
     }
 
     @Test func `only an answer to this order counts`() {
         let stop = instruction()
         var answers = given(stop, "a")
-        answers.take(answer(nil, to: stop))
-        answers.take(answer("a", to: stop, order: "an older order"))
-        answers.take(answer("a", to: instruction(.stop(.lane("live")))))
-        answers.take(answer("a", to: instruction(lifts: true)))
+        answers.apply(answer(nil, to: stop))
+        answers.apply(answer("a", to: stop, order: "an older order"))
+        answers.apply(answer("a", to: instruction(.stop(.lane("live")))))
+        answers.apply(answer("a", to: instruction(lifts: true)))
         #expect(!answers.isComplete)
         #expect(answers.applied == 0)
     }
@@ -99,24 +99,24 @@ struct OrderAnswersTests {
     @Test func `when two editors order the same, the answer to the later order counts for both`() {
         let stop = instruction()
         var answers = given(stop, "a")
-        answers.take(.stands(Order(id: "o2", scope: .stop(.hub), at: start, by: "n")), signs(["a"]))
-        answers.take(answer("a", to: stop, order: "o2"))
+        answers.apply(.stands(Order(id: "o2", scope: .stop(.hub), at: start, by: "n")), signs(["a"]))
+        answers.apply(answer("a", to: stop, order: "o2"))
         #expect(answers.isComplete)
     }
 
     @Test func `a lift is answered by its scope because its record carries no id`() {
         let lift = instruction(.recall(story: "S"), lifts: true)
         var answers = given(lift, "a")
-        answers.take(answer("a", to: lift, order: "recall/story/S"))
+        answers.apply(answer("a", to: lift, order: "recall/story/S"))
         #expect(answers.isComplete)
     }
 
     @Test func `a process that ends is not waited for, and a new one counts when it answers`() {
         let stop = instruction()
         var answers = given(stop, "a", "b")
-        answers.take(answer("a", to: stop))
-        answers.take(answer("c", to: stop))
-        answers.take(.ended(replica: "b"), signs(["a", "c"]))
+        answers.apply(answer("a", to: stop))
+        answers.apply(answer("c", to: stop))
+        answers.apply(.ended(replica: "b"), signs(["a", "c"]))
         #expect(answers.isComplete)
         #expect(answers.processes == 2)
     }
@@ -142,9 +142,9 @@ struct OrderLivenessTests {
                 let written = record.record(on: "c")
                 offset += 1
                 guard
-                    let record = view.take(SourceRecord(offset: offset, key: written.key, value: written.value))
+                    let record = view.apply(SourceRecord(offset: offset, key: written.key, value: written.value))
                 else { continue }
-                answers.take(record, view.signs)
+                answers.apply(record, view.signs)
             }
         }
     }
@@ -161,7 +161,7 @@ struct OrderLivenessTests {
         var reader = Reader(stop)
         reader.read(beat("a", 100), beat("frozen", 95, clock: process), beat("a", 110), beat("a", 120))
         reader.read(stop.written)
-        reader.answers.take(answer("a", to: stop))
+        reader.answers.apply(answer("a", to: stop))
         #expect(!reader.answers.isComplete)
         #expect(reader.answers.missing.map(\.replica) == ["frozen"])
     }
@@ -171,7 +171,7 @@ struct OrderLivenessTests {
         let stop = stop(desk: desk)
         var reader = Reader(stop)
         reader.read(beat("crashed", 100, clock: process), beat("a", 110), beat("a", 140), stop.written)
-        reader.answers.take(answer("a", to: stop))
+        reader.answers.apply(answer("a", to: stop))
         #expect(reader.answers.isComplete)
         #expect(reader.answers.unheard.map(\.beat.replica) == ["crashed"])
     }
@@ -180,7 +180,7 @@ struct OrderLivenessTests {
         let stop = stop(desk: .zero)
         var reader = Reader(stop)
         reader.read(beat("frozen", 100), beat("a", 125), stop.written)
-        reader.answers.take(answer("a", to: stop))
+        reader.answers.apply(answer("a", to: stop))
         reader.read(beat("a", 135))
         #expect(reader.view.signs.silent.count == 1)
         #expect(reader.answers.missing.map(\.replica) == ["frozen"] && !reader.answers.isComplete)
@@ -190,11 +190,11 @@ struct OrderLivenessTests {
         let stop = stop(desk: .zero)
         var reader = Reader(stop)
         reader.read(beat("back", 100), beat("a", 140), stop.written)
-        reader.answers.take(answer("a", to: stop))
+        reader.answers.apply(answer("a", to: stop))
         reader.read(beat("back", 141))
         #expect(reader.answers.missing.map(\.replica) == ["back"])
         #expect(reader.answers.unheard.isEmpty)
-        reader.answers.take(answer("back", to: stop))
+        reader.answers.apply(answer("back", to: stop))
         #expect(reader.answers.isComplete)
     }
 
@@ -202,7 +202,7 @@ struct OrderLivenessTests {
         let stop = stop(desk: .zero)
         var reader = Reader(stop)
         reader.read(beat("a", 100), stop.written, .beat(.init(replica: "new", at: start)))
-        reader.answers.take(answer("a", to: stop))
+        reader.answers.apply(answer("a", to: stop))
         #expect(reader.answers.isComplete && reader.answers.unheard.isEmpty)
     }
 }
@@ -213,7 +213,7 @@ struct ConfirmationTests {
         var view = ControlView()
         for (offset, record) in records.enumerated() {
             let written = record.record(on: "c")
-            view.take(SourceRecord(offset: Int64(offset), key: written.key, value: written.value))
+            view.apply(SourceRecord(offset: Int64(offset), key: written.key, value: written.value))
         }
         return view
     }
@@ -242,7 +242,7 @@ struct ConfirmationTests {
         var trail = AuditTrail()
         let stop = instruction()
         for line in [stop.auditEntry(), answer("a", to: stop), answer("b", to: instruction(lifts: true))] {
-            trail.take(line)
+            trail.apply(line)
         }
         #expect(trail.confirmations == ["o1": ["a"]])
     }

@@ -8,7 +8,7 @@ private let start = Instant(milliseconds: 1_795_255_200_000)
 struct NameSearchTests {
     private func meaning(of name: String, _ events: (id: String?, story: String?)...) -> NameSearch.Meaning {
         var search = NameSearch(name)
-        for event in events { search.take(eventID: event.id, story: event.story) }
+        for event in events { search.note(eventID: event.id, story: event.story) }
         return search.meaning
     }
 
@@ -27,7 +27,7 @@ struct NameSearchTests {
 
     @Test func `names that were seen are kept for suggestions, up to a limit`() {
         var search = NameSearch("x")
-        for number in 0..<20_000 { search.take(eventID: "e\(number)", story: "s\(number)") }
+        for number in 0..<20_000 { search.note(eventID: "e\(number)", story: "s\(number)") }
         #expect(search.seen.count == 10_000 && search.seen.contains("e0"))
     }
 }
@@ -45,7 +45,7 @@ struct StoryHistoryTests {
 
     private func history(_ results: ResultRecord...) -> StoryHistory {
         var history = StoryHistory(story: "S")
-        for result in results { history.take(result) }
+        for result in results { history.apply(result) }
         return history
     }
 
@@ -80,18 +80,18 @@ struct StoryHistoryTests {
         for replica in ["a", "b"] { signs.heard(.init(replica: replica, at: start, logTime: .zero)) }
         var answers = OrderAnswers(to: recall)
         #expect(StoryDoubts(answers) == StoryDoubts(isUnheard: true))
-        if let order = recall.order { answers.take(.stands(order), signs) }
+        if let order = recall.order { answers.apply(.stands(order), signs) }
         #expect(StoryDoubts(answers) == StoryDoubts(unanswered: 2, isUnheard: true))
         func answer(_ replica: String, inFlight: Int) -> AuditEntry {
             AuditEntry(
                 at: start, scope: "recall/story/S", action: .recall, order: "o", replica: replica,
                 applied: AppliedOrder(order: "o", inFlight: inFlight))
         }
-        answers.take(answer("a", inFlight: 0))
+        answers.apply(answer("a", inFlight: 0))
         #expect(StoryDoubts(answers) == StoryDoubts(unanswered: 1))
-        answers.take(answer("b", inFlight: 0))
+        answers.apply(answer("b", inFlight: 0))
         #expect(StoryDoubts(answers).isEmpty)
-        answers.take(answer("b", inFlight: 2))
+        answers.apply(answer("b", inFlight: 2))
         #expect(StoryDoubts(answers) == StoryDoubts(inFlight: 2))
     }
 

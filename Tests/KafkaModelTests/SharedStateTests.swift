@@ -13,7 +13,7 @@ private func record(_ offset: Int64) -> SourceRecord {
 
 private func assigned(_ numbers: Int32...) -> SharedStateReading {
     var reading = SharedStateReading()
-    _ = reading.take(.assigned(lane, generation, numbers.map(partition)))
+    _ = reading.translate(.assigned(lane, generation, numbers.map(partition)))
     return reading
 }
 
@@ -24,29 +24,29 @@ struct SharedStateReadingTests {
         #expect(reading.found([0: 0..<3, 1: 0..<1], generation).isEmpty)
         let first = [record(0), record(1)]
         #expect(
-            reading.take(.records(lane, generation, partition(0), first)) == [.records(partition: 0, first)])
+            reading.translate(.records(lane, generation, partition(0), first)) == [.records(partition: 0, first)])
         #expect(
-            reading.take(.records(lane, generation, partition(0), [record(2)]))
+            reading.translate(.records(lane, generation, partition(0), [record(2)]))
                 == [.records(partition: 0, [record(2)]), .restored(partition: 0)])
         #expect(reading.unrestored == [1])
     }
 
     @Test func `records read before the end is known count`() {
         var reading = assigned(0)
-        _ = reading.take(.records(lane, generation, partition(0), [record(0), record(1)]))
+        _ = reading.translate(.records(lane, generation, partition(0), [record(0), record(1)]))
         #expect(reading.found([0: 0..<2], generation) == [.restored(partition: 0)])
     }
 
     @Test func `compacted records and markers at the end leave gaps, which the end of the fetch closes`() {
         var reading = assigned(0)
         _ = reading.found([0: 4..<9], generation)
-        _ = reading.take(.records(lane, generation, partition(0), [record(5)]))
-        #expect(reading.take(.endReached(lane, generation, partition(0), offset: 9)) == [.restored(partition: 0)])
+        _ = reading.translate(.records(lane, generation, partition(0), [record(5)]))
+        #expect(reading.translate(.endReached(lane, generation, partition(0), offset: 9)) == [.restored(partition: 0)])
     }
 
     @Test func `an end that a new leader shows too early restores nothing`() {
         var reading = assigned(0)
-        #expect(reading.take(.endReached(lane, generation, partition(0), offset: 2)).isEmpty)
+        #expect(reading.translate(.endReached(lane, generation, partition(0), offset: 2)).isEmpty)
         #expect(reading.found([0: 0..<3], generation).isEmpty)
         #expect(reading.unrestored == [0])
     }
@@ -59,32 +59,32 @@ struct SharedStateReadingTests {
     @Test func `a restored partition is reported once`() {
         var reading = assigned(0)
         _ = reading.found([0: 0..<1], generation)
-        #expect(reading.take(.records(lane, generation, partition(0), [record(0)])).count == 2)
-        #expect(reading.take(.records(lane, generation, partition(0), [record(1)])).count == 1)
-        #expect(reading.take(.endReached(lane, generation, partition(0), offset: 2)).isEmpty)
+        #expect(reading.translate(.records(lane, generation, partition(0), [record(0)])).count == 2)
+        #expect(reading.translate(.records(lane, generation, partition(0), [record(1)])).count == 1)
+        #expect(reading.translate(.endReached(lane, generation, partition(0), offset: 2)).isEmpty)
     }
 
     @Test func `ends requested before a rebalance are ignored after it`() {
         var reading = assigned(0)
-        _ = reading.take(.revoked(lane, generation, [partition(0)], lost: false))
-        _ = reading.take(.assigned(lane, generation.next, [partition(0)]))
+        _ = reading.translate(.revoked(lane, generation, [partition(0)], lost: false))
+        _ = reading.translate(.assigned(lane, generation.next, [partition(0)]))
         #expect(reading.found([0: 0..<0], generation).isEmpty)
         #expect(reading.unknownEnds == [0])
-        #expect(reading.take(.records(lane, generation, partition(0), [record(0)])).isEmpty)
+        #expect(reading.translate(.records(lane, generation, partition(0), [record(0)])).isEmpty)
     }
 
     @Test func `partitions that are gone already are lost, others are revoked`() {
         var reading = assigned(0, 2)
         #expect(
-            reading.take(.revoked(lane, generation, [partition(0), partition(2)], lost: true)) == [.lost([0, 2])])
+            reading.translate(.revoked(lane, generation, [partition(0), partition(2)], lost: true)) == [.lost([0, 2])])
         reading = assigned(1)
-        #expect(reading.take(.revoked(lane, generation, [partition(1)], lost: false)) == [.revoked([1])])
+        #expect(reading.translate(.revoked(lane, generation, [partition(1)], lost: false)) == [.revoked([1])])
     }
 
     @Test func `a recreated topic is restored again`() {
         var reading = assigned(0)
         _ = reading.found([0: 0..<0], generation)
-        #expect(reading.take(.restarted(lane, generation, partition(0))) == [.restarted(partition: 0)])
+        #expect(reading.translate(.restarted(lane, generation, partition(0))) == [.restarted(partition: 0)])
         #expect(reading.unknownEnds == [0])
         #expect(reading.found([0: 0..<0], generation) == [.restored(partition: 0)])
     }

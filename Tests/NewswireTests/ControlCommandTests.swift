@@ -279,10 +279,10 @@ struct OrderReportTests {
         let beats = ["a", "b", "c"].map { ControlRecord.Beat(replica: $0, at: Instant(milliseconds: 0)) }
         var signs = LifeSigns(capacity: 3)
         for beat in beats { signs.heard(beat) }
-        answers.take(order.order.map { .stands($0) } ?? .lifted(scope), signs)
+        answers.apply(order.order.map { .stands($0) } ?? .lifted(scope), signs)
         for beat in beats where !silent.contains(beat.replica) {
             let isFirst = beat.replica == "a"
-            answers.take(
+            answers.apply(
                 AuditEntry(
                     at: Instant(milliseconds: 0), scope: scope.key, action: order.action, order: "o",
                     replica: beat.replica,
@@ -329,7 +329,7 @@ struct OrderReportTests {
             signs.heard(.init(replica: replica, at: Instant(milliseconds: 0), logTime: .seconds(seconds)))
         }
         var answers = OrderAnswers(to: stop)
-        answers.take(stop.record, signs)
+        answers.apply(stop.record, signs)
         #expect(
             OrderReport(answers, took: .zero).silent == [
                 "warning: gone fell silent 15 min ago and has not said that it ended: it is not waited for. If it still runs but "
@@ -365,7 +365,7 @@ struct OrderReportTests {
     private func history(_ results: (id: String, outcome: Outcome)...) -> StoryHistory {
         var history = StoryHistory(story: "S")
         for result in results {
-            history.take(
+            history.apply(
                 ResultRecord(
                     eventID: result.id, story: "S", platform: .template, outcome: result.outcome,
                     categories: ["World"], lane: "live",

@@ -102,9 +102,9 @@ public final class ControlMonitor: Sendable {
         scene.view = ControlView(partitions: counts[topics.control] ?? 1)
         while isWatched {
             for read in try audit.next(timeout: .milliseconds(20)) {
-                if let entry = AuditEntry(read.record) { scene.trail.take(entry) }
+                if let entry = AuditEntry(read.record) { scene.trail.apply(entry) }
             }
-            for read in try control.next(timeout: .milliseconds(200)) { scene.view.take(read.record) }
+            for read in try control.next(timeout: .milliseconds(200)) { scene.view.apply(read.record) }
             guard audit.isAtEnd, control.isAtEnd else { continue }
             scene.isKnown = true
             state.withLock { $0.scene = scene }

@@ -16,7 +16,7 @@ public struct ControlReading {
     /// - Throws: an error if the topic is missing or cannot be read.
     public func view(isStopped: () -> Bool = { false }) throws(KafkaFailure) -> ControlView {
         var view = ControlView(partitions: try partitions(of: topics.control))
-        try read(topics.control, from: .beginning, end: .highWatermark, isStopped) { view.take($0) }
+        try read(topics.control, from: .beginning, end: .highWatermark, isStopped) { view.apply($0) }
         return view
     }
 
@@ -26,7 +26,7 @@ public struct ControlReading {
         var trail = AuditTrail(since: since)
         // Read from the beginning, because the time index contains the times of writers, whose clocks may be wrong.
         try read(topics.audit, from: .beginning, isStopped) { record in
-            if let entry = AuditEntry(record) { trail.take(entry, writtenAt: record.timestamp) }
+            if let entry = AuditEntry(record) { trail.apply(entry, writtenAt: record.timestamp) }
         }
         return trail
     }
@@ -36,7 +36,7 @@ public struct ControlReading {
         _ = try partitions(of: topics.audit)
         var trail = AuditTrail()
         try read(topics.audit, from: .last(Self.recentLines), { false }) { record in
-            if let entry = AuditEntry(record) { trail.take(entry) }
+            if let entry = AuditEntry(record) { trail.apply(entry) }
         }
         return trail
     }

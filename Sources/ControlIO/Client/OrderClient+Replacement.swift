@@ -27,7 +27,7 @@ extension OrderClient {
         let deadline = now().steady + patience
         while !reader.isAtEnd || (replacement.lateOutcomes < inFlight && now().steady < deadline) {
             for read in try reader.next(timeout: .milliseconds(200)) {
-                if let result = results.result(in: read.record) { replacement.take(result) }
+                if let result = results.result(in: read.record) { replacement.apply(result) }
             }
         }
         if let record = replacement.record(text, for: order, environment: environment) {

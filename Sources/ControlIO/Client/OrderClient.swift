@@ -54,7 +54,7 @@ public final class OrderClient {
         var heldUpUntil = now().steady + Self.heldUpMax
         while !control.isAtEnd {
             let records = try control.next(timeout: .milliseconds(20))
-            for read in records { view.take(read.record) }
+            for read in records { view.apply(read.record) }
             if !records.isEmpty || !control.isHeldUp { heldUpUntil = now().steady + Self.heldUpMax }
             guard now().steady < heldUpUntil else { throw .heldUp(topic: topics.control) }
             guard now().steady < deadline else {
@@ -136,7 +136,7 @@ public final class OrderClient {
             settings: settings, topic: topic, from: .time(earliest(now().wall) - Order.recallLasts))
         while !reader.isAtEnd {
             for read in try reader.next(timeout: .milliseconds(200)) {
-                if let result = results.result(in: read.record) { history.take(result) }
+                if let result = results.result(in: read.record) { history.apply(result) }
             }
         }
         return history
@@ -165,13 +165,13 @@ public final class OrderClient {
         let early = now().steady + Self.unheardPatience
         while !answers.isComplete, now().steady < deadline {
             for read in try control.next(timeout: .milliseconds(5)) {
-                guard let record = view.take(read.record) else { continue }
-                answers.take(record, view.signs)
+                guard let record = view.apply(read.record) else { continue }
+                answers.apply(record, view.signs)
             }
             if answers.isUnheard, now().steady >= early { break }
             if answers.isComplete { break }
             for read in try audit.next(timeout: .milliseconds(20)) {
-                if let entry = AuditEntry(read.record) { answers.take(entry) }
+                if let entry = AuditEntry(read.record) { answers.apply(entry) }
             }
         }
     }

@@ -88,7 +88,7 @@ public final class HeldLink: Sendable {
     }
 
     /// Adds an input for `HeldState`. Any thread; never blocks.
-    public func take(_ input: HeldState.Input) {
+    public func post(_ input: HeldState.Input) {
         state.withLock { if $0.phase != .closing { $0.inbox.add(input) } }
     }
 

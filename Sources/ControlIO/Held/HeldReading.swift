@@ -23,7 +23,7 @@ public enum HeldReading {
                 switch event {
                 case .rows(let partition, let rows):
                     for row in rows {
-                        table.take(
+                        table.apply(
                             HeldRecord.read(key: row.key, hasValue: row.hasValue, headers: row.headers),
                             at: HeldPlace(partition, row.offset))
                     }

@@ -50,7 +50,7 @@ final class ControlLoop: @unchecked Sendable {
     func run() {
         while true {
             carryOutCommands()
-            producer.serve({ take($0) }, { _ in })
+            producer.serve({ receive($0) }, { _ in })
             let steady = now().steady
             if steady >= tickAt {
                 tickAt = steady + Self.tick
@@ -71,7 +71,7 @@ final class ControlLoop: @unchecked Sendable {
 
     private func carryOutCommands() {
         taken.removeAll(keepingCapacity: true)
-        taken = commands.take(taken)
+        taken = commands.exchange(taken)
         for command in taken {
             switch command {
             case .take(let input):
@@ -89,7 +89,7 @@ final class ControlLoop: @unchecked Sendable {
         }
     }
 
-    private func take(_ event: SharedStateEvent) {
+    private func receive(_ event: SharedStateEvent) {
         switch event {
         case .written(let number): handle(.written(.init(number)))
         case .refused(let number, _, let failure), .notWritten(let number, let failure):
@@ -129,6 +129,6 @@ final class ControlLoop: @unchecked Sendable {
     }
 
     private func write(_ record: ProducedRecord, _ id: ControlState.WriteID) {
-        producer.write([record], id.number) { take($0) }
+        producer.write([record], id.number) { receive($0) }
     }
 }

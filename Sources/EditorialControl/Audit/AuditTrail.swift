@@ -31,7 +31,7 @@ public struct AuditTrail: Sendable, Hashable {
     /// is also as recent as the first answer to it.
     ///
     /// - Parameter time: the timestamp of the line's record.
-    public mutating func take(_ entry: AuditEntry, writtenAt time: Instant? = nil) {
+    public mutating func apply(_ entry: AuditEntry, writtenAt time: Instant? = nil) {
         guard let since else { return append(entry) }
         let name = entry.answerName
         guard max(entry.at, time ?? entry.at) >= since else {

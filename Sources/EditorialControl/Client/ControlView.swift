@@ -18,7 +18,7 @@ public struct ControlView: Sendable, Hashable {
 
     /// - Returns: the decoded record; `nil` if it has no meaning.
     @discardableResult
-    public mutating func take(_ record: SourceRecord) -> ControlRecord? {
+    public mutating func apply(_ record: SourceRecord) -> ControlRecord? {
         let reading = ControlRecord.read(record)
         if reading.fault != nil { unreadable += 1 }
         switch reading.record {

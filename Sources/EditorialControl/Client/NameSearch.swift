@@ -25,7 +25,7 @@ public struct NameSearch: Sendable {
     /// - Parameters:
     ///   - eventID: the id of the event, if it has one.
     ///   - story: the story that orders the event; `nil` if the event's id orders it.
-    public mutating func take(eventID: String?, story: String?) {
+    public mutating func note(eventID: String?, story: String?) {
         guard let key = story ?? eventID else { return }
         note(key)
         if let eventID, eventID != key { note(eventID) }

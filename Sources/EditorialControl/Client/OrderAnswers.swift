@@ -24,7 +24,7 @@ public struct OrderAnswers: Sendable, Hashable {
     }
 
     /// - Parameter signs: the processes known from this record and those before it.
-    public mutating func take(_ record: ControlRecord, _ signs: LifeSigns) {
+    public mutating func apply(_ record: ControlRecord, _ signs: LifeSigns) {
         switch record {
         case .stands(let order) where order.scope == instruction.scope && !instruction.lifts:
             if order.id == instruction.id { expect(signs) }
@@ -50,7 +50,7 @@ public struct OrderAnswers: Sendable, Hashable {
     }
 
     /// Counts an answer. A process that started meanwhile counts as soon as it answers.
-    public mutating func take(_ entry: AuditEntry) {
+    public mutating func apply(_ entry: AuditEntry) {
         guard let replica = entry.replica, let applied = entry.applied, entry.scope == instruction.scope.key,
             entry.action == instruction.action,
             // A lift has no record that could carry an id.

@@ -40,7 +40,7 @@ public struct Replacement: Sendable, Hashable {
     }
 
     /// - Parameter result: any result; those of other stories change nothing.
-    public mutating func take(_ result: ResultRecord) {
+    public mutating func apply(_ result: ResultRecord) {
         guard result.story ?? result.eventID == story else { return }
         if result.afterRecall { lateOutcomes += 1 }
         if result.outcome == .unknown { noteUnknown(result) }

@@ -44,7 +44,7 @@ public struct StoryHistory: Sendable {
     public init(story: String) { self.story = story }
 
     /// - Parameter result: any result; those of other stories change nothing.
-    public mutating func take(_ result: ResultRecord) {
+    public mutating func apply(_ result: ResultRecord) {
         guard let id = result.eventID, result.story ?? id == story else { return }
         noteEnd(of: id, result)
         guard result.outcome.mayHaveLeft else { return }

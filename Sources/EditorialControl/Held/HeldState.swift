@@ -189,7 +189,7 @@ public struct HeldState: Sendable {
         var entry = HeldIndex.Entry(
             story: story, place: place, release: event.due, version: .init(event.version),
             source: source, original: HeldOriginal(offset: event.source.offset, identity: event.identity))
-        if recallRequests.take(story, entry.version, at: now) { entry.reason = .superseded }
+        if recallRequests.remove(story, entry.version, at: now) { entry.reason = .superseded }
         if recalled.contains(story) { entry.reason = .recalled }
         if let slot = index.find(story, place.partition) {
             guard index.isNewer(entry, since: since, than: slot) else {

@@ -19,7 +19,7 @@ public struct HeldTable: Sendable {
     public init() {}
 
     /// Applies a record. The records of a partition must arrive in the order of their offsets.
-    public mutating func take(_ reading: HeldRecord.Reading, at place: HeldPlace) {
+    public mutating func apply(_ reading: HeldRecord.Reading, at place: HeldPlace) {
         switch reading {
         case .unreadable: unreadable += 1
         case .held(let event, let since):

@@ -21,7 +21,7 @@ struct RecallRequests: Sendable {
     /// Removes the request for a story's event.
     ///
     /// - Returns: `true` if the event is requested back.
-    mutating func take(_ story: UInt64, _ version: VersionRank, at now: Instant) -> Bool {
+    mutating func remove(_ story: UInt64, _ version: VersionRank, at now: Instant) -> Bool {
         guard let request = requests[story], request.part.contains(version) else { return false }
         requests[story] = nil
         return request.until > now

@@ -130,8 +130,8 @@ private struct Fields {
             for member in object {
                 let name = String(decoding: member.name, as: UTF8.self)
                 switch member.value {
-                case .string(let text): take(name, String(decoding: text, as: UTF8.self))
-                case .integer(let number): take(name, number)
+                case .string(let text): read(name, String(decoding: text, as: UTF8.self))
+                case .integer(let number): read(name, number)
                 default: break
                 }
             }
@@ -147,7 +147,7 @@ private struct Fields {
         return HeldMark(HeldPlace(partition, offset), identity: identity)
     }
 
-    private mutating func take(_ name: String, _ text: String) {
+    private mutating func read(_ name: String, _ text: String) {
         switch name {
         case "id": id = text.cut(to: TextLimit.name)
         case "do": command = text.cut(to: TextLimit.name)
@@ -164,7 +164,7 @@ private struct Fields {
         }
     }
 
-    private mutating func take(_ name: String, _ number: Int64) {
+    private mutating func read(_ name: String, _ number: Int64) {
         switch name {
         case "logTime" where (0...Self.logTimeMax).contains(number): logTime = .milliseconds(number)
         case "appliedTo": appliedTo = number

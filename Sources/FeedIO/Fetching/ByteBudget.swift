@@ -46,7 +46,7 @@ final class ByteBudget: Sendable {
     ///
     /// - Parameter resume: called on any thread when the bytes are granted later.
     /// - Returns: true if the bytes are granted now.
-    func take(_ bytes: Int, for ticket: Ticket, resume: @escaping @Sendable () -> Void) -> Bool {
+    func request(_ bytes: Int, for ticket: Ticket, resume: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             state.kept[ticket, default: 0] += 0
             if bytes <= state.left || state.kept.keys.min() == ticket {

@@ -71,16 +71,16 @@ final class Fetch {
         let message = try order.message(
             to: address, userAgent: fetcher.userAgent, sendsHeaders: rules.sendsHeaders(to: address))
         let hop = Hop(to: address, sending: message, limits: limits) { [weak self] event in
-            self?.take(event, from: address, rules)
+            self?.receive(event, from: address, rules)
         }
         self.hop = hop
         hop.connect(on: loop, rules: rules, fetcher: fetcher)
     }
 
-    private func take(_ event: Hop.Event, from address: FetchAddress, _ rules: AddressRules) {
+    private func receive(_ event: Hop.Event, from address: FetchAddress, _ rules: AddressRules) {
         switch event {
         case .failed(let failure): fail(failure)
-        case .head(let head): take(head, from: address, rules)
+        case .head(let head): receive(head, from: address, rules)
         case .received(let bytes): keep(bytes)
         case .body(let head, let body): read(body, of: answer(head, from: address), head)
         }
@@ -89,7 +89,7 @@ final class Fetch {
     /// Pauses receiving while other fetches keep all of the budget.
     private func keep(_ bytes: Int) {
         let box = NIOLoopBound(self, eventLoop: loop)
-        let isGranted = fetcher.budget.take(bytes, for: ticket) { [loop] in
+        let isGranted = fetcher.budget.request(bytes, for: ticket) { [loop] in
             loop.execute { box.value.goOn() }
         }
         guard !isGranted else { return }
@@ -105,7 +105,7 @@ final class Fetch {
         hop?.resume()
     }
 
-    private func take(_ head: HTTPResponseHead, from address: FetchAddress, _ rules: AddressRules) {
+    private func receive(_ head: HTTPResponseHead, from address: FetchAddress, _ rules: AddressRules) {
         let status = Int(head.status.code)
         if order.follows(status), let location = head.headers.first(name: "location") {
             hop?.abort()

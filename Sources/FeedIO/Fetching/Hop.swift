@@ -157,7 +157,7 @@ final class Hop: ChannelInboundHandler {
         switch (unwrapInboundIn(data), state) {
         case (.head(let head), .awaitingHead(let informational)):
             guard (100...199).contains(head.status.code), head.status != .switchingProtocols else {
-                return take(head)
+                return receive(head)
             }
             state = .awaitingHead(informational: informational + 1)
             if informational >= Self.informationalMax {
@@ -178,7 +178,7 @@ final class Hop: ChannelInboundHandler {
         }
     }
 
-    private func take(_ head: HTTPResponseHead) {
+    private func receive(_ head: HTTPResponseHead) {
         state = .receiving(head)
         report(.head(head))
     }

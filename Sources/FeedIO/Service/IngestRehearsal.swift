@@ -61,7 +61,7 @@ public enum IngestRehearsal {
                 let reader = try TopicReader(settings: settings.kafka, topic: topics.state)
                 while !reader.isAtEnd {
                     for read in try reader.next() {
-                        inputs += books.take(.records(partition: read.partition.partition, [read.record]))
+                        inputs += books.translate(.records(partition: read.partition.partition, [read.record]))
                     }
                 }
             }

@@ -41,7 +41,7 @@ public final class IngestService: Sendable {
         stopped = StoppedFeeds(settings.kafka, topic: settings.topics.control) {
             core.hand(.stopped($0))
         } notify: {
-            complaints.take($0)
+            complaints.note($0)
         }
         (self.core, self.complaints) = (core, complaints)
     }
@@ -75,7 +75,7 @@ public final class IngestService: Sendable {
     public func reload(_ ingest: IngestSettings) { core.hand(.rules(ingest)) }
 
     /// Receives a call of a WebSub hub. Any thread.
-    public func take(_ id: CallbackID, _ call: WebSubCall) { core.hand(.called(id, call)) }
+    public func receive(_ id: CallbackID, _ call: WebSubCall) { core.hand(.called(id, call)) }
 
     /// - Parameter answer: answers a call of a WebSub hub.
     public func answerCalls(by answer: @escaping @Sendable (CallbackID, WebSubAnswer) -> Void) {
@@ -158,9 +158,9 @@ public final class IngestService: Sendable {
         let driver = try SharedStateDriver(
             settings: admin.limitingBatches(settings.kafka, to: written), name: "feeds", topic: topic, partitions: count
         ) { [self] events in
-            core.loop.execute { self.take(events) }
+            core.loop.execute { self.receive(events) }
         } notify: { [self] notice in
-            take(notice)
+            receive(notice)
         }
         var ingest = settings.ingest
         ingest.partitions = layout.partitions
@@ -173,7 +173,7 @@ public final class IngestService: Sendable {
     // MARK: From Kafka
 
     /// Runs on the core's loop.
-    private func take(_ events: [SharedStateEvent]) {
+    private func receive(_ events: [SharedStateEvent]) {
         let driver = life.driver
         guard let books = core.books else { return }
         var (records, bytes) = (0, 0)
@@ -182,7 +182,7 @@ public final class IngestService: Sendable {
                 records += list.count
                 bytes += list.reduce(0) { $0 + $1.byteCount }
             }
-            for input in books.take(event) { core.handle(input) }
+            for input in books.translate(event) { core.handle(input) }
             if let layout = books.missingLayout() {
                 log.warning("the state topic was recreated: present entries of feeds are recorded without alerts")
                 driver?.write([layout], as: WriteNumber.layout.raw)
@@ -192,12 +192,12 @@ public final class IngestService: Sendable {
     }
 
     /// Runs on the polling thread.
-    private func take(_ notice: KafkaNotice) {
+    private func receive(_ notice: KafkaNotice) {
         switch notice {
         case .error(let failure) where failure.isFatal: life.close(failure)
         case .error(let failure):
-            complaints.take(failure)
-            core.loop.execute { [core] in core.books?.take(failure) }
+            complaints.note(failure)
+            core.loop.execute { [core] in core.books?.note(failure) }
         case .log(let severity, let text): log.log(level: severity <= 3 ? .warning : .debug, "\(text)")
         case .statistics, .refused: break
         case .closed: life.close()
@@ -215,7 +215,7 @@ final class Complaints: Sendable {
         self.log = log
     }
 
-    func take(_ failure: KafkaFailure) {
+    func note(_ failure: KafkaFailure) {
         log.log(level: throttle.isDue(failure) ? .warning : .debug, "\(failure)")
     }
 }

@@ -22,11 +22,11 @@ final class StateBooks {
     /// True once the group has given this process its share, possibly an empty one, and all of it has been read.
     var isRestored: Bool { !isTopicMissing && unrestored?.isEmpty ?? false }
 
-    func take(_ failure: KafkaFailure) {
+    func note(_ failure: KafkaFailure) {
         if failure.code == "UNKNOWN_TOPIC_OR_PART" { isTopicMissing = true }
     }
 
-    func take(_ event: SharedStateEvent) -> [IngestInput] {
+    func translate(_ event: SharedStateEvent) -> [IngestInput] {
         switch event {
         case .assigned(let partitions):
             layoutsSeen = 0

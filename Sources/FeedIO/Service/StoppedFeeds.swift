@@ -40,7 +40,7 @@ package final class StoppedFeeds: Sendable {
         if state.withLock({ $0.link != nil }) { return }
         let link = try ControlLink(
             kafka: kafka, topics: ControlTopics(control: topic), state: .init(replica: nil, shards: 1),
-            now: { ServiceClock().now }, deliver: { [weak self] in self?.take($0) })
+            now: { ServiceClock().now }, deliver: { [weak self] in self?.receive($0) })
         state.withLock { $0.link = link }
         link.start()
     }
@@ -55,7 +55,7 @@ package final class StoppedFeeds: Sendable {
 
     package func close() { state.withLock { $0.link }?.close() }
 
-    private func take(_ message: ControlLink.Message) {
+    private func receive(_ message: ControlLink.Message) {
         switch message {
         case .orders(let changes):
             let known = state.withLock { state in

@@ -74,8 +74,8 @@ public final class FeedWatch: Sendable {
         let (feeds, orders) = (try reader(topics.state), try reader(topics.control))
         var known = StoredFeeds()
         while state.withLock({ .now - $0.lastLook < Self.interest }) {
-            for read in try orders?.next(timeout: .milliseconds(1)) ?? [] { known.takeOrder(read.record) }
-            for read in try feeds?.next(timeout: .seconds(1)) ?? [] { known.take(read.record) }
+            for read in try orders?.next(timeout: .milliseconds(1)) ?? [] { known.applyOrder(read.record) }
+            for read in try feeds?.next(timeout: .seconds(1)) ?? [] { known.apply(read.record) }
             guard feeds?.isAtEnd ?? true, orders?.isAtEnd ?? true else { continue }
             // Nothing follows feeds yet. A later look may find their topic.
             if feeds == nil { return known }

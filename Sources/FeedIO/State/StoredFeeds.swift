@@ -16,21 +16,21 @@ public struct StoredFeeds: Sendable {
         if counts[topics.control] != nil {
             let reader = try TopicReader(settings: settings.kafka, topic: topics.control)
             while !reader.isAtEnd {
-                for read in try reader.next() { takeOrder(read.record) }
+                for read in try reader.next() { applyOrder(read.record) }
             }
         }
         guard counts[topics.state] != nil else { return }
         let reader = try TopicReader(settings: settings.kafka, topic: topics.state)
         while !reader.isAtEnd {
-            for read in try reader.next() { take(read.record) }
+            for read in try reader.next() { apply(read.record) }
         }
     }
 
     init() {}
 
-    mutating func takeOrder(_ record: SourceRecord) { StoppedFeeds.apply(record, to: &stopped) }
+    mutating func applyOrder(_ record: SourceRecord) { StoppedFeeds.apply(record, to: &stopped) }
 
-    mutating func take(_ record: SourceRecord) {
+    mutating func apply(_ record: SourceRecord) {
         guard let key = record.key.flatMap({ String(validating: $0, as: UTF8.self) }), let value = record.value,
             let stored = FeedState.stored(key: key, value: value)
         else { return }

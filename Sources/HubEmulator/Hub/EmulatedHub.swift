@@ -81,7 +81,7 @@ public struct EmulatedHub: Sendable {
 
     mutating func handle(_ request: HubHTTPRequest, _ target: RequestTarget?, at now: HubTime) -> HubHTTPResponse {
         let call = target.flatMap { HubCall($0.segments.dropFirst()) }
-        let faults = faultPlan.take(for: Self.kind(of: call, request), using: &random)
+        let faults = faultPlan.use(for: Self.kind(of: call, request), using: &random)
         var response: HubHTTPResponse
         if faults.contains(where: { $0.reset == .before }) {
             response = HubHTTPResponse(status: 503)

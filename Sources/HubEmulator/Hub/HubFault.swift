@@ -117,7 +117,7 @@ struct FaultPlan: Sendable {
 
     /// Returns the faults that affect this call and counts them as used. Only faults with a share draw a random number.
     /// - Parameter call: `nil` for a call that is neither a send nor about telemetry.
-    mutating func take(for call: HubFault.Calls?, using random: inout SeededRandom) -> [HubFault] {
+    mutating func use(for call: HubFault.Calls?, using random: inout SeededRandom) -> [HubFault] {
         guard !faults.isEmpty else { return [] }
         var taken: [HubFault] = []
         for index in faults.indices where faults[index].calls == .all || faults[index].calls == call {

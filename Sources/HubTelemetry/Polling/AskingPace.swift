@@ -20,7 +20,7 @@ struct AskingPace: Sendable {
     /// The earliest time for the next question.
     var opensAt: Instant { max(nextAt, pausedUntil) }
 
-    mutating func take(at now: Instant) -> Bool {
+    mutating func admit(at now: Instant) -> Bool {
         guard opensAt <= now else { return false }
         nextAt = max(nextAt, now - Self.tolerance) + .nanoseconds(1_000_000_000_000 / Int64(perKilosecond))
         return true

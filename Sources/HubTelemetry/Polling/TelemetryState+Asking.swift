@@ -27,7 +27,7 @@ extension TelemetryState {
                 wait(id, send, at: now)
                 continue
             }
-            guard pace.take(at: now.steady) else {
+            guard pace.admit(at: now.steady) else {
                 polls.add(id, at: pace.opensAt)
                 return
             }

@@ -66,7 +66,7 @@ public struct TelemetryState: Sendable {
     public mutating func handle(_ input: TelemetryInput, at now: Moment) -> [TelemetryAction] {
         switch input {
         case .assigned(let partitions, let total): assign(partitions, total)
-        case .results(let partition, let records): take(records, of: partition, at: now)
+        case .results(let partition, let records): receive(records, of: partition, at: now)
         case .restored(let partition): partitions[partition]?.restore()
         case .restarted(let partition):
             forget(partition)
@@ -107,7 +107,7 @@ public struct TelemetryState: Sendable {
 
     // MARK: Results
 
-    private mutating func take(_ records: [SourceRecord], of partition: Int32, at now: Moment) {
+    private mutating func receive(_ records: [SourceRecord], of partition: Int32, at now: Moment) {
         held.records += records.count
         held.bytes += records.reduce(0) { $0 + $1.byteCount }
         guard partitions[partition] != nil else { return }

@@ -44,7 +44,7 @@ package final class CommandQueue<Command: Sendable>: Sendable {
     }
 
     /// Exchanges the waiting commands for `emptied`, whose storage is reused.
-    package func take(_ emptied: consuming [Command]) -> [Command] {
+    package func exchange(_ emptied: consuming [Command]) -> [Command] {
         waiting.withLock { waiting in
             let taken = waiting
             waiting = emptied

@@ -58,7 +58,7 @@ final class LedgerReader: Sendable {
         wakeUp.signal()
     }
 
-    private func take() -> [Request]? {
+    private func removeRequests() -> [Request]? {
         inbox.withLock { inbox in
             if inbox.isClosing { return nil }
             defer { inbox.requests = [] }
@@ -71,7 +71,7 @@ final class LedgerReader: Sendable {
     func run() {
         var turn = LedgerTurn(
             state: LedgerState(lane: lane), events: ShardEvents(shards: shards), owner: Array(settings.group.utf8))
-        while let requests = take() {
+        while let requests = removeRequests() {
             for request in requests {
                 switch request {
                 case .restore(let results, let sources, let start, let shard, let generation):

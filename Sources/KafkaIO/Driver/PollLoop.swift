@@ -93,7 +93,7 @@ final class PollLoop: @unchecked Sendable {
 
     private func carryOutCommands() {
         taken.removeAll(keepingCapacity: true)
-        taken = commands.take(taken)
+        taken = commands.exchange(taken)
         for command in taken {
             switch command {
             case .carryOut(let command, let shard): carryOut(command, shard)

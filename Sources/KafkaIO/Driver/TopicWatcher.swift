@@ -82,7 +82,7 @@ final class TopicWatcher: Sendable {
         var removals: [(LaneID, ConsumerState.RemovalCheck)]
     }
 
-    private func take() -> Work? {
+    private func removeWork() -> Work? {
         state.withLock { state in
             if state.isClosing { return nil }
             defer {
@@ -100,7 +100,7 @@ final class TopicWatcher: Sendable {
     func run() {
         var next = Instant.distantPast
         let examiner = IncarnationExaminer(settings: settings, lanes: lanes, commands: commands)
-        while let work = take() {
+        while let work = removeWork() {
             if work.hasNewAssignment || ServiceClock.steady >= next {
                 let counts = readCounts(work.generations)
                 next = ServiceClock.steady + topics.pause(after: counts)

@@ -84,7 +84,7 @@ final class SharedStateLoop: @unchecked Sendable {
 
     private func carryOutCommands() {
         taken.removeAll(keepingCapacity: true)
-        taken = commands.take(taken)
+        taken = commands.exchange(taken)
         for command in taken {
             switch command {
             case .write(let records, let number): producer.write(records, number) { events.append($0) }
@@ -106,7 +106,7 @@ final class SharedStateLoop: @unchecked Sendable {
         let gathered = turn.events.lists.joined()
         turn.events = ShardEvents(shards: 1)
         for event in gathered {
-            events += reading.take(event)
+            events += reading.translate(event)
             switch event {
             case .assigned(_, let generation, let partitions):
                 for partition in partitions { consumer.resume(partition, generation) }

@@ -32,7 +32,7 @@ public struct SharedStateReading: Sendable {
     public var unrestored: [Int32] { partitions.filter { !$0.value.isRestored }.keys.sorted() }
 
     /// Translates an event of the consumer for the owner of the state.
-    public mutating func take(_ event: KafkaEvent) -> [SharedStateEvent] {
+    public mutating func translate(_ event: KafkaEvent) -> [SharedStateEvent] {
         switch event {
         case .assigned(_, let generation, let list):
             self.generation = generation

@@ -132,7 +132,7 @@ struct NameLookup {
                 // The key of a result is the event's id.
                 if let key = read.record.key.flatMap({ String(validating: $0, as: UTF8.self) }) { search.note(key) }
                 guard let result = named.result(in: read.record) else { continue }
-                search.take(eventID: result.eventID, story: result.story)
+                search.note(eventID: result.eventID, story: result.story)
             }
         }
     }
@@ -142,7 +142,7 @@ struct NameLookup {
         for event in try HeldReading.all(settings.kafkaSettings, topic: settings.control.topics.held).events {
             // Where languages have tags, the held topic separates the languages of a story, but recalls do not.
             let edition = editions.first { event.story.hasSuffix($0) }
-            search.take(eventID: event.eventID, story: String(event.story.dropLast(edition?.count ?? 0)))
+            search.note(eventID: event.eventID, story: String(event.story.dropLast(edition?.count ?? 0)))
         }
     }
 
@@ -157,7 +157,7 @@ struct NameLookup {
             for read in try reader.next(timeout: .milliseconds(200)) {
                 count += 1
                 guard let event = try? decoder.decode(read.record) else { continue }
-                search.take(eventID: event.id, story: event.orderKey)
+                search.note(eventID: event.id, story: event.orderKey)
             }
         }
     }

@@ -63,7 +63,7 @@ struct FeedFollowing {
         else { return nil }
         let server = WebSubServer(
             WebSubServerSettings(publicURL: address, host: listen.host, port: listen.port)
-        ) { service.take($0, $1) }
+        ) { service.receive($0, $1) }
         service.answerCalls { server.answer($0, $1) }
         do throws(ListenFailure) {
             let running = try await server.start()

@@ -205,7 +205,7 @@ struct Partition: Sendable {
     /// - Returns: the platforms with a result, as bits; `nil` if the ledger has no result for the record.
     mutating func takeRestored(_ content: ExaminedRecord, at index: Int) -> UInt16? {
         guard
-            let known = restored.take(content.record.offset, content.identity, eventID: content.eventID)
+            let known = restored.remove(content.record.offset, content.identity, eventID: content.eventID)
         else { return nil }
         noteResult(at: known.firstResult, of: index)
         return known.platforms

@@ -101,7 +101,7 @@ struct RestoredResults: Sendable {
     /// Removes and returns the result of a record that is read again. Other records at its offset are history.
     ///
     /// - Parameter eventID: the id by which results of earlier versions name the record.
-    mutating func take(_ offset: Int64, _ identity: RecordIdentity, eventID: String?) -> Settled? {
+    mutating func remove(_ offset: Int64, _ identity: RecordIdentity, eventID: String?) -> Settled? {
         guard !records.isEmpty else { return nil }
         return records.removeValue(forKey: Record(offset: offset, identity: identity))
             ?? eventID.flatMap {

@@ -106,7 +106,7 @@ final class Shard {
             // All results of one turn are one input. The engine then checks its queues only once, and the hub receives
             // the next requests in quick succession while it is awake. A reply may arrive after the shard was
             // released, because the hub decides when it answers.
-            onResults: { [weak self] results in self?.take(.replies(results)) })
+            onResults: { [weak self] results in self?.receive(.replies(results)) })
         // One question tells the whole process, before orders lapse and embargoes end, whether its clock is ahead.
         if id.index == 0 { askHubForTime() }
         reportRegularly()
@@ -114,11 +114,11 @@ final class Shard {
 
     // MARK: Inputs
 
-    func take(_ events: [KafkaEvent]) {
+    func receive(_ events: [KafkaEvent]) {
         for event in events {
             log.happened(event)
             count(event)
-            take(.kafka(event))
+            receive(.kafka(event))
         }
     }
 
@@ -128,23 +128,23 @@ final class Shard {
         case .assigned(let lane, _, let partitions):
             records.partitionsAssigned()
             metrics.assigned(lane: lane, shard: id, partitions: partitions)
-            held.take(.owned(lane, id, partitions))
+            held.post(.owned(lane, id, partitions))
         case .revoked(let lane, _, _, _):
             metrics.revoked(lane: lane, shard: id)
-            held.take(.owned(lane, id, []))
+            held.post(.owned(lane, id, []))
         case .restarted(_, _, let partition): metrics.restarted(partition)
         case .committed(_, _, let offsets, _): metrics.committed(offsets)
         case .stored, .tooLargeToHold: records.produceWaiting()
         case .partitionCounts(let counts, _):
             metrics.found(counts)
-            if counts != partitionCounts { held.take(.counts(counts)) }
+            if counts != partitionCounts { held.post(.counts(counts)) }
             partitionCounts = counts
         case .restored, .records, .endReached, .restoreFailed: break
         }
     }
 
     /// Handles an input. One that comes from within another's actions is handled after it.
-    func take(_ input: Input) {
+    func receive(_ input: Input) {
         eventLoop.assertInEventLoop()
         inputs.append(input)
         guard inputs.startDraining() else { return }
@@ -173,7 +173,7 @@ final class Shard {
     /// - Parameter categories: all categories since the start, the new ones at the end.
     func reload(_ reload: Reload, categories: [String]) {
         meter.know(categories)
-        take(.reload(reload))
+        receive(.reload(reload))
     }
 
     // MARK: Reports
@@ -190,12 +190,12 @@ final class Shard {
     private func report() {
         let now = clock.now
         if let standstill = standstillSinceLastLook() {
-            take(standstill)
+            receive(standstill)
             // Nobody knows how long ago the hub said this.
             hubDate = pool?.hubDate
         }
         let offset = now.wall - now.steady
-        if let clockOffset, abs((offset - clockOffset).nanoseconds) > 1_000_000_000 { take(.alarm) }
+        if let clockOffset, abs((offset - clockOffset).nanoseconds) > 1_000_000_000 { receive(.alarm) }
         clockOffset = offset
         if let date = pool?.hubDate, date != hubDate { hear(hub: date) }
         // Orders do not lapse before the hub has told the time, and a recalled event makes no request that would bring it.
@@ -213,8 +213,8 @@ final class Shard {
         hubDate = date
         let time = Moment(steady: clock.now.steady, wall: date)
         control.hear(hub: time)
-        held.take(.hubTime(time))
-        take(.hubDate(date))
+        held.post(.hubTime(time))
+        receive(.hubDate(date))
     }
 
     /// Passes only changes, because the link is not read while the held topic is missing.
@@ -222,7 +222,7 @@ final class Shard {
         let next = (settled: engine.returnsSettled, perSecond: engine.requestsPerSecond)
         guard next != returns else { return }
         returns = next
-        held.take(.settled(id, next.settled, perSecond: next.perSecond))
+        held.post(.settled(id, next.settled, perSecond: next.perSecond))
     }
 
     /// Adjusts the share of connections to the share of partitions: the only shard with partitions gets all.
@@ -232,7 +232,7 @@ final class Shard {
         }
         connections = share
         pool?.keep(connections: share)
-        take(.connections(share))
+        receive(.connections(share))
     }
 
     // MARK: Actions
@@ -285,7 +285,7 @@ final class Shard {
             let original = HeldRecord.hold(record, event, topic: settings.control.topics.held)
             records.produce(original, of: request.delivery, as: .held)
         case .returnHeld(let story, let reason, let part):
-            held.take(.bringBack(story: story, reason, part))
+            held.post(.bringBack(story: story, reason, part))
         case .confirmOrders(let number): control.confirm(number, for: id)
         case .askHubForTime: askHubForTime()
         case .clockStepped(let step):
@@ -302,7 +302,7 @@ final class Shard {
         timeQuestion.ask(at: clock.now.steady) { [weak self] date in
             guard let self else { return }
             if let standstill = standstillSinceLastLook() {
-                take(standstill)
+                receive(standstill)
             } else if let date {
                 hear(hub: date)
             }
@@ -364,7 +364,7 @@ final class Shard {
         ) { [weak self] in
             self?.alarm = nil
             self?.records.produceWaiting()
-            self?.take(.alarm)
+            self?.receive(.alarm)
         }
         alarm = (at, task)
     }

@@ -32,7 +32,7 @@ extension SimulatedCluster {
             if isAlive { refuse(production, code, address) }
             return
         }
-        let offset = take(production, isAlive: isAlive)
+        let offset = append(production, isAlive: isAlive)
         guard isAlive else { return }
         processes[address.process].outstanding -= 1
         processes[address.process].refused.stored(production.key)
@@ -47,7 +47,7 @@ extension SimulatedCluster {
     }
 
     /// Appends the record and returns its offset.
-    private mutating func take(_ production: Production, isAlive: Bool) -> Int64 {
+    private mutating func append(_ production: Production, isAlive: Bool) -> Int64 {
         let delivery = production.delivery
         switch production.key.kind {
         case .result: break

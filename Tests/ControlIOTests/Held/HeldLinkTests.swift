@@ -27,8 +27,8 @@ import Testing
         let link = HeldLink(
             settings: topics.kafka, topic: Self.topic,
             clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) })
-        link.take(.formerly(former))
-        link.take(
+        link.post(.formerly(former))
+        link.post(
             .owned(
                 LaneID(0), ShardID(0),
                 (0..<Int32(Self.partitions)).map { TopicPartition(topic: Self.lane, partition: $0) }))
@@ -85,10 +85,10 @@ import Testing
         try hold(0..<3, due: .distantFuture)
         let link = link()
         defer { link.close() }
-        link.take(.orders([.stands(Order(id: "1", scope: .recall(story: "s1"), at: Self.noon, by: "editor"))]))
+        link.post(.orders([.stands(Order(id: "1", scope: .recall(story: "s1"), at: Self.noon, by: "editor"))]))
         // A request counts only for known events, so it follows the recall, which shows that all was read.
         #expect(try read(Self.lane, 1).first?.headers.last == RecordHeader(HeaderName.held, "recalled"))
-        link.take(.bringBack(story: "s2", .superseded))
+        link.post(.bringBack(story: "s2", .superseded))
         let returned = try read(Self.lane, 2)
         #expect(Set(returned.map(\.key)) == [Array("k1".utf8), Array("k2".utf8)])
     }
@@ -111,8 +111,8 @@ import Testing
         let link = HeldLink(
             settings: topics.kafka, topic: topic, lookInterval: .milliseconds(300),
             clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) })
-        link.take(.formerly(nil))
-        link.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: Self.lane, partition: 0)]))
+        link.post(.formerly(nil))
+        link.post(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: Self.lane, partition: 0)]))
         link.start { told.yield($0) }
         defer { link.close() }
         var next = notices.makeAsyncIterator()
@@ -121,7 +121,7 @@ import Testing
             return
         }
         #expect(failure.code == "UNKNOWN_TOPIC_OR_PART")
-        link.take(.orders([.stands(Order(id: "1", scope: .recall(story: "s0"), at: Self.noon, by: "editor"))]))
+        link.post(.orders([.stands(Order(id: "1", scope: .recall(story: "s0"), at: Self.noon, by: "editor"))]))
         try broker.create(topic: topic, partitions: Self.partitions)
         try hold(0..<1, due: .distantFuture, in: topic)
         let returned = try read(Self.lane, 1)

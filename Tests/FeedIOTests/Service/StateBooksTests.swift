@@ -10,25 +10,25 @@ struct StateBooksTests {
 
     @Test func `a process with an empty share is ready, but not if the topic is missing`() {
         #expect(!books.isRestored)
-        _ = books.take(.assigned([]))
+        _ = books.translate(.assigned([]))
         #expect(books.isRestored)
-        books.take(missing)
-        _ = books.take(.revoked([0]))
-        _ = books.take(.assigned([]))
+        books.note(missing)
+        _ = books.translate(.revoked([0]))
+        _ = books.translate(.assigned([]))
         #expect(!books.isRestored && books.isTopicMissing)
     }
 
     @Test func `a topic that was created again is used again`() {
-        books.take(missing)
-        _ = books.take(.assigned([1]))
+        books.note(missing)
+        _ = books.translate(.assigned([1]))
         #expect(!books.isTopicMissing && !books.isRestored)
-        _ = books.take(.restored(partition: 1))
+        _ = books.translate(.restored(partition: 1))
         #expect(books.isRestored)
     }
 
     @Test func `another failure does not mean that the topic is missing`() {
-        _ = books.take(.assigned([]))
-        books.take(.standstill)
+        _ = books.translate(.assigned([]))
+        books.note(.standstill)
         #expect(books.isRestored)
     }
 }

@@ -159,8 +159,8 @@ struct OrderBook {
                 }
             default: break
             }
-            if let meaning = view.take(row.record) {
-                for scope in standing.keys { standing[scope]?.answers.take(meaning, view.signs) }
+            if let meaning = view.apply(row.record) {
+                for scope in standing.keys { standing[scope]?.answers.apply(meaning, view.signs) }
                 if case .stands(let order) = row.meaning {
                     let unheard = standing[order.scope]?.answers.unheard ?? []
                     standing[order.scope]?.unheard = Set(unheard.map(\.beat.replica))
@@ -173,7 +173,7 @@ struct OrderBook {
         case .thawed(let address): thawed.insert(address)
         case .input(let address, .ordersConfirmed): thawed.remove(address)
         case .input(let address, .orders(let changes)):
-            for change in changes { take(change, address, truth.now) }
+            for change in changes { apply(change, address, truth.now) }
         case .applied(let address, let applied):
             if let scope = unanswered[address]?.removeValue(forKey: applied.order),
                 standing[scope]?.isWrittenAgain == true
@@ -181,7 +181,7 @@ struct OrderBook {
                 standing[scope]?.missing.remove(address)
             }
         case .audited(let address, let entry):
-            for scope in standing.keys { standing[scope]?.answers.take(entry) }
+            for scope in standing.keys { standing[scope]?.answers.apply(entry) }
             guard let name = entry.applied?.order else { return }
             applied[address, default: []].insert(Answer(entry.scope, name))
             for (scope, order) in standing where order.id == name && scope.key == entry.scope {
@@ -199,7 +199,7 @@ struct OrderBook {
         return applied[address]?.contains(Answer(order.scope.key, order.id)) != true
     }
 
-    private mutating func take(_ change: OrderChange, _ address: Address, _ now: Instant) {
+    private mutating func apply(_ change: OrderChange, _ address: Address, _ now: Instant) {
         switch change {
         case .stands(let order):
             taken[address, default: [:]][order.scope] = Taken(order: order, at: now)
