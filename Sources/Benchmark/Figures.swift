@@ -1,7 +1,6 @@
 import Histogram
 import NIOCore
 
-/// The figures of one scenario.
 struct Figures: Codable {
     var scenario: String
     /// Requests per second between the 5th and the 95th percentile of arrivals, so that the start does not count.

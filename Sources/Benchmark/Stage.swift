@@ -9,7 +9,6 @@ struct Stage {
     /// Runs the step `count` times.
     let run: (_ count: Int) -> Void
 
-    /// The cost of one run.
     struct Cost: Codable {
         var stage: String
         /// The time of the fastest round, because other work on the machine only makes a round slower.

@@ -14,7 +14,6 @@ package struct UploadLimits: Sendable {
     package init() {}
 }
 
-/// The uploads in progress.
 package final class Uploads: Sendable {
     package enum Refusal: Error {
         case tooLong

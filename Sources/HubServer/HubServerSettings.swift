@@ -2,7 +2,6 @@ public import HTTPServing
 public import HubEmulator
 public import NotificationHub
 
-/// The settings of a served hub.
 public struct HubServerSettings: Sendable {
     /// The server's use of TLS.
     public enum Security: Sendable, Hashable {

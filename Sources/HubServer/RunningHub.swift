@@ -59,7 +59,6 @@ public final class RunningHub: Sendable {
         }
     }
 
-    /// The number of registrations.
     public var registrationCount: Int { hub.withHub { $0.registrationCount } }
 
     /// Makes the hub misbehave; see `HubFault`.

@@ -31,7 +31,6 @@ final class ServedHub: Sendable {
 
     var now: HubTime { clock.now }
 
-    /// The settings of the first hub.
     var settings: HubSettings { withHub { $0.settings } }
 
     func jobsContainerURL(base: String) -> String {

@@ -38,7 +38,6 @@ public final class Publisher: Sendable {
         case pause(LaneID)
         case resume(LaneID)
         case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
-        /// The reload for each shard.
         case reload([Reload], categories: [String])
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)

@@ -17,7 +17,6 @@ public struct PublisherSettings: Sendable {
     public var limits: SenderLimits
     public var trustRoots: TrustRoots
     public var deadLetterTopic: String
-    /// The settings for following editors' orders.
     public var control: ControlSettings
     /// The number of event loops, at least 1. Each has its own engine, connections and partitions.
     public var shards: Int

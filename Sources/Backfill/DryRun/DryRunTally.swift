@@ -1,6 +1,5 @@
 package import NewsModel
 
-/// The counts of a dry run.
 package struct DryRunTally: Sendable, Hashable {
     /// Events that would be published.
     package var events = 0

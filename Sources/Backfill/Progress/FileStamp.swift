@@ -1,7 +1,6 @@
 /// Distinguishes a file from another one in its place by its size, its time of change, and its two ends. The published events
 /// themselves are compared one by one.
 package struct FileStamp: Codable, Hashable, Sendable {
-    /// The size in bytes.
     package var size: Int
     /// The time of change, in nanoseconds since 1970.
     var changedAt: Int64

@@ -6,7 +6,6 @@ import ByteText
 /// The file may change after that number and at the exceptions, where a bad line is mended. A fingerprint proves that the rest
 /// is unchanged.
 package struct PublishProgress: Codable, Hashable, Sendable {
-    /// The topic of the events.
     package var topic: String
     /// The Kafka cluster; `nil` if it has no name.
     package var cluster: String?

@@ -73,10 +73,8 @@ package struct RunLedger: Sendable {
         tally.add(source)
     }
 
-    /// The topics that have records of the run.
     package var topics: Set<String> { Set(partitions.keys.map(\.topic)) }
 
-    /// True if the run has a record at the place.
     package func has(_ place: ResultRecord.Source) -> Bool {
         partitions[place.partition]?.index(of: place.offset) != nil
     }

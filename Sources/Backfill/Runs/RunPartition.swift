@@ -1,4 +1,3 @@
-/// The records of a run in one partition.
 struct RunPartition: Sendable {
     /// Ranges of neighbouring offsets: the first offset, and the index of its record.
     private var ranges: [(offset: Int64, index: Int)] = []

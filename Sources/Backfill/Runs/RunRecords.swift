@@ -8,7 +8,6 @@ import PublishEngine
 
 /// A record of a run on a lane's topic.
 package struct RunSource: Sendable, Hashable {
-    /// The origin of the record.
     package enum Way: Sendable, Hashable { case published, redriven, returned }
 
     package var way: Way

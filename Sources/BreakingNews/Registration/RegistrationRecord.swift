@@ -14,7 +14,6 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
         var at: Int64
     }
 
-    /// The hub to which this record applies.
     var hub: String
     var installation: String?
     var registrations: [Known] = []

@@ -177,7 +177,6 @@ public final class OrderClient {
     }
 }
 
-/// The outcome of an order.
 public struct OrderOutcome: Sendable, Hashable {
     public var answers: OrderAnswers
     /// Time from just before the first write to the last answer or to the end of the wait.
@@ -185,7 +184,6 @@ public struct OrderOutcome: Sendable, Hashable {
 }
 
 extension Instruction {
-    /// The record for the control topic.
     public var record: ControlRecord { order.map { .stands($0) } ?? .lifted(scope) }
 }
 

@@ -16,7 +16,6 @@ public struct Replacement: Sendable, Hashable {
     /// Number of requests that were in flight when the story was recalled and have settled since.
     public private(set) var lateOutcomes = 0
 
-    /// Prefix of the ids of replacements.
     package static let idPrefix = "replacement-"
 
     /// Maximum number of events for single readers that are replaced.
@@ -125,7 +124,6 @@ public struct Replacement: Sendable, Hashable {
     public static let singleReaders = "single readers"
 }
 
-/// The destinations of a written replacement.
 public struct WrittenReplacement: Sendable, Hashable {
     /// The categories whose readers get it, and `Replacement.singleReaders` if single readers get it.
     public var reach: [String] = []
@@ -133,7 +131,6 @@ public struct WrittenReplacement: Sendable, Hashable {
     public var doubtful: [String] = []
     /// Number of requests that were in flight at the recall and for which no result says that the hub may have accepted them.
     public var unsettled = 0
-    /// The topics that it was written to.
     public var topics: Set<String> = []
 
     public init() {}

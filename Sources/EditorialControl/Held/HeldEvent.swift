@@ -40,7 +40,6 @@ public struct HeldEvent: Sendable, Hashable {
 /// The reason why an event returns from the held topic; the value of the header `nw-held` on its lane. The engine decides what
 /// happens to it.
 public enum ReturnReason: String, Sendable, Hashable, CaseIterable {
-    /// The event is due.
     case due
     /// The event's story was recalled.
     case recalled

@@ -30,7 +30,6 @@ public enum HeldRecord {
         }
     }
 
-    /// Makes the record that holds an event.
     public static func hold(_ original: SourceRecord, _ event: HeldEvent, topic: String) -> ProducedRecord {
         let story = Array(event.story.utf8)
         var headers = original.headers.filter { !ours.contains($0.name) && $0.name != HeaderName.held }

@@ -5,7 +5,6 @@ public enum HeldPart: Sendable, Hashable {
     case all
     /// Excludes newer versions, because one may have been held since. Includes events without a version.
     case upTo(NewsEvent.Version)
-    /// Only events without a version.
     case withoutVersion
 }
 

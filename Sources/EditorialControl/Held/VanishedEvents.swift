@@ -52,7 +52,6 @@ struct VanishedEvents: Sendable {
         unexplained = HeldIndex()
     }
 
-    /// Expects all of these events of one partition.
     mutating func expect(_ index: HeldIndex, in partition: Int32) {
         isOver = false
         for slot in index.slots(in: partition) { expect(index[slot]) }
@@ -149,7 +148,6 @@ extension HeldState {
         public var original: HeldOriginal
     }
 
-    /// The end of a `Restore`.
     public enum RestoreEnding: Sendable, Hashable {
         case restored(UInt64)
         /// The source topic no longer has the original.

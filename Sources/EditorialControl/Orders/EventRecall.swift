@@ -1,6 +1,5 @@
 public import NewsModel
 
-/// A recall given by an event.
 public struct EventRecall: Sendable, Hashable {
     public var story: String
     public var eventID: String

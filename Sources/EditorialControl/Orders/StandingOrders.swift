@@ -60,7 +60,6 @@ public struct StandingOrders: Sendable, Hashable {
 
     public var stopped: [Gate] { stops.keys.sorted { $0.path < $1.path } }
 
-    /// Returns the orders that have lapsed.
     public func lapsed(at wall: Instant) -> [Order] {
         (recalls.values.filter { $0.hasLapsed(at: wall) } + stops.values.filter { $0.hasLapsed(at: wall) })
             .sorted { $0.scope.key < $1.scope.key }

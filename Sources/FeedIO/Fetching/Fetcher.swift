@@ -64,7 +64,6 @@ public final class Fetcher: Sendable {
     }
 }
 
-/// One fetch in flight.
 public struct RunningFetch: Sendable {
     /// Always succeeds, and only once.
     public let result: EventLoopFuture<FetchResult>

@@ -33,7 +33,6 @@ public struct FetcherSettings: Sendable {
     }
 }
 
-/// The limits of one fetch.
 public struct FetchLimits: Sendable, Hashable {
     /// Limit for the name lookup and the TCP connection of one hop.
     public var connect: Duration = .seconds(10)

@@ -55,7 +55,6 @@ final class IngestCore: @unchecked Sendable {
 
     // MARK: The loop
 
-    /// The status of each feed of this process.
     var statuses: [FeedStatus] { ingester?.status(at: clock.now) ?? [] }
 
     var isBusy: Bool { ingester?.isBusy ?? false }

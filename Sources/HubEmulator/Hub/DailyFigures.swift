@@ -9,7 +9,6 @@ struct DailyFigures: Sendable {
 
     init(day: Int64? = nil) { self.day = day }
 
-    /// Counts one call of the day.
     mutating func countCall(_ registrations: RegistrationTable, at now: HubTime) {
         note(registrations, at: now)
         calls += 1

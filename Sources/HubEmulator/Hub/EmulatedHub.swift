@@ -224,7 +224,6 @@ public struct EmulatedHub: Sendable {
     }
 }
 
-/// A call and its context.
 struct CallContext: Sendable {
     var request: HubHTTPRequest
     var target: RequestTarget

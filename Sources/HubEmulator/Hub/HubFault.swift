@@ -17,7 +17,6 @@ public struct HubFault: Sendable, Hashable {
     /// The delay of every answer, in milliseconds.
     public var latencyMilliseconds: Int64 = 0
     public var reset: Reset?
-    /// Tokens count as expired.
     public var expiresTokens = false
     /// The speed at which the answer's body is sent, in bytes a second.
     public var slowBody: Int?
@@ -27,7 +26,6 @@ public struct HubFault: Sendable, Hashable {
     public var shareMillionths: UInt64?
     public var calls = Calls.sends
 
-    /// The calls that a fault affects.
     public enum Calls: String, Sendable, Hashable, CaseIterable {
         case sends
         /// Calls of `GET /messages/{id}`, which return telemetry.

@@ -25,7 +25,6 @@ struct RegistrationJob: Sendable {
     /// The signed addresses that the client gave.
     let outputContainer: String
     let importFile: String?
-    /// The host to which the job was sent.
     var host: StorageHost?
     let created: HubTime
     var updated: HubTime

@@ -1,7 +1,6 @@
 import ByteText
 import NotificationHub
 
-/// A call to the namespace itself.
 enum NamespaceCall: Sendable, Hashable {
     /// `GET /`: the names of the hubs.
     case names

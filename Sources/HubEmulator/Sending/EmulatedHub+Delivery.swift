@@ -177,6 +177,5 @@ extension EmulatedHub {
         }
     }
 
-    /// The number of registrations.
     public var registrationCount: Int { registrations.count }
 }

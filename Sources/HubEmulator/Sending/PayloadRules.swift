@@ -3,7 +3,6 @@ import NotificationHub
 
 /// The requirements on headers and body of a send, by format.
 enum PayloadRules {
-    /// The content of a body.
     enum Content: Sendable, Hashable {
         /// - Parameter isSound: false for a body that the hub accepts and the platform will refuse.
         case native(isSound: Bool)

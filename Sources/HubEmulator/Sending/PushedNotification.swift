@@ -6,14 +6,12 @@ public struct PushedNotification: Sendable {
     /// The position in the order of delivery, from 1.
     public var number: Int
     public var time: HubTime
-    /// The notification id of the send.
     public var messageID: String
     public var platform: Platform
     public var handle: String
     /// The id of the registration; `nil` for a direct send.
     public var registrationID: String?
     public var templateName: String?
-    /// The headers for the platform.
     public var headers: [HeaderField]
     public var body: [UInt8]
     public var outcome: PushOutcome

@@ -14,7 +14,6 @@ struct StorageHost: Sendable, Hashable {
         self.init(authority: url[mark.upperBound...].prefix { !"/?#\\".contains($0) }, isSecure: scheme == "https")
     }
 
-    /// The host that a request was sent to.
     init?(_ request: HubHTTPRequest) {
         self.init(authority: (request.headers["Host"] ?? "localhost")[...], isSecure: request.isSecure)
     }

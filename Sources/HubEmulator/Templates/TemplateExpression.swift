@@ -87,7 +87,6 @@ extension TemplateExpression.Form {
     }
 }
 
-/// The properties with which a template is expanded.
 struct TemplateProperties: Sendable {
     private var values: [String: String] = [:]
 

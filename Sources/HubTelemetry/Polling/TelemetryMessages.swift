@@ -8,7 +8,6 @@ public struct FollowedSendID: Hashable, Sendable {
     let rank: Int
 }
 
-/// An input of a `TelemetryState`.
 public enum TelemetryInput: Sendable {
     /// The process now owns exactly these partitions of the results topic.
     /// - total: the topic's partitions, from which the process's share of the pace is computed.

@@ -13,7 +13,6 @@ public struct TelemetryFigures: Sendable, Hashable {
         }
     }
 
-    /// The sends of one kind.
     public struct Sends: Sendable, Hashable {
         /// The number of sends by final state, in the order of `TelemetryRecord.State.allCases`.
         var ended = [Int](repeating: 0, count: TelemetryRecord.State.allCases.count)

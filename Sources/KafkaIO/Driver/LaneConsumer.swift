@@ -107,7 +107,6 @@ final class LaneConsumer {
         send(offsets, of: commits.open(shard: shard, generation: generation), &turn)
     }
 
-    /// Sends one request of a commit.
     private func send(_ offsets: [PartitionOffset], of commit: Int, _ turn: inout Turn) {
         let request = commits.begin(offsets, of: commit)
         guard let generation = commits.generation(of: commit), state.mayCommit(generation) else {

@@ -20,7 +20,6 @@ final class PreparedTopics {
         }
     }
 
-    /// Waits for the leaders.
     func wait(milliseconds: Int32) throws(KafkaFailure) {
         for (topic, handle) in handles {
             var metadata: UnsafePointer<rd_kafka_metadata>?

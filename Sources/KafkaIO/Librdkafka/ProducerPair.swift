@@ -16,7 +16,6 @@ final class ProducerPair: @unchecked Sendable {
     /// Refused records that wait for room in the second producer, oldest first. Bounded by the capacity of the first.
     private var waiting: [(record: ProducedRecord, opaque: UInt)] = []
 
-    /// An event of either producer.
     enum Event {
         /// `isAlone`: true if the message was the only one in its batch.
         case report(UnsafePointer<rd_kafka_message_t>, isAlone: Bool)

@@ -6,7 +6,6 @@ public import KafkaModel
 // Creation of topics, and their settings.
 
 extension KafkaAdmin {
-    /// A topic to create.
     public struct NewTopic: Sendable, Hashable {
         public var name: String
         public var partitions: Int

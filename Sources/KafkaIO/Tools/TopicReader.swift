@@ -16,7 +16,6 @@ public final class TopicReader {
         case last(Int64)
     }
 
-    /// A record and its partition.
     public struct ReadRecord: Sendable, Hashable {
         public var partition: TopicPartition
         public var record: SourceRecord

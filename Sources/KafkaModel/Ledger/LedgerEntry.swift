@@ -78,7 +78,6 @@ public struct RestoreStart: Sendable, Hashable {
     }
 }
 
-/// The end of a restore.
 public struct RestoreEnd: Sendable, Hashable {
     public enum Basis: Sendable, Hashable {
         case committed, time

@@ -1,6 +1,5 @@
 public import NewsModel
 
-/// A record for the producer.
 public struct ProducedRecord: Sendable, Hashable {
     public var topic: String
     /// The partition; `nil` for the key's hash, or any partition without a key.

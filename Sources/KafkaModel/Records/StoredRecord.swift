@@ -5,7 +5,6 @@ public struct StoredRecord: Sendable, Hashable {
     /// Its offset in its partition.
     public var offset: Int64
 
-    /// The kind of record that was stored.
     public enum Kind: UInt8, Sendable, Hashable {
         case result = 0
         case deadLetter = 1

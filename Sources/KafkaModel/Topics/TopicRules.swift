@@ -3,7 +3,6 @@ import ByteText
 /// The topics of a configuration and the rules for them, in one place for the publisher's start, `newswire check` and
 /// `newswire topics`.
 public struct TopicRules: Sendable, Hashable {
-    /// The lanes by urgency.
     public var lanes: [Lane]
     public var resultsTopic: String
     public var deadLetterTopic: String
@@ -38,7 +37,6 @@ public struct TopicRules: Sendable, Hashable {
         self.deadLetterTopic = deadLetterTopic
     }
 
-    /// The use of a topic.
     public enum Use: Sendable, Hashable, CustomStringConvertible {
         case source(lane: String)
         case results

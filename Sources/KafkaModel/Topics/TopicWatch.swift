@@ -1,6 +1,5 @@
 /// Watches the partition counts of our topics: decides which counts matter, and when to poll again.
 public struct TopicWatch: Sendable {
-    /// The topics of each lane.
     public let lanes: [[String]]
     public let results: String
     public let deadLetters: String

@@ -70,7 +70,6 @@ public struct NewsEvent: Sendable, Hashable {
         }
     }
 
-    /// The headline in one language.
     public struct Headline: Sendable, Hashable {
         /// The language as the sender wrote it, e.g. `fr-CA`; an invalid `LanguageTag` matches no reader.
         public var language: String

@@ -36,7 +36,6 @@ public struct JSONWriter: ~Copyable {
         bytes = writer.bytes
     }
 
-    /// The bytes of one object.
     public static func object(reserving capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter(GrowingBytes(capacity: capacity))
         writer.object(body)

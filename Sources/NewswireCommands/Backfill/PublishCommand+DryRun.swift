@@ -108,7 +108,6 @@ extension PublishCommand {
     }
 }
 
-/// The report of `newswire publish --dry-run`.
 package struct DryRunReport {
     package var tally: DryRunTally
     package var estimate: PushEstimate

@@ -120,7 +120,6 @@ struct CheckCommand: AsyncParsableCommand {
     }
 }
 
-/// The result of one check.
 package struct CheckFinding: Hashable, Sendable {
     private enum Severity: String { case ok, warn, fail }
 

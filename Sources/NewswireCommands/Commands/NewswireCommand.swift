@@ -74,7 +74,6 @@ package struct NewswireCommand: AsyncParsableCommand {
     }
 }
 
-/// An error that ends a command.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
     /// True if the configuration is wrong.

@@ -263,7 +263,6 @@ struct PublishCommand: ParsableCommand {
     /// True if every file can be read twice: once to count, and once to publish.
     private var canCount: Bool { input.files.allSatisfy(EventFile.isResumable) }
 
-    /// Counts the events that would be published.
     private func count(_ selection: EventSelection, _ stop: StopFlag) throws -> Int {
         var selection = selection
         let bar = ProgressBar(Terminal.standardError, at: .now)

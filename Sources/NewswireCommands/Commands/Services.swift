@@ -109,7 +109,6 @@ enum ServedStatus {
 /// The file descriptors that a publisher needs. With too few, SwiftNIO ends the process when it cannot make an event loop, or
 /// librdkafka never connects. Neither reports the reason.
 package struct DescriptorNeeds: Sendable, Hashable {
-    /// The connections to the hub.
     package var connections: Int
     package var lanes: Int
     package var brokers: Int

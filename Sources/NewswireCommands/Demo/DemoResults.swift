@@ -2,7 +2,6 @@ import ByteText
 import NewsModel
 import Synchronization
 
-/// The summary at the end of a demo.
 struct DemoSummary {
     let results: ResultTally.State
     /// The number of notifications that the hub counted as accepted.

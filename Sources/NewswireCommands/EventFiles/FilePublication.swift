@@ -23,7 +23,6 @@ package struct FilePublication {
             self.isInterrupted = isInterrupted
         }
 
-        /// True if the file was empty.
         var isEmpty: Bool { self == Summary() }
     }
 

@@ -136,7 +136,6 @@ struct FeedFollowing {
 }
 
 extension Settings {
-    /// The settings of the process that follows feeds.
     var ingestService: IngestService.Settings {
         var lanes: [String: String] = [:]
         for lane in engine.lanes { lanes[lane.name] = lane.topics.first }

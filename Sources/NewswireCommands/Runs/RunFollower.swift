@@ -19,7 +19,6 @@ import PublishEngine
 /// The follower first reads the lanes' topics, which costs no more than the events did. It then reads their results as they
 /// arrive.
 package struct RunFollower {
-    /// The progress of a run.
     package struct Progress {
         package var figures: RunFigures
         /// The orders that stop the run. Empty as long as results arrive.

@@ -47,7 +47,6 @@ package struct LogLineHandler: LogHandler {
         write(line(event, fields))
     }
 
-    /// Formats the line that reports lost lines.
     fileprivate func line(reportingLost count: Int) -> String {
         let event = LogEvent(
             level: .warning, message: "log lines dropped: nobody read the log in time", metadata: nil, source: nil,

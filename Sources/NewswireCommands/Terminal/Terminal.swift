@@ -18,7 +18,6 @@ package struct Terminal: Sendable {
     /// commands do wait. Their notices would otherwise be lost behind a pager, and mix with standard output.
     static func becomeService() { isService.store(true, ordering: .relaxed) }
 
-    /// True for a terminal.
     var isInteractive: Bool { isatty(descriptor) == 1 }
 
     /// True if the conventions of https://no-color.org and `TERM=dumb` allow colours.
@@ -153,7 +152,6 @@ struct StandardOutput: Sendable {
     }
 }
 
-/// JSON as one line of text.
 enum JSONLine {
     static func text(_ write: (inout JSONWriter) -> Void) -> String {
         var bytes: [UInt8] = []

@@ -1,6 +1,5 @@
 import Feeds
 
-/// The settings of `newswire ingest`.
 extension SettingsKey {
     private static let feed = FeedRules(name: "", url: "")
     private static let ingester = IngestSettings()

@@ -71,7 +71,6 @@ package struct SettingsKey: Sendable {
         case percent(orNone: Bool)
         /// A number from 0 to 1, kept in millionths.
         case share
-        /// A size in bytes.
         case size(ClosedRange<Int>)
         case choice([String])
         /// An amount in US dollars, such as 2.50.

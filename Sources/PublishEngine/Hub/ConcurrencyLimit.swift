@@ -13,7 +13,6 @@ public struct ConcurrencyLimit: Sendable, Hashable {
     private var growsFast = true
     /// The hub has refused a request or become slower, so that `limit` says what it can bear.
     private var hasMetLimit = false
-    /// The limit at the start.
     private static let first = 16
     /// Moving average of the round trip and of its deviation, in nanoseconds; 0 before the first reply.
     private var average: Int64 = 0

@@ -15,7 +15,6 @@ public struct Halt: Sendable, Hashable {
     public var probeAt: Instant
     /// The delay before the probe after that.
     private var pause: Duration
-    /// The probe in flight.
     private(set) var probe: RequestID?
 
     public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -85,7 +84,6 @@ public struct Halt: Sendable, Hashable {
     }
 }
 
-/// The hub asked for a pause.
 struct HubPause: Sendable {
     private(set) var since = Instant.distantPast
     private(set) var until = Instant.distantPast

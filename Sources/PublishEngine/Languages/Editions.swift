@@ -2,7 +2,6 @@ import NewsModel
 
 /// One router for each language, for settings in which languages have tags.
 struct Editions: Sendable {
-    /// The codes of the languages.
     let codes: [String]
     private let tags: [LanguageTag]
     private let routers: [Router]

@@ -4,7 +4,6 @@ struct LanguageReaders: Sendable, Hashable {
     /// One language, or all for an event that everybody must get.
     let languages: [Localization.Language]
 
-    /// The tags of a category's readers.
     func tags(of category: CategoryTable.Category) -> [String] {
         guard localization.mode == .tags else { return [category.tag] }
         return languages.map { localization.tag(of: $0, category: category.tag) }

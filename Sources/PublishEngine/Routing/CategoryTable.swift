@@ -1,6 +1,5 @@
 /// The categories readers subscribe to, in the order in which they are named and tagged.
 public struct CategoryTable: Sendable, Hashable {
-    /// One category of the settings.
     public struct Category: Sendable, Hashable {
         /// The name that readers see, e.g. `World`; 1 to 64 bytes of UTF-8.
         public var name: String
@@ -26,7 +25,6 @@ public struct CategoryTable: Sendable, Hashable {
     private let folded: [String: Int]
     private let topics: [UInt32: [Int]]
 
-    /// - Throws: every problem of `problems(in:)`.
     public init(_ categories: [Category]) throws(PayloadProblems) {
         let problems = Self.problems(in: categories)
         guard problems.isEmpty else { throw PayloadProblems(problems) }

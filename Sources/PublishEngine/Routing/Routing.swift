@@ -71,7 +71,6 @@ public enum Routing: Sendable, Hashable {
 public enum UnroutablePolicy: Sendable, Hashable {
     /// It ends as `unroutable`, with its original bytes on the dead-letter topic.
     case deadLetter
-    /// It goes to this category.
     case category(String)
 }
 

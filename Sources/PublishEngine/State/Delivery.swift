@@ -16,7 +16,6 @@ struct Delivery: Sendable {
     private(set) var withdrawal: Withdrawal?
     private(set) var claim = Claim.none
     private(set) var story = StoryID.none
-    /// The parts cut from its payload.
     private(set) var cuts: PayloadCuts = []
     /// Its last request asked for no sound.
     private(set) var isQuiet = false

@@ -86,7 +86,6 @@ struct HeldStories: Sendable {
         return version < former ? .newer : former < version ? .older : .same
     }
 
-    /// True if the held version of the story is older.
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
         self.version(of: story).map { $0 < version } ?? false
     }

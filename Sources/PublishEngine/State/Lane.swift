@@ -7,7 +7,6 @@ import NotificationHub
 struct Lane: Sendable {
     let id: LaneID
     let settings: LaneSettings
-    /// The partitions that are ours.
     var owned = OwnedPartitions()
     /// Partitions of the lane's topics, of all owners.
     var counts = PartitionCounts()
@@ -49,7 +48,6 @@ struct Lane: Sendable {
     var isFlooded: Bool { if case .some = flood { true } else { false } }
     /// Neither paused nor stopped by a flood or an editor.
     var maySend: Bool { !isPaused && !isStopped && !isFlooded }
-    /// Its flood may be probed.
     var mayProbe: Bool { !isPaused && !isStopped }
     var isWindowFull: Bool { heldRecords >= settings.window.records || heldBytes >= settings.window.bytes }
 

@@ -14,7 +14,6 @@ struct OrdersInForce: Sendable {
     private(set) var unknownSince: Instant?
     /// True if a control topic keeps recalls beyond the life of the process.
     var areRecallsKept: Bool
-    /// The hub is stopped.
     private(set) var isHubStopped = false
     private(set) var content = ContentGates()
 

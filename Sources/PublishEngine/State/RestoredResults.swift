@@ -31,7 +31,6 @@ struct RestoredResults: Sendable {
 
     /// Deliveries of one record that the ledger knows as settled.
     struct Settled: Sendable {
-        /// The platforms as bits.
         var platforms: UInt16 = 0
         /// The offset of the first of their results.
         var firstResult = Int64.max

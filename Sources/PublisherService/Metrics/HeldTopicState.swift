@@ -2,7 +2,6 @@ import ControlIO
 import KafkaModel
 import NewsModel
 
-/// The availability of the held topic.
 struct HeldTopicState: Sendable {
     /// The start (monotonic) and the reason of an outage; `nil` if the topic can be read or never existed.
     private var away: (since: Instant, failure: KafkaFailure)?

@@ -55,9 +55,7 @@ final class Shard {
 
     /// An event that affects more than this shard.
     enum Event: Sendable {
-        /// The shard has finished its drain.
         case finished(Leftovers)
-        /// An event recalled a story.
         case recalled(EventRecall)
     }
 

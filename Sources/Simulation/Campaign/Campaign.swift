@@ -15,7 +15,6 @@ public struct Campaign: Sendable {
         self.workers = max(workers, 1)
     }
 
-    /// The progress of a campaign.
     public struct Progress: Sendable {
         public var lives = 0
         public var report = LifeReport()

@@ -46,7 +46,6 @@ enum Fact {
     case reportedRemoved([RemovedRecords])
     /// An engine requests the storage of a result.
     case settled(delivery: Int, ownership: Int?, ResultRecord, Address)
-    /// The result is on the results topic.
     case stored(delivery: Int, GroundTruth.StoredResult, isAlive: Bool)
     case acknowledged(ownership: Int?, delivery: Int, StoredRecord.Kind, Address)
     /// A commit of the member's present assignment.

@@ -110,7 +110,6 @@ struct CommitRequest {
     /// The generation of the group in which the member was assigned its partitions.
     var groupGeneration: Int
     var offsets: [PartitionOffset]
-    /// The notes of the offsets.
     var notes: [TopicPartition: String]
 }
 
@@ -134,7 +133,6 @@ struct Production {
     var until = Instant.distantFuture
 }
 
-/// A request in flight.
 struct Flight {
     var address: Address
     var request: RequestID

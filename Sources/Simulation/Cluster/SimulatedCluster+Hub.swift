@@ -6,7 +6,6 @@ import PublishEngine
 
 /// The hub and the network before it.
 extension SimulatedCluster {
-    /// The fate of one request.
     private struct Fate {
         var isAccepted = false
         /// `nil` if no reply arrives before the client's timeout.

@@ -18,7 +18,6 @@ public struct SimulatedCluster {
     /// The partition counts that clients see, slightly outdated.
     var announcedCounts: [String: Int]
     var random: SeededRandom
-    /// The active faults, by number.
     var activeFaults: [Int] = []
     /// Time until which a dead process's writes still reach the broker.
     var writesInTransit: [Address: Instant] = [:]
@@ -62,7 +61,6 @@ public struct SimulatedCluster {
     public var now: Instant { truth.now }
     var setting: Setting { scenario.setting }
 
-    /// Runs the life to its end.
     public mutating func run() throws(Violation) -> LifeReport {
         for (index, news) in truth.news.enumerated() {
             agenda.add(.publish(item: index), at: Scenario.start + news.at)

@@ -81,7 +81,6 @@ struct LaneClient {
         var isOutOfRange = false
         /// True if the position is the group's committed offset and nothing was fetched yet.
         var wasCommitted = false
-        /// The last reported end.
         var reportedEnd: Int64?
     }
 }

@@ -83,7 +83,6 @@ struct FaultGenerator {
 
     var process: Int { mutating get { random.number(0...(setting.processes - 1)) } }
     var lane: LaneID { mutating get { LaneID(random.number(0...(setting.lanes.count - 1))) } }
-    /// A random source topic.
     var topic: String { mutating get { random.pick(setting.lanes[lane].topics, or: "") } }
     /// Returns a random initial partition of a topic.
     mutating func partition(of topic: String) -> TopicPartition {
