@@ -73,7 +73,7 @@ extension KafkaFailure {
 
     public static let staleGeneration = KafkaFailure(
         code: "_STALE_GENERATION", detail: "The partitions were given up before this commit was asked for",
-        remedy: "Nothing to do: their next owner goes on from the last commit.")
+        remedy: "Nothing to do: their next owner continues from the last commit.")
 
     /// A partition that is read delivered neither records nor an end.
     public static let standstill = KafkaFailure(

@@ -433,7 +433,7 @@ import Testing
         state.compact()
         state.readAll()
         #expect(state.status.alarms == [])
-        #expect(state.status.counts.unreadable == 4, "the count goes on")
+        #expect(state.status.counts.unreadable == 4, "the count continues")
     }
 
     @Test func `invalid records are counted and change nothing`() {

@@ -187,7 +187,7 @@ struct IngestSettingsTests {
                 "x.yaml:3:1: error: ingest.stateTopic: the topic news.feeds is already used by lanes.live.topics; give each its own topic",
                 "x.yaml:4:9: error: ingest.lane: 'live2' is not a lane; did you mean live?",
                 "x.yaml:5:3: error: ingest.interval.max: is shorter than ingest.interval.min; raise it, or lower the other",
-                "x.yaml:6:23: warning: ingest.websub.publicURL: is not https: whoever listens can read what hubs push, and change it; put a proxy with https in front of ingest.websub.listen",
+                "x.yaml:6:23: warning: ingest.websub.publicURL: is not https: anyone on the way can read what hubs push, and change it; put a proxy with https in front of ingest.websub.listen",
                 "x.yaml:8:51: error: ingest.feeds.a.onFirstSight: there is no lane backfill that the old entries could go to; add one under lanes, or write last:N",
             ])
     }

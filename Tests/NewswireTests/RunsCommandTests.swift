@@ -248,7 +248,7 @@ struct RunsCommandTests {
         #expect(resumed.status == 0, "\(resumed.errors)")
         let ended = try await following.ended()
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
-        #expect(ended.errors.contains("run r goes on"))
+        #expect(ended.errors.contains("run r continues"))
         #expect(room.hub.receivedCount == 20)
         running.terminate()
         #expect(try await running.ended().status == 0)

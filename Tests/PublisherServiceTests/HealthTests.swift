@@ -33,7 +33,7 @@ struct HealthTests {
         #expect(isStuck(report()))
         #expect(isStuck(report(progress: .seconds(61))))
         for reason in [Wait.Reason.concurrency, .reply, .results, .deadLetters] {
-            #expect(isStuck(report(waits: [reason: .seconds(90)])), "\(reason) explains nothing after so long")
+            #expect(isStuck(report(waits: [reason: .seconds(90)])), "\(reason) does not explain such a long wait")
         }
         #expect(isStuck(report(waits: [.retry: .seconds(1), .reply: .seconds(90)])), "a reply that is long overdue")
     }

@@ -46,7 +46,7 @@ struct ControlMonitorTests {
             "POST", "/api/control/stop?what=hub&reason=wrong%20alert&by=M.%20Mustermann")
         #expect(stopped.status == 200, "\(stopped.text)")
         #expect(stopped.text.contains(#""scope":"stop/hub","do":"stop","processes":0,"applied":0"#))
-        #expect(try await room.get("/api/control").text.contains(#""known":true"#), "also to whoever asks once")
+        #expect(try await room.get("/api/control").text.contains(#""known":true"#), "also to a caller that asks once")
         let shown = try await known(room) { $0.standing == 1 && $0.recent.count == 1 }
         #expect(shown.orders.map(\.scope) == ["stop/hub"])
         #expect(shown.recent.map(\.by) == ["M. Mustermann (dashboard, 127.0.0.1)"])

@@ -135,9 +135,9 @@ def look(page):
           notReady=[reason("hub-outage", "hub: outage: refused", "wait")], lanes=lanes(backfill={"paused": True}))
     assert text("#more") == "Lane backfill is paused. Press Resume when it may go on."
     check("throttle", ["Waiting", "The hub asked us to wait"], ["hub"], limitedBy=["hub-pause"], ready=False,
-          notReady=[reason(code, f"lane {of}: the hub asked to wait; sending goes on in 12 s", "", of)
+          notReady=[reason(code, f"lane {of}: the hub asked to wait; sending continues in 12 s", "", of)
                     for of in ["live", "backfill"] for code in ["hub-failing", "hub-pause"]], lanes=lanes({"lag": 40, "lagSeconds": 3}))
-    assert flows()[1] == flows()[3] == "paused" and "sending goes on in 12 s" in text("#why") and text("#todo") == "Nothing: it goes on by itself."
+    assert flows()[1] == flows()[3] == "paused" and "sending continues in 12 s" in text("#why") and text("#todo") == "Nothing: it continues automatically."
     check("pace", ["Limited", "Sending at the configured pace"], ["hub"], limitedBy=["rate"], perSecond=(500, 0), lanes=lanes({"lag": 12000, "lagSeconds": 20}))
     assert "rate.perSecond allows 500" in text("#why")
     check("paused", ["Partly paused", "Lane backfill is paused"], ["lane backfill"], perSecond=(20, 0), lanes=lanes(backfill={"paused": True, "lag": 7}))
@@ -146,7 +146,7 @@ def look(page):
           notReady=[reason("ledger", "lane backfill: the results for news.backfill-3 are being read: no leader", "check the brokers", "backfill")])
     check("missing", ["Partly standing still", "A topic is missing"], ["source live"], ready=False,
           notReady=[reason("missing-topic", "lane live: the topic news.live does not exist", "newswire topics --create", "live")])
-    check("rebalance", ["Waiting", "The group shares its partitions out anew"], ["source live", "source backfill"],
+    check("rebalance", ["Waiting", "The group assigns its partitions again"], ["source live", "source backfill"],
           lanes=[{name: value for name, value in one.items() if name != "partitions"} for one in lanes()])
     check("broker", ["Standing still", "The broker does not store results"], ["outcomes"], ready=False,
           notReady=[reason("results", "lane live: the broker has not acknowledged results", "look at the brokers and at the topic", "live"),

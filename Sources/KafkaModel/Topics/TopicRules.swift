@@ -197,7 +197,7 @@ extension TopicRules {
                 sentence:
                     "has \(state.partitions) partitions, which have no common order: a process that is just starting may "
                     + "send before it knows an order that others have applied",
-                remedy: "delete it and make it anew with one: \(Self.create); processes put standing orders back")
+                remedy: "delete it and create it with one: \(Self.create); processes write standing orders again")
         case .deadLetters, .feedState, .audit: return nil
         }
     }

@@ -128,7 +128,7 @@ struct RunWatch {
     /// Lines about changes of the orders that stop the run.
     private mutating func changes(_ standing: [Order]) -> [String] {
         defer { orders = standing }
-        if standing.isEmpty { return orders.isEmpty ? [] : ["run \(run) goes on"] }
+        if standing.isEmpty { return orders.isEmpty ? [] : ["run \(run) continues"] }
         return standing.filter { !orders.contains($0) }.map { RunReport.line($0, stopping: run) }
     }
 }

@@ -23,7 +23,7 @@ extension IngestConfiguration {
         case let problem?: reader.report("ingest.websub.publicURL", problem, "write a public https address")
         case nil where url.hasPrefix("http:"):
             reader.report(
-                "ingest.websub.publicURL", "is not https: whoever listens can read what hubs push, and change it",
+                "ingest.websub.publicURL", "is not https: anyone on the way can read what hubs push, and change it",
                 "put a proxy with https in front of ingest.websub.listen", severity: .warning)
         case nil where webSubListen == nil:
             reader.report("ingest.websub.listen", "is off, so no hub can call", "write host:port, or remove publicURL")

@@ -180,7 +180,7 @@ extension Engine {
                 if partitions[slot].restored.reading != nil { isInParts = true }
             }
             if partitions[slot].isFinishing {
-                add(.newIncarnation, moment.steady, "\(partitions[slot].id) was made anew", "")
+                add(.newIncarnation, moment.steady, "\(partitions[slot].id) was created again", "")
             }
             if partitions[slot].unstored > 0 { unstored = min(unstored ?? .distantFuture, partitions[slot].storedAt) }
         }
@@ -265,7 +265,7 @@ extension Engine {
         }
         if moment.steady < hubPause.until {
             let left = (hubPause.until - moment.steady).seconds
-            add(.hubPause, hubPause.since, "the hub asked to wait; sending goes on in \(left) s", "")
+            add(.hubPause, hubPause.since, "the hub asked to wait; sending continues in \(left) s", "")
         }
         let requests = inFlight.all.filter { request in
             partitions.place(of: request.delivery)?.lane == lane.id

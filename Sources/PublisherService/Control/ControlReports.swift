@@ -128,7 +128,7 @@ extension ControlStatus.Alarm {
         case .notAudited(let failure):
             .init(
                 .auditNotWritten,
-                "the audit topic \(topics.audit) takes no record of ours, so whoever gives an order cannot see that "
+                "the audit topic \(topics.audit) takes no record of ours, so the sender of an order cannot see that "
                     + "we obey: \(failure.detail)", remedy: failure.writeRemedy)
         case .auditGone:
             .init(

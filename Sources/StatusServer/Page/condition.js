@@ -35,7 +35,7 @@ function findCauses(status, point, before) {
     const { place, lane, title, why, todo } = cause;
     if (causes.some((known) => known.place === place && known.lane === lane && known.title === title)) return;
     causes.push({
-      tone: "warn", ...cause, why: sentence(why), todo: sentence(todo || "Nothing: it goes on by itself"),
+      tone: "warn", ...cause, why: sentence(why), todo: sentence(todo || "Nothing: it continues automatically"),
     });
   };
   addReasons(status, add);
@@ -128,7 +128,7 @@ function addLaneWaits(status, { name: lane, paused, partitions }, causes, add) {
   }
   if (partitions === undefined && !causes.some((cause) => cause.tone === "bad")) {
     add({
-      place: "topics", lane, word: "Rebalancing", title: "The group shares its partitions out anew",
+      place: "topics", lane, word: "Rebalancing", title: "The group assigns its partitions again",
       why: `Lane ${lane} waits for its part: a process has joined or left`, todo: "Nothing: it takes some seconds",
     });
   }

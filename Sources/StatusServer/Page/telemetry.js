@@ -87,7 +87,7 @@ function verdict(status) {
     return ["warn", "Look", `Only ${percent(few.successes, few.targets)} of the devices on lane ${few.lane} were reached`,
       `${number(few.successes)} of ${plural(few.targets, "device")}, since the start.`, "See below what the platforms did."];
   }
-  if (problem) return ["warn", "Waiting", "The hub asked for a pause", "Questions wait; sends do not.", "Nothing; it goes on by itself."];
+  if (problem) return ["warn", "Waiting", "The hub asked for a pause", "Questions wait; sends do not.", "Nothing; it continues automatically."];
   if (!ended && !open && skipped["without-id"]) {
     return ["warn", "Look", "The hub gives sends no id", "So it cannot be asked about them: its tier is below Standard.",
       "Use a hub of the Standard tier, or do without telemetry."];
