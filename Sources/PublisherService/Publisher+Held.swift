@@ -1,4 +1,5 @@
 import ControlIO
+import EditorialControl
 import KafkaIO
 import Logging
 import NewsModel
@@ -35,7 +36,7 @@ extension Publisher {
             log.error("held topic", metadata: ["failure": "\(failure)"])
         case .status(let status):
             metrics.held(status)
-            control.held(status.totals)
+            control.post(.held(status.totals))
         case .vanished(let restored, let lost):
             if restored > 0 {
                 log.warning(

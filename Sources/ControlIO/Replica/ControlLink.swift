@@ -27,7 +27,7 @@ public final class ControlLink: Sendable {
     }
 
     enum Command: Sendable {
-        case take(ControlState.Input)
+        case input(ControlState.Input)
         /// A batch from the reader, which may send another one after this is handled.
         case read([SourceRecord])
         case close
@@ -60,24 +60,8 @@ public final class ControlLink: Sendable {
         Thread.start("control-reader") { [reader] in reader.run() }
     }
 
-    /// Forwards a shard's answer. Any thread; never blocks.
-    public func applied(_ applied: AppliedOrder, by shard: ShardID) {
-        commands.post(.take(.applied(applied, shard: shard)))
-    }
-
-    /// Asks which orders are in force now, for a shard after a standstill. Any thread; never blocks.
-    public func confirm(_ number: UInt64, for shard: ShardID) {
-        commands.post(.take(.confirm(number, shard: shard)))
-    }
-
-    /// A reply of the hub at that monotonic time had this `Date`. Any thread; never blocks.
-    public func hear(hub time: Moment) { commands.post(.take(.hubTime(time))) }
-
-    /// Notes what the held topic contains; `nil` while that is unknown. Any thread; never blocks.
-    public func held(_ totals: HeldTotals?) { commands.post(.take(.held(totals))) }
-
-    /// Forwards an event's recall of its story. Any thread; never blocks.
-    public func recall(_ recall: EventRecall) { commands.post(.take(.recalled(recall))) }
+    /// Adds an input for `ControlState`. Any thread; never blocks.
+    public func post(_ input: ControlState.Input) { commands.post(.input(input)) }
 
     /// Removes our beat from the topic and sends `ended` within seconds. Any thread; later calls do nothing.
     public func close() { commands.post(.close) }

@@ -74,7 +74,7 @@ final class ControlLoop: @unchecked Sendable {
         taken = commands.exchange(taken)
         for command in taken {
             switch command {
-            case .take(let input):
+            case .input(let input):
                 if case .audit(.there) = input { producer.prepare([topics.audit]) }
                 handle(input)
             case .read(let records):

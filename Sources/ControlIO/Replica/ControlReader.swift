@@ -60,7 +60,7 @@ final class ControlReader: Sendable {
             do throws(KafkaFailure) {
                 if try look() { try follow() } else { rest() }
             } catch {
-                commands.post(.take(.unreadable(error)))
+                commands.post(.input(.unreadable(error)))
                 rest()
             }
         }
@@ -75,11 +75,11 @@ final class ControlReader: Sendable {
         // This requests all topics, because a request for one topic by name could create it.
         let admin = try KafkaAdmin(settings: kafka, timeout: .seconds(5))
         let counts = try admin.partitionCounts(of: [topics.control, topics.audit])
-        commands.post(.take(.audit(counts[topics.audit] == nil ? audit(admin) : .there)))
+        commands.post(.input(.audit(counts[topics.audit] == nil ? audit(admin) : .there)))
         if counts[topics.control] != nil { return true }
         // Orders that this user may not see are in force all the same.
         if let refusal = try admin.refusal(of: topics.control) { throw refusal }
-        commands.post(.take(.missing))
+        commands.post(.input(.missing))
         return false
     }
 
@@ -98,7 +98,7 @@ final class ControlReader: Sendable {
         // acknowledged, so it is in force although nobody can read it yet.
         let reader = try TopicReader(
             settings: kafka, topic: topics.control, follow: true, end: .highWatermark, timeout: .seconds(5))
-        commands.post(.take(.began(reading: reading)))
+        commands.post(.input(.began(reading: reading)))
         var hasEnded = false
         var isHeldUp: Bool?
         var next: [TopicPartition: Int64] = [:]
@@ -118,11 +118,11 @@ final class ControlReader: Sendable {
             // reached neither cannot tell.
             if read.isEmpty, reader.isHeldUp || reader.isAtEnd, isHeldUp != reader.isHeldUp {
                 isHeldUp = reader.isHeldUp
-                commands.post(.take(.heldUp(reader.isHeldUp)))
+                commands.post(.input(.heldUp(reader.isHeldUp)))
             }
             if reader.isAtEnd, !hasEnded {
                 hasEnded = true
-                commands.post(.take(.reachedEnd))
+                commands.post(.input(.reachedEnd))
             }
             if ContinuousClock.now >= lookAt {
                 guard try look() else { return }

@@ -9,7 +9,8 @@ import NewsModel
 final class LaneConsumer {
     let lane: LaneID
     let client: RdClient
-    private var state: ConsumerState
+    /// Commands that need no call of librdkafka go to it directly.
+    var state: ConsumerState
     /// Queues of the state's slots, in their order; `nil` if librdkafka had no queue.
     private var queues: [PartitionQueue?] = []
     private let queue: RdQueue
@@ -86,12 +87,6 @@ final class LaneConsumer {
         if error != RD_KAFKA_RESP_ERR_NO_ERROR { turn.notify(.error(KafkaFailure(error))) }
     }
 
-    func grant(records: Int, bytes: Int, shard: ShardID) { state.grant(records: records, bytes: bytes, shard: shard) }
-
-    func hold(_ partition: TopicPartition, _ generation: Generation) { state.hold(partition, generation) }
-
-    func resume(_ partition: TopicPartition, _ generation: Generation) { state.resume(partition, generation) }
-
     /// Seeks without waiting. Messages fetched from the old position have an older version from now on, so librdkafka drops
     /// them.
     func rewind(_ partition: TopicPartition, _ generation: Generation, _ turn: inout Turn) {
@@ -138,28 +133,6 @@ final class LaneConsumer {
 
     func release(_ generation: Generation, shard: ShardID) {
         if state.release(generation, shard: shard) { unassign() }
-    }
-
-    // MARK: Incarnations
-
-    func incarnationChecks(includingIdle: Bool) -> [ConsumerState.IncarnationCheck] {
-        state.incarnationChecks(includingIdle: includingIdle)
-    }
-
-    func found(_ notes: IncarnationNotes) { state.found(notes) }
-
-    func checked(
-        _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ turn: inout Turn
-    ) {
-        state.checked(check, finding, &turn.events)
-    }
-
-    // MARK: Removed records
-
-    func removalChecks() -> [ConsumerState.RemovalCheck] { state.removalChecks() }
-
-    func checked(_ check: ConsumerState.RemovalCheck, firstOffset: Int64?) -> [RemovedRecords] {
-        state.checked(check, firstOffset: firstOffset)
     }
 
     // MARK: Turns

@@ -105,10 +105,11 @@ final class PollLoop: @unchecked Sendable {
             case .refused(let record, let key, let failure):
                 // The producer refused it locally, so it was in no batch.
                 producer.refuse(record, key, failure, wasAlone: true, at: turn.now)
-            case .found(let notes, let lane): lanes[lane.index].found(notes)
-            case .checked(let lane, let check, let finding): lanes[lane.index].checked(check, finding, &turn)
+            case .found(let notes, let lane): lanes[lane.index].state.found(notes)
+            case .checked(let lane, let check, let finding):
+                lanes[lane.index].state.checked(check, finding, &turn.events)
             case .begins(let lane, let check, let offset):
-                for removed in lanes[lane.index].checked(check, firstOffset: offset) { onRemoval(lane, removed) }
+                for removed in lanes[lane.index].state.checked(check, firstOffset: offset) { onRemoval(lane, removed) }
             case .close: close()
             }
         }
@@ -121,9 +122,9 @@ final class PollLoop: @unchecked Sendable {
         case .restore(_, let generation, let results, let sources, let start):
             ledgers[command.lane.index].restore(
                 results, for: sources, from: start, shard: shard, generation: generation)
-        case .grant(_, let records, let bytes): lane.grant(records: records, bytes: bytes, shard: shard)
-        case .hold(let partition, _, let generation): lane.hold(partition, generation)
-        case .resume(let partition, _, let generation): lane.resume(partition, generation)
+        case .grant(_, let records, let bytes): lane.state.grant(records: records, bytes: bytes, shard: shard)
+        case .hold(let partition, _, let generation): lane.state.hold(partition, generation)
+        case .resume(let partition, _, let generation): lane.state.resume(partition, generation)
         case .rewind(let partition, _, let generation): lane.rewind(partition, generation, &turn)
         case .commit(_, let generation, let offsets): lane.commit(offsets, generation, shard: shard, &turn)
         case .release(_, let generation): lane.release(generation, shard: shard)
@@ -141,7 +142,7 @@ final class PollLoop: @unchecked Sendable {
         lookAt = turn.now + Self.lookInterval
         looks += 1
         for lane in lanes {
-            let checks = lane.incarnationChecks(includingIdle: looks % Self.idleEvery == 0)
+            let checks = lane.state.incarnationChecks(includingIdle: looks % Self.idleEvery == 0)
             if !checks.isEmpty { watcher.look(checks, lane.lane) }
         }
     }
@@ -150,7 +151,7 @@ final class PollLoop: @unchecked Sendable {
     private func checkRemovals() {
         guard case .running = phase, turn.now >= checkRemovalsAt else { return }
         for lane in lanes {
-            let checks = lane.removalChecks()
+            let checks = lane.state.removalChecks()
             if checks.isEmpty { continue }
             checkRemovalsAt = turn.now + Self.lookInterval
             watcher.look(checks, lane.lane)

@@ -60,7 +60,7 @@ final class SharedStateLoop: @unchecked Sendable {
     }
 
     func run() {
-        consumer.grant(records: Self.creditRecords, bytes: Self.creditBytes, shard: ShardID(0))
+        consumer.state.grant(records: Self.creditRecords, bytes: Self.creditBytes, shard: ShardID(0))
         consumer.subscribe(&turn)
         while true {
             turn.now = ServiceClock.steady
@@ -89,7 +89,8 @@ final class SharedStateLoop: @unchecked Sendable {
             switch command {
             case .write(let records, let number): producer.write(records, number) { events.append($0) }
             case .commit(let offsets): consumer.commit(offsets, consumer.generation, shard: ShardID(0), &turn)
-            case .handled(let records, let bytes): consumer.grant(records: records, bytes: bytes, shard: ShardID(0))
+            case .handled(let records, let bytes):
+                consumer.state.grant(records: records, bytes: bytes, shard: ShardID(0))
             case .release: consumer.release(consumer.generation, shard: ShardID(0))
             case .found(let ranges, let generation):
                 let isComplete = reading.unknownEnds.allSatisfy { ranges[$0] != nil }
@@ -109,10 +110,10 @@ final class SharedStateLoop: @unchecked Sendable {
             events += reading.translate(event)
             switch event {
             case .assigned(_, let generation, let partitions):
-                for partition in partitions { consumer.resume(partition, generation) }
+                for partition in partitions { consumer.state.resume(partition, generation) }
             case .restarted(_, let generation, let partition):
                 consumer.rewind(partition, generation, &turn)
-                consumer.resume(partition, generation)
+                consumer.state.resume(partition, generation)
             default: break
             }
         }

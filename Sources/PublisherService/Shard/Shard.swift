@@ -210,7 +210,7 @@ final class Shard {
     private func hear(hub date: Instant) {
         hubDate = date
         let time = Moment(steady: clock.now.steady, wall: date)
-        control.hear(hub: time)
+        control.post(.hubTime(time))
         held.post(.hubTime(time))
         receive(.hubDate(date))
     }
@@ -277,8 +277,8 @@ final class Shard {
         case .kafka(let command): kafka.carryOut(command, from: id)
         case .recall(let recall):
             onEvent(.recalled(recall))
-            control.recall(recall)
-        case .applied(let applied): control.applied(applied, by: id)
+            control.post(.recalled(recall))
+        case .applied(let applied): control.post(.applied(applied, shard: id))
         case .hold(let request, let record, let event):
             let original = HeldRecord.hold(record, event, topic: settings.control.topics.held)
             records.produce(original, of: request.delivery, as: .held)

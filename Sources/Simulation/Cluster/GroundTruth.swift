@@ -133,6 +133,17 @@ final class GroundTruth {
     func news(of delivery: Int) -> NewsItem { news[item(of: delivery)] }
     func partition(of delivery: Int) -> TopicPartition? { places[item(of: delivery)]?.partition }
 
+    /// The queue in which an engine keeps deliveries in order.
+    struct Story: Hashable {
+        var partition: TopicPartition?
+        var name: String
+        var platform: Platform
+    }
+
+    func story(of delivery: Int) -> Story {
+        Story(partition: partition(of: delivery), name: news(of: delivery).story, platform: platform(of: delivery))
+    }
+
     /// Returns the deliveries that a record must have.
     func deliveries(of item: Int) -> [Int] {
         if let platform = news[item].platform,

@@ -8,35 +8,29 @@ import PublishEngine
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// Accepted deliveries with their versions, by story.
-    private var accepted: [Story: [(version: Int, delivery: Int)]] = [:]
+    private var accepted: [GroundTruth.Story: [(version: Int, delivery: Int)]] = [:]
     /// Versions that are withheld because of their status, by story.
-    private var withheld: [Story: [(version: Int, delivery: Int, ownership: Int?)]] = [:]
-
-    private struct Story: Hashable {
-        var partition: TopicPartition?
-        var name: String
-        var platform: Platform
-    }
+    private var withheld: [GroundTruth.Story: [(version: Int, delivery: Int, ownership: Int?)]] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         guard truth.scenario.setting.engine.duplicateWindow >= 1024 else { return nil }
         switch fact {
         case .settled(let delivery, _, let result, _) where result.outcome == .accepted:
             guard let version = truth.news(of: delivery).version else { return nil }
-            accepted[story(delivery, truth), default: []].append((version, delivery))
+            accepted[truth.story(of: delivery), default: []].append((version, delivery))
         case .settled(let delivery, let ownership, let result, _)
         where result.outcome == .withheld && result.error?.code == "withheld":
             guard let version = truth.news(of: delivery).version else { return nil }
-            withheld[story(delivery, truth), default: []].append((version, delivery, ownership))
+            withheld[truth.story(of: delivery), default: []].append((version, delivery, ownership))
         case .sent(let number, _, _):
             let attempt = truth.attempts[number]
             guard attempt.ownership >= 0, let version = truth.news(of: attempt.delivery).version else { return nil }
-            for newer in withheld[story(attempt.delivery, truth)] ?? []
+            for newer in withheld[truth.story(of: attempt.delivery)] ?? []
             where newer.version > version && newer.ownership == attempt.ownership {
                 return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery)) had been withheld"
             }
             let isReturned = truth.news(of: attempt.delivery).isReturned
-            for newer in accepted[story(attempt.delivery, truth)] ?? [] where newer.version > version {
+            for newer in accepted[truth.story(of: attempt.delivery)] ?? [] where newer.version > version {
                 let isKnown = truth.resultsOf[newer.delivery].contains {
                     $0.outcome == .accepted
                         && (isReturned && truth.isKept($0)
@@ -47,12 +41,6 @@ struct NewestVersion: Checker {
         default: break
         }
         return nil
-    }
-
-    private func story(_ delivery: Int, _ truth: GroundTruth) -> Story {
-        Story(
-            partition: truth.partition(of: delivery), name: truth.news(of: delivery).story,
-            platform: truth.platform(of: delivery))
     }
 }
 

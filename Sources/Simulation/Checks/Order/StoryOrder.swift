@@ -8,27 +8,21 @@ struct StoryOrder: Checker {
     /// The last attempt, by owner and story.
     private var last: [Line: Int] = [:]
     /// Offsets and deliveries that were accepted, by story.
-    private var accepted: [Story: [(offset: Int64, delivery: Int)]] = [:]
+    private var accepted: [GroundTruth.Story: [(offset: Int64, delivery: Int)]] = [:]
 
     /// Items that an engine requested to hold. They may be in flight to the held topic, refused by it, or lost with their
     /// process. The story continues without them, as it does without held events.
     private var setAside: Set<Int> = []
 
-    private struct Story: Hashable {
-        var partition: TopicPartition
-        var name: String
-        var platform: Platform
-    }
-
     private struct Line: Hashable {
-        var story: Story
+        var story: GroundTruth.Story
         var ownership: Int
     }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .stored(let delivery, let result, _) where result.outcome == .accepted:
-            accepted[story(delivery, truth), default: []].append((offset(delivery, truth), delivery))
+            accepted[truth.story(of: delivery), default: []].append((offset(delivery, truth), delivery))
         case .holding(let delivery, _, _, _): setAside.insert(truth.item(of: delivery))
         case .sent(let number, _, _): return sent(number, truth)
         default: break
@@ -39,7 +33,7 @@ struct StoryOrder: Checker {
     private mutating func sent(_ number: Int, _ truth: GroundTruth) -> String? {
         let attempt = truth.attempts[number]
         guard attempt.ownership >= 0 else { return nil }
-        let story = story(attempt.delivery, truth)
+        let story = truth.story(of: attempt.delivery)
         let line = Line(story: story, ownership: attempt.ownership)
         let name = truth.name(attempt.delivery)
         let isSetAside = setAside.contains(truth.item(of: attempt.delivery))
@@ -85,11 +79,5 @@ struct StoryOrder: Checker {
 
     private func offset(_ delivery: Int, _ truth: GroundTruth) -> Int64 {
         truth.places[truth.item(of: delivery)]?.offset ?? 0
-    }
-
-    private func story(_ delivery: Int, _ truth: GroundTruth) -> Story {
-        let news = truth.news(of: delivery)
-        let partition = truth.partition(of: delivery) ?? TopicPartition(topic: news.topic, partition: -1)
-        return Story(partition: partition, name: news.story, platform: truth.platform(of: delivery))
     }
 }
