@@ -23,9 +23,7 @@ public enum Base64 {
     }
 
     /// - Returns: `nil` unless every character belongs to the alphabet and the padding is right.
-    public static func decode(_ text: String) -> [UInt8]? {
-        text.withBytes(decode)
-    }
+    public static func decode(_ text: String) -> [UInt8]? { text.withBytes(decode) }
 
     public static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }

@@ -49,9 +49,7 @@ public struct GrowingBytes: ~Copyable {
     }
 
     @inlinable
-    public mutating func append(_ text: String) {
-        text.withBytes { append($0) }
-    }
+    public mutating func append(_ text: String) { text.withBytes { append($0) } }
 
     /// Appends a number in decimal digits.
     @inlinable
@@ -90,9 +88,7 @@ public struct GrowingBytes: ~Copyable {
     }
 
     @inlinable @inline(__always)
-    mutating func reserve(_ more: Int) {
-        if capacity - length < more { grow(by: more) }
-    }
+    mutating func reserve(_ more: Int) { if capacity - length < more { grow(by: more) } }
 
     @usableFromInline @inline(never)
     mutating func grow(by more: Int) {

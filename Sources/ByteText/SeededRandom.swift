@@ -4,9 +4,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
     var state: UInt64
 
     @inlinable
-    public init(seed: UInt64) {
-        state = seed
-    }
+    public init(seed: UInt64) { state = seed }
 
     @inlinable
     public mutating func next() -> UInt64 {

@@ -10,9 +10,7 @@ package struct ConnectionContext: InitializableFromSource, Sendable {
         channel is any SocketOptionProvider ? channel : channel.parent ?? channel
     }
 
-    package init(source: ApplicationRequestContextSource) {
-        channel = source.channel
-    }
+    package init(source: ApplicationRequestContextSource) { channel = source.channel }
 
     package func caller(_ request: Request) -> Caller {
         Caller(connection: channel, head: request.head)

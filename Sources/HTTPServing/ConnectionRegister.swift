@@ -54,9 +54,7 @@ final class ConnectionRegister: Sendable {
         state.withLock { $0.entries[id] = Entry(since: now, end: end) }
     }
 
-    func remove(_ id: ObjectIdentifier) {
-        state.withLock { _ = $0.remove(id) }
-    }
+    func remove(_ id: ObjectIdentifier) { state.withLock { _ = $0.remove(id) } }
 
     // MARK: Memory
 
@@ -79,9 +77,7 @@ final class ConnectionRegister: Sendable {
     }
 
     /// Releases memory that `hold` has reserved.
-    func release(_ id: ObjectIdentifier, _ bytes: Int) {
-        state.withLock { $0.hold(id, -bytes) }
-    }
+    func release(_ id: ObjectIdentifier, _ bytes: Int) { state.withLock { $0.hold(id, -bytes) } }
 
     // MARK: Idle connections
 

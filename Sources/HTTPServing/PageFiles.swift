@@ -3,9 +3,7 @@ package struct PageFiles: Sendable {
     private let files: [String: [UInt8]]
 
     /// - Parameter files: the bytes of each file by its path. The path `/` is the document.
-    package init(_ files: [String: [UInt8]]) {
-        self.files = files
-    }
+    package init(_ files: [String: [UInt8]]) { self.files = files }
 
     /// The file of this path, with the content type for the suffix of its name.
     package subscript(path: some StringProtocol) -> (type: String, bytes: [UInt8])? {

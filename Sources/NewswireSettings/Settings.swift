@@ -113,9 +113,7 @@ extension Settings {
     }
 
     /// - Throws: never for settings that were checked.
-    package func categoryTable() throws -> CategoryTable {
-        try CategoryTable(categories)
-    }
+    package func categoryTable() throws -> CategoryTable { try CategoryTable(categories) }
 
     /// - Throws: never for settings that were checked.
     package func contentRules(unroutable: UnroutablePolicy? = nil) throws -> ContentRules {

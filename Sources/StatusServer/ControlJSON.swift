@@ -54,7 +54,5 @@ enum ControlJSON {
 }
 
 extension Order {
-    fileprivate var isStop: Bool {
-        if case .stop = scope { true } else { false }
-    }
+    fileprivate var isStop: Bool { if case .stop = scope { true } else { false } }
 }

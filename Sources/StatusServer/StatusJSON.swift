@@ -18,9 +18,7 @@ enum StatusJSON {
         }
     }
 
-    static func problem(_ text: String) -> [UInt8] {
-        JSONWriter.object { $0.field("error", text) }
-    }
+    static func problem(_ text: String) -> [UInt8] { JSONWriter.object { $0.field("error", text) } }
 
     static func paused(_ lane: String, _ isPaused: Bool) -> [UInt8] {
         JSONWriter.object { json in

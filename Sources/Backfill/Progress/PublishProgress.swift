@@ -157,9 +157,7 @@ private struct ItemSet: Codable, Hashable, Sendable {
     init(after base: Int = 0) { self.base = base }
 
     /// The largest number; 0 if it is empty.
-    var last: Int {
-        bits.last.map { base + bits.count * 8 - $0.leadingZeroBitCount } ?? 0
-    }
+    var last: Int { bits.last.map { base + bits.count * 8 - $0.leadingZeroBitCount } ?? 0 }
 
     var isSound: Bool { 0...PublishProgress.itemsMax ~= base && bits.count <= Self.bytesMax }
 

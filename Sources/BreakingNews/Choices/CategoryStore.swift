@@ -15,9 +15,7 @@ public struct NewsCategory: Sendable, Hashable, Identifiable {
     }
 
     /// A category whose name is its tag.
-    public init(_ name: String) throws(TagProblem) {
-        self.init(name: name, tag: try Tag(name))
-    }
+    public init(_ name: String) throws(TagProblem) { self.init(name: name, tag: try Tag(name)) }
 
     /// World, Politics, Business, Technology, Science and Sports.
     public static let standard: [NewsCategory] = [

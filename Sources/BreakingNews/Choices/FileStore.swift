@@ -12,9 +12,7 @@ public final class FileStore: LocalStore {
     /// Serialises saves, each of which reads, changes and writes the file.
     private let turn = Mutex(())
 
-    public init(_ url: URL) {
-        self.url = url
-    }
+    public init(_ url: URL) { self.url = url }
 
     public func data(named name: String) -> Data? {
         turn.withLock { _ in members()[name] }

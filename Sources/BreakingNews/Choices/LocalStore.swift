@@ -42,9 +42,7 @@ public struct DefaultsStore: LocalStore {
     private let suite: String?
 
     /// - Parameter suite: an app group, to share values with extensions; `nil` for the app's own defaults.
-    public init(suite: String? = nil) {
-        self.suite = suite
-    }
+    public init(suite: String? = nil) { self.suite = suite }
 
     private var defaults: UserDefaults { suite.flatMap { UserDefaults(suiteName: $0) } ?? .standard }
 

@@ -63,9 +63,7 @@ struct RegistrationPlan: Sendable {
     }
 
     /// Makes a registration due now although nothing changed.
-    mutating func refresh() {
-        record.registered = nil
-    }
+    mutating func refresh() { record.registered = nil }
 
     var state: RegistrationState {
         if let failure { return .waiting(failure) }

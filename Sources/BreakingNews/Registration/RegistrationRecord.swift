@@ -23,9 +23,7 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
     /// registers again after any interruption.
     var registered: Registered?
 
-    init(hub: String) {
-        self.hub = hub
-    }
+    init(hub: String) { self.hub = hub }
 
     func id(template: String?) -> String? { registrations.first { $0.template == template }?.id }
 

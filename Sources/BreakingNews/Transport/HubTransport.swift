@@ -41,7 +41,5 @@ public struct HubResponse: Sendable, Hashable {
 public struct HubTransportProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String
 
-    public init(_ description: String) {
-        self.description = description
-    }
+    public init(_ description: String) { self.description = description }
 }

@@ -53,9 +53,7 @@ public struct LifeSigns: Sendable, Hashable {
     }
 
     /// The last beats of the processes that count as living, sorted by name.
-    public var living: [ControlRecord.Beat] {
-        unordered.sorted { $0.replica < $1.replica }
-    }
+    public var living: [ControlRecord.Beat] { unordered.sorted { $0.replica < $1.replica } }
 
     /// If the clocks agree, a living process's beat is at most this much older than the time at which it is evaluated.
     private static let timeTolerance = ControlRecord.Beat.countsFor + ClockWitnesses.tolerance

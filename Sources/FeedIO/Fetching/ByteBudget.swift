@@ -31,9 +31,7 @@ final class ByteBudget: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ bytes: Int) {
-        state = Mutex(State(left: bytes))
-    }
+    init(_ bytes: Int) { state = Mutex(State(left: bytes)) }
 
     func begin() -> Ticket {
         state.withLock { state in

@@ -211,9 +211,7 @@ final class Complaints: Sendable {
     private let log: Logger
     private let throttle = FailureThrottle()
 
-    init(_ log: Logger) {
-        self.log = log
-    }
+    init(_ log: Logger) { self.log = log }
 
     func note(_ failure: KafkaFailure) {
         log.log(level: throttle.isDue(failure) ? .warning : .debug, "\(failure)")

@@ -65,7 +65,5 @@ public final class WebSubServer: Sendable {
     }
 
     /// Ends a call that was handed over. Ignores a call that has ended already.
-    public func answer(_ id: CallbackID, _ answer: WebSubAnswer) {
-        calls.answer(id, answer)
-    }
+    public func answer(_ id: CallbackID, _ answer: WebSubAnswer) { calls.answer(id, answer) }
 }

@@ -63,9 +63,7 @@ public struct HubHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 
     public init() {}
 
-    public init(fields: [HeaderField]) {
-        self.fields = fields
-    }
+    public init(fields: [HeaderField]) { self.fields = fields }
 
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { HeaderField($0.0, $0.1) }

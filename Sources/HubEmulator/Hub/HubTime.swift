@@ -6,9 +6,7 @@ import ByteText
 public struct HubTime: Hashable, Comparable, Sendable {
     public var milliseconds: Int64
 
-    public init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// A time in seconds. Saturates at the ends of the representable range.
     public init(seconds: Int64) {

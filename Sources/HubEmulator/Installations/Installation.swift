@@ -153,9 +153,7 @@ extension Installation {
     }
 
     /// The device's address on its platform.
-    var handle: String {
-        channelObject?["endpoint"]?.string ?? pushChannel.string ?? ""
-    }
+    var handle: String { channelObject?["endpoint"]?.string ?? pushChannel.string ?? "" }
 
     /// One native registration and one for each template. Each has the tags of the installation, its id and its user;
     /// those of templates also have the template's name as a tag. Empty if the channel is dead.

@@ -51,8 +51,6 @@ extension EmulatedHub {
     }
 
     mutating func startScheduled(at now: HubTime) {
-        while let due = scheduled.first?.due, due <= now {
-            fanOuts.append(scheduled.removeFirst())
-        }
+        while let due = scheduled.first?.due, due <= now { fanOuts.append(scheduled.removeFirst()) }
     }
 }

@@ -233,9 +233,7 @@ final class HubStore: Sendable {
     // MARK: Changes
 
     /// Buffers changes for `save`. Call it in the order in which the changes were made.
-    func keep(_ changes: [NamespaceChange]) {
-        backlog.withLock { $0.changes += changes }
-    }
+    func keep(_ changes: [NamespaceChange]) { backlog.withLock { $0.changes += changes } }
 
     /// Writes everything buffered, including changes of failed attempts, because a change may depend on an earlier one.
     /// - Returns: the reason if it is still not in the file.
@@ -264,9 +262,7 @@ final class HubStore: Sendable {
 
     /// Retries a failed write. During the failure no other changes are accepted, which bounds the buffer.
     /// - Returns: the reason if it fails again.
-    func retry() -> HubServerProblem? {
-        backlog.withLock { $0.problem } == nil ? nil : save()
-    }
+    func retry() -> HubServerProblem? { backlog.withLock { $0.problem } == nil ? nil : save() }
 
     private func attempt(_ changes: [NamespaceChange]) -> HubServerProblem? {
         do {

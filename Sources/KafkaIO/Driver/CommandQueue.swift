@@ -31,9 +31,7 @@ package final class CommandQueue<Command: Sendable>: Sendable {
     package let wakeUp: WakeUp
     private let waiting = Mutex<[Command]>([])
 
-    package init() throws(KafkaFailure) {
-        wakeUp = try WakeUp()
-    }
+    package init() throws(KafkaFailure) { wakeUp = try WakeUp() }
 
     package func post(_ command: Command) {
         let isFirst = waiting.withLock { waiting in

@@ -182,9 +182,7 @@ final class LaneConsumer {
     var isClosed: Bool { isClosing && rd_kafka_consumer_closed(client.handle) != 0 }
 
     /// Revokes the partitions without waiting for the shards.
-    func abandon() {
-        if state.abandon() { unassign() }
-    }
+    func abandon() { if state.abandon() { unassign() } }
 
     // MARK: Events
 
@@ -222,9 +220,7 @@ final class LaneConsumer {
         if error != RD_KAFKA_RESP_ERR_NO_ERROR { turn.notify(.error(KafkaFailure(error))) }
     }
 
-    private func unassign() {
-        rd_kafka_assign(client.handle, nil)
-    }
+    private func unassign() { rd_kafka_assign(client.handle, nil) }
 
     private func committed(_ event: OpaquePointer, _ turn: inout Turn) {
         let elements = RdPartitionList.elements(rd_kafka_event_topic_partition_list(event))

@@ -8,9 +8,7 @@ import NewsModel
 struct LedgerLocator {
     private let consumer: AssignedConsumer
 
-    init(_ consumer: AssignedConsumer) {
-        self.consumer = consumer
-    }
+    init(_ consumer: AssignedConsumer) { self.consumer = consumer }
 
     typealias Answer = Result<LedgerState.Location, KafkaFailure>
 

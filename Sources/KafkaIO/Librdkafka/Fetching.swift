@@ -30,9 +30,7 @@ final class FetchNudge: Sendable {
         _ = list.withPointer { rd_kafka_offsets_for_times(client.handle, $0, 1_000) }
     }
 
-    private init() throws(KafkaFailure) {
-        wakeUp = try WakeUp()
-    }
+    private init() throws(KafkaFailure) { wakeUp = try WakeUp() }
 
     /// Requests a nudge without blocking. While the thread is busy, further requests of a client are merged.
     func request(_ client: RdClient, _ partitions: [TopicPartition]) {

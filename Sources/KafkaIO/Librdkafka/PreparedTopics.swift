@@ -7,9 +7,7 @@ final class PreparedTopics {
     private let client: RdClient
     private var handles: [String: OpaquePointer] = [:]
 
-    init(_ client: RdClient) {
-        self.client = client
-    }
+    init(_ client: RdClient) { self.client = client }
 
     deinit { for handle in handles.values { rd_kafka_topic_destroy(handle) } }
 

@@ -18,9 +18,7 @@ final class RdConfiguration {
         for (name, value) in settings.properties.sorted(by: { $0.key < $1.key }) {
             try set(name, value)
         }
-        for (name, value) in fixed {
-            try set(name, value)
-        }
+        for (name, value) in fixed { try set(name, value) }
     }
 
     deinit { rd_kafka_conf_destroy(handle) }
@@ -35,9 +33,7 @@ final class RdConfiguration {
         ("allow.auto.create.topics", "false"),
     ]
 
-    func setEvents(_ events: Int32) {
-        rd_kafka_conf_set_events(handle, events)
-    }
+    func setEvents(_ events: Int32) { rd_kafka_conf_set_events(handle, events) }
 
     func makeClient(_ type: rd_kafka_type_t) throws(KafkaFailure) -> RdClient {
         // rd_kafka_new takes ownership of the configuration only on success, so it gets a copy.

@@ -57,9 +57,7 @@ struct IncarnationWatch: Sendable {
         doubts = 0
     }
 
-    var known: IncarnationAnchor? {
-        if case .known(let anchor) = anchor { anchor } else { nil }
-    }
+    var known: IncarnationAnchor? { if case .known(let anchor) = anchor { anchor } else { nil } }
 }
 
 /// The committed offsets of partitions, and the notes stored beside them; `nil` for a partition without a note.

@@ -7,9 +7,7 @@ public struct Fingerprint: Sendable, Hashable {
 
     public init() {}
 
-    public mutating func mix(_ byte: UInt8) {
-        step(UInt64(byte) | 0x100)
-    }
+    public mutating func mix(_ byte: UInt8) { step(UInt64(byte) | 0x100) }
 
     public mutating func mix(_ word: UInt64) {
         step(word)
@@ -17,13 +15,9 @@ public struct Fingerprint: Sendable, Hashable {
     }
 
     /// Mixes the text and its length, so that ("ab", "c") differs from ("a", "bc").
-    public mutating func mix(_ text: String) {
-        text.withBytes { mix($0) }
-    }
+    public mutating func mix(_ text: String) { text.withBytes { mix($0) } }
 
-    public mutating func mix(_ bytes: [UInt8]) {
-        bytes.withUnsafeBufferPointer { mix($0) }
-    }
+    public mutating func mix(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { mix($0) } }
 
     mutating func mix(_ bytes: UnsafeBufferPointer<UInt8>) {
         var index = 0

@@ -102,9 +102,7 @@ public struct LedgerState: Sendable {
     static let shortestRest = Duration.milliseconds(200)
     static let longestRest = Duration.seconds(5)
 
-    public init(lane: LaneID) {
-        self.lane = lane
-    }
+    public init(lane: LaneID) { self.lane = lane }
 
     // MARK: Requests
 

@@ -34,9 +34,7 @@ public struct RecordIdentity: Sendable, Hashable {
     }
 
     /// Appends the bytes of `headerValue`.
-    package func write(to bytes: inout GrowingBytes) {
-        bytes.append(room: 16, hash.writeHexDigits)
-    }
+    package func write(to bytes: inout GrowingBytes) { bytes.append(room: 16, hash.writeHexDigits) }
 
     /// - Returns: `nil` unless the bytes are what `headerValue` gives.
     public init?(headerValue bytes: [UInt8]) {

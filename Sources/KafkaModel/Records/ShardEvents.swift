@@ -2,9 +2,7 @@
 public struct ShardEvents: Sendable {
     public private(set) var lists: [[KafkaEvent]]
 
-    public init(shards: Int) {
-        lists = Array(repeating: [], count: max(shards, 1))
-    }
+    public init(shards: Int) { lists = Array(repeating: [], count: max(shards, 1)) }
 
     public var isEmpty: Bool { lists.allSatisfy(\.isEmpty) }
 

@@ -86,9 +86,7 @@ public struct NewsEvent: Sendable, Hashable {
     public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
         public var text: String
 
-        public init(_ text: String) {
-            self.text = text
-        }
+        public init(_ text: String) { self.text = text }
 
         public static func < (lhs: Version, rhs: Version) -> Bool {
             switch (Int64(lhs.text), Int64(rhs.text)) {

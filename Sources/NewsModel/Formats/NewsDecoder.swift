@@ -48,9 +48,7 @@ private struct DocumentReader {
     ) throws(Undecodable) -> NewsEvent {
         guard !value.isEmpty else { throw Undecodable(.empty, "the record's value is empty") }
         members.read(try parser.object(in: value))
-        if envelope.isStructured || looksLikeCloudEvent {
-            try open(&envelope)
-        }
+        if envelope.isStructured || looksLikeCloudEvent { try open(&envelope) }
         return isNinjs() ? try members.ninjs(&envelope, &inner) : try members.newsEvent(&envelope)
     }
 

@@ -156,9 +156,7 @@ extension Members {
     /// The media topic of the subject just read. Bare digits count only if the subject names no other vocabulary,
     /// because other codes may have eight digits too.
     private var mediaTopic: String? {
-        if let uri = text(.uri) {
-            if let topic = MediaTopic.canonical(uri) { return topic }
-        }
+        if let uri = text(.uri), let topic = MediaTopic.canonical(uri) { return topic }
         let scheme = text(.scheme)
         let isForeign = text(.uri) != nil || scheme.map { !Self.isNewsCodes($0) } ?? false
         for text in [text(.code), text(.literal)] {

@@ -96,7 +96,5 @@ extension JSONText {
         literal.withUTF8Buffer { $0.count == text.count && $0.elementsEqual(text) }
     }
 
-    func starts(with literal: StaticString) -> Bool {
-        literal.withUTF8Buffer { starts(with: $0) }
-    }
+    func starts(with literal: StaticString) -> Bool { literal.withUTF8Buffer { starts(with: $0) } }
 }

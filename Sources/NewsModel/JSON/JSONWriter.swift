@@ -18,9 +18,7 @@ public struct JSONWriter: ~Copyable {
     private var bytes: GrowingBytes
     private var needsComma = false
 
-    private init(_ bytes: consuming GrowingBytes) {
-        self.bytes = bytes
-    }
+    private init(_ bytes: consuming GrowingBytes) { self.bytes = bytes }
 
     /// Appends what `body` writes to `bytes`.
     public static func write(into bytes: inout [UInt8], _ body: (inout JSONWriter) -> Void) {
@@ -64,9 +62,7 @@ extension JSONWriter {
         bytes.append(decimal: number)
     }
 
-    public mutating func value(_ number: Int) {
-        value(Int64(number))
-    }
+    public mutating func value(_ number: Int) { value(Int64(number)) }
 
     public mutating func value(_ flag: Bool) {
         separate()

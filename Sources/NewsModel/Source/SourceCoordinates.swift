@@ -47,9 +47,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
         self.init(source: source, platform: platform)
     }
 
-    public init?(_ text: String) {
-        self.init(headerValue: Array(text.utf8))
-    }
+    public init?(_ text: String) { self.init(headerValue: Array(text.utf8)) }
 
     /// Decodes digits without a sign and without leading zeros.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {

@@ -88,9 +88,7 @@ public struct RecordHeader: Sendable, Hashable {
         self.value = value
     }
 
-    public init(_ name: String, _ text: String) {
-        self.init(name: name, value: Array(text.utf8))
-    }
+    public init(_ name: String, _ text: String) { self.init(name: name, value: Array(text.utf8)) }
 
     /// The size of name and value.
     public var byteCount: Int { name.utf8.count + (value?.count ?? 0) }

@@ -79,9 +79,7 @@ package struct ClockWitnesses: Sendable {
     }
 
     /// The time for expiry: ours, or the earlier one on which both witnesses agree.
-    package func expiryClock(at moment: Moment) -> Instant {
-        commonTime(at: moment) ?? moment.wall
-    }
+    package func expiryClock(at moment: Moment) -> Instant { commonTime(at: moment) ?? moment.wall }
 
     /// The monotonic time at which the witnesses' common clock shows `wall`; `nil` while ours counts.
     package func steady(of wall: Instant, at moment: Moment) -> Instant? {

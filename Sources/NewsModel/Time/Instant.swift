@@ -6,9 +6,7 @@ import ByteText
 public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 
-    public init(nanoseconds: Int64) {
-        self.nanoseconds = nanoseconds
-    }
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Saturates at `distantPast` and `distantFuture`, because the value may come from outside.
     public init(milliseconds: Int64) {

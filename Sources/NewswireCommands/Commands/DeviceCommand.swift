@@ -219,9 +219,7 @@ final class DeviceEnd: Sendable {
     }
 
     /// Returns once the device must end, or if the task is cancelled.
-    func wait() async {
-        for await _ in ended {}
-    }
+    func wait() async { for await _ in ended {} }
 }
 
 extension RegistrationFailure {

@@ -207,9 +207,7 @@ struct SendCommand: AsyncParsableCommand {
         let (chosen, now) = (try platforms(), ServiceClock.wall)
         let platforms = chosen.isEmpty ? settings.payload.platforms : chosen
         let filled = platforms.contains(.template) ? rules.builder.filled(for: event, on: .template) : []
-        if !filled.isEmpty {
-            notice("filled from the fallback: \(filled.joined(separator: ", "))")
-        }
+        if !filled.isEmpty { notice("filled from the fallback: \(filled.joined(separator: ", "))") }
         let requests = platforms.map {
             (
                 platform: $0,

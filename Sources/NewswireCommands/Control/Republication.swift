@@ -128,9 +128,7 @@ struct Republication {
             return output.plainLine("to send them: newswire recall --config FILE '\(story)' --lift --republish")
         }
         if names.isEmpty { output.line("there is nothing to republish: the recall has ended no event that waited") }
-        if !written.isEmpty {
-            output.plainLine("put on the lane again: \(phrase(written))")
-        }
+        if !written.isEmpty { output.plainLine("put on the lane again: \(phrase(written))") }
         if !lost.isEmpty {
             output.plainLine("error: the originals are gone, or were put back too often: \(phrase(lost))")
         }

@@ -44,9 +44,7 @@ package final class EventFile {
     var name: String { bytes.name }
 
     /// The share of the file that was read, 0 to 1; `nil` for standard input and other streams.
-    var share: Double? {
-        bytes.size.map { $0 > 0 ? Double(bytes.bytesRead) / Double($0) : 1 }
-    }
+    var share: Double? { bytes.size.map { $0 > 0 ? Double(bytes.bytesRead) / Double($0) : 1 } }
 
     /// True if the file was not changed since it was opened. True for streams.
     var isUnchanged: Bool { bytes.isUnchanged }

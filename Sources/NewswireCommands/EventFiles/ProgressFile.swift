@@ -147,9 +147,7 @@ package final class ProgressFile {
     }
 
     /// Removes the progress, so that the next command starts again from the beginning.
-    package func remove() {
-        unlink(path)
-    }
+    package func remove() { unlink(path) }
 }
 
 /// The progress of all files of one command. It exists from before the first record until the last file is published, and is

@@ -25,9 +25,7 @@ package struct ResultTable: Sendable {
         self.hasColours = hasColours
         let reached = hasTelemetry ? [18] : []
         var columns = Self.standardColumns
-        if hasTelemetry {
-            columns.insert(.right("reached"), at: columns.count - 1)
-        }
+        if hasTelemetry { columns.insert(.right("reached"), at: columns.count - 1) }
         self.columns = columns
         let fixed = [19, 11, 0, 0, 12, 18, 6, 8] + reached
         let left = max(width - fixed.reduce(0, +) - 2 * fixed.count, 40)

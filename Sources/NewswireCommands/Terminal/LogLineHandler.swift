@@ -104,9 +104,7 @@ package struct LogLineHandler: LogHandler {
         let time = String(now().description.dropFirst(11).prefix(12))
         var line = time + " " + (isColoured ? Self.colour(event.level).applied(to: level) : level)
         line += String(repeating: " ", count: max(1, 9 - level.count)) + "\(event.message)"
-        for field in fields {
-            line += " \(field.key)=" + Self.plain("\(field.value)")
-        }
+        for field in fields { line += " \(field.key)=" + Self.plain("\(field.value)") }
         if let error = event.error { line += " error=" + Self.plain("\(error)") }
         return line + "\n"
     }
@@ -159,9 +157,7 @@ package final class LogThreshold: Sendable {
     private static let levels = Logger.Level.allCases
     private let index: Atomic<Int>
 
-    package init(_ level: Logger.Level) {
-        index = Atomic(Self.index(of: level))
-    }
+    package init(_ level: Logger.Level) { index = Atomic(Self.index(of: level)) }
 
     var level: Logger.Level {
         // Read for every log event, so this is a plain load without a lock.

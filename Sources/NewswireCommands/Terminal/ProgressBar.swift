@@ -23,9 +23,7 @@ final class StatusLine {
     }
 
     /// Erases the line to make room for another line of text.
-    func clear() {
-        if isShown { terminal.write("\r\u{1B}[K") }
-    }
+    func clear() { if isShown { terminal.write("\r\u{1B}[K") } }
 }
 
 /// A progress line that is redrawn on a terminal, and not shown elsewhere. Used from one thread.

@@ -67,14 +67,10 @@ package struct Terminal: Sendable {
         return nil
     }
 
-    func line(_ text: String = "") {
-        write(text + "\n")
-    }
+    func line(_ text: String = "") { write(text + "\n") }
 
     /// Writes a line with text from outside, such as the name of a file.
-    func plainLine(_ text: String) {
-        line(text.plain)
-    }
+    func plainLine(_ text: String) { line(text.plain) }
 }
 
 /// Writes a notice to standard error, on one line and without characters that a terminal obeys.
@@ -92,9 +88,7 @@ package enum TerminalColour: String, Sendable {
 
 /// The width of a text in a terminal's grid.
 package enum TextWidth {
-    package static func columns(_ text: String) -> Int {
-        text.reduce(0) { $0 + columns($1) }
-    }
+    package static func columns(_ text: String) -> Int { text.reduce(0) { $0 + columns($1) } }
 
     /// The longest beginning that fits, with `…` in place of the rest.
     static func cut(_ text: String, to columnsMax: Int) -> String {
@@ -141,9 +135,7 @@ struct StandardOutput: Sendable {
         if let error = terminal.failure(writing: text) { throw Self.exit(error) }
     }
 
-    func line(_ text: String = "") throws(ExitCode) {
-        try write(text + "\n")
-    }
+    func line(_ text: String = "") throws(ExitCode) { try write(text + "\n") }
 
     private static func exit(_ error: Int32) -> ExitCode {
         if error == EPIPE { return .success }

@@ -30,9 +30,7 @@ package struct TextTable {
             self.colour = colour
         }
 
-        package init(stringLiteral text: String) {
-            self.init(text)
-        }
+        package init(stringLiteral text: String) { self.init(text) }
     }
 
     let columns: [Column]
@@ -41,9 +39,7 @@ package struct TextTable {
 
     package init(_ columns: [Column], hasColours: Bool) { (self.columns, self.hasColours) = (columns, hasColours) }
 
-    package mutating func add(_ cells: [Cell]) {
-        rows.append(cells)
-    }
+    package mutating func add(_ cells: [Cell]) { rows.append(cells) }
 
     /// The title row and all rows. Each column is as wide as its widest cell.
     package var text: String {

@@ -173,9 +173,7 @@ package struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
     init(_ parts: [String]) { self.parts = parts }
 
     /// Creates a path from a text such as `hub.connections`.
-    package init(_ text: String) {
-        parts = text.split(separator: ".").map(String.init)
-    }
+    package init(_ text: String) { parts = text.split(separator: ".").map(String.init) }
 
     static let root = SettingsPath([])
 
@@ -193,9 +191,7 @@ package struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The environment variable that overrides it: `rate.perSecond` is `NEWSWIRE_RATE_PER_SECOND`.
-    var environmentName: String {
-        "NEWSWIRE_" + parts.map(Self.upperSnake).joined(separator: "_")
-    }
+    var environmentName: String { "NEWSWIRE_" + parts.map(Self.upperSnake).joined(separator: "_") }
 
     private static func upperSnake(_ part: String) -> String {
         let isOneWord = !part.contains(where: \.isLowercase)
@@ -209,7 +205,5 @@ package struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SettingsPath: ExpressibleByStringLiteral {
-    package init(stringLiteral text: String) {
-        self.init(text)
-    }
+    package init(stringLiteral text: String) { self.init(text) }
 }

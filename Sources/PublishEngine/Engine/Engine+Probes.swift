@@ -31,9 +31,7 @@ extension Engine {
     }
 
     mutating func firstReady(_ lane: LaneID, _ turn: inout Turn) -> (Place, ExaminedRecord)? {
-        while !lanes[lane].ready.isEmpty {
-            if let ready = nextReady(lane, &turn) { return ready }
-        }
+        while !lanes[lane].ready.isEmpty { if let ready = nextReady(lane, &turn) { return ready } }
         return nil
     }
 

@@ -93,8 +93,6 @@ public struct LaneSettings: Sendable, Hashable {
 
         /// Takes one of `parts` equal parts of the bytes, which bound memory. Each part keeps all records, because with
         /// fewer a busy loop would wait for results to be stored.
-        public mutating func divideBytes(among parts: Int) {
-            bytes = max(bytes / max(parts, 1), 1)
-        }
+        public mutating func divideBytes(among parts: Int) { bytes = max(bytes / max(parts, 1), 1) }
     }
 }

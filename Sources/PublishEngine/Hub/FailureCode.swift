@@ -53,9 +53,7 @@ public enum FailureCode: String, CaseIterable, Sendable {
 }
 
 extension ResultRecord.Failure {
-    init(_ code: FailureCode, _ detail: String) {
-        self.init(code: code.rawValue, detail: detail)
-    }
+    init(_ code: FailureCode, _ detail: String) { self.init(code: code.rawValue, detail: detail) }
 }
 
 /// The reasons under which dead letters are counted. They are a closed set, so that a counter can exist, at 0, before its

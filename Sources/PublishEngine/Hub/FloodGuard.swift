@@ -35,9 +35,7 @@ public struct FloodGuard: Sendable, Hashable {
         next = next + 1 == recent.count ? 0 : next + 1
     }
 
-    public mutating func reset() {
-        self = FloodGuard(settings)
-    }
+    public mutating func reset() { self = FloodGuard(settings) }
 }
 
 /// An operator's decision about the records that wait on a flooded lane.

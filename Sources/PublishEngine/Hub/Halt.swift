@@ -117,9 +117,7 @@ struct OutageDetector: Sendable {
     static let threshold = 8
     private var failing: [DeliveryID] = []
 
-    mutating func accepted() {
-        if !failing.isEmpty { failing.removeAll(keepingCapacity: true) }
-    }
+    mutating func accepted() { if !failing.isEmpty { failing.removeAll(keepingCapacity: true) } }
 
     /// `true` when this failure makes it an outage.
     mutating func failed(_ delivery: DeliveryID) -> Bool {

@@ -65,9 +65,7 @@ public struct CategoryTable: Sendable, Hashable {
     ])
 
     /// The position of the category with this name or alias, compared without case and outer white space.
-    package func index(named name: String) -> Int? {
-        exact[name] ?? folded[Self.fold(name)]
-    }
+    package func index(named name: String) -> Int? { exact[name] ?? folded[Self.fold(name)] }
 
     /// The topics whose category is computed in advance.
     var knownTopics: [UInt32] { MediaTopics.known + topics.keys.sorted() }

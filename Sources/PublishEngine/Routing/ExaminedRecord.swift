@@ -168,9 +168,7 @@ final class RoutedEvent: Sendable {
 
 extension SourceRecord {
     /// The run of `publish` that wrote the record.
-    var run: String? {
-        headers.isEmpty ? nil : headers.last { $0.name == HeaderName.run }?.text
-    }
+    var run: String? { headers.isEmpty ? nil : headers.last { $0.name == HeaderName.run }?.text }
 
     fileprivate var isReplacement: Bool { has(HeaderName.replacement) }
 

@@ -13,9 +13,7 @@ struct RecentDeliveries: Sendable {
 
     private typealias Version = NewsEvent.Version
 
-    init(capacity: Int) {
-        self.capacity = max(capacity, 0)
-    }
+    init(capacity: Int) { self.capacity = max(capacity, 0) }
 
     private static func delivery(of routed: RoutedEvent, platform: Int) -> Fingerprint {
         delivery(id: routed.event.id, version: routed.ledgerVersion, platform: platform)

@@ -7,9 +7,7 @@ final class CatchUp: Sendable {
     private let remaining: Mutex<[TopicPartition: Int64]>
 
     /// - Parameter ends: the end offset of each partition that has uncommitted records.
-    init(ends: [TopicPartition: Int64]) {
-        remaining = Mutex(ends)
-    }
+    init(ends: [TopicPartition: Int64]) { remaining = Mutex(ends) }
 
     /// Applies commits. Returns `true` once everything is committed.
     func committed(_ offsets: [PartitionOffset]) -> Bool {

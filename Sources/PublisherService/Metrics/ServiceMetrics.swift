@@ -165,13 +165,9 @@ public final class ServiceMetrics: Sendable {
         }
     }
 
-    func controlled(_ status: ControlStatus) {
-        state.withLock { $0.control = status }
-    }
+    func controlled(_ status: ControlStatus) { state.withLock { $0.control = status } }
 
-    func refused(_ reasons: [RefusedRecords.Reason]) {
-        state.withLock { $0.refused = reasons }
-    }
+    func refused(_ reasons: [RefusedRecords.Reason]) { state.withLock { $0.refused = reasons } }
 
     func measured(lane: LaneID, _ measurements: [Lag.Measurement]) {
         let now = clock.now.steady
@@ -208,13 +204,9 @@ public final class ServiceMetrics: Sendable {
     }
 
     /// - Parameter obstacle: `nil` once the publisher starts.
-    func cannotStart(_ obstacle: PublisherFailure?) {
-        state.withLock { $0.obstacle = obstacle }
-    }
+    func cannotStart(_ obstacle: PublisherFailure?) { state.withLock { $0.obstacle = obstacle } }
 
-    func isDraining() {
-        state.withLock { $0.isDraining = true }
-    }
+    func isDraining() { state.withLock { $0.isDraining = true } }
 
     /// The lane's partitions of this process, with their committed offsets as far as they are known.
     func positions(lane: LaneID) -> [(partition: TopicPartition, committed: Int64?)] {

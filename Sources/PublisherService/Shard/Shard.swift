@@ -284,7 +284,7 @@ final class Shard {
             records.produce(original, of: request.delivery, as: .held)
         case .returnHeld(let story, let reason, let part):
             held.post(.bringBack(story: story, reason, part))
-        case .confirmOrders(let number): control.confirm(number, for: id)
+        case .confirmOrders(let number): control.post(.confirm(number, shard: id))
         case .askHubForTime: askHubForTime()
         case .clockStepped(let step):
             guard id.index == 0 else { return }

@@ -32,9 +32,7 @@ final class GroundTruth {
     var incarnations: [TopicPartition: Int] = [:]
     var ledger: [Int32: ResultsLog] = [:]
     /// Number of partitions, by topic. A topic that does not exist is absent.
-    var counts: [String: Int] {
-        didSet { noteCounts() }
-    }
+    var counts: [String: Int] { didSet { noteCounts() } }
     /// All the partition counts that each topic has had.
     private(set) var formerCounts: [String: Set<Int>] = [:]
     var control = ControlLog()

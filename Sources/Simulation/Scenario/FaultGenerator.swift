@@ -35,9 +35,7 @@ struct FaultGenerator {
         }
         // Long enough to miss beats, so that senders of orders do not wait for the process.
         generator.times(options.longFreeze) { $0.add(90, .freeze(process: $0.process)) }
-        if setting.hasHeld {
-            generator.times(options.recreatedHeld) { $0.add(20, .recreatedHeld) }
-        }
+        if setting.hasHeld { generator.times(options.recreatedHeld) { $0.add(20, .recreatedHeld) } }
         if setting.hasControl {
             generator.times(options.openTransaction) { $0.add(60, .openTransaction) }
         }
