@@ -24,8 +24,7 @@ public final class OTLPSpan: Span {
     /// - Parameter exporter: `nil` for a span that is not recorded, only propagated.
     init(
         _ name: String, context: InstrumentationContext, parent: TraceContext.SpanID?, kind: SpanKind,
-        startedAt: UInt64,
-        exporter: SpanExporter?
+        startedAt: UInt64, exporter: SpanExporter?
     ) {
         self.context = context
         self.exporter = exporter

@@ -51,8 +51,7 @@ struct Preflight {
     }
 
     private mutating func measure(
-        _ index: Int, _ lane: LaneSettings, _ settings: PublisherSettings, _ counts: [String: Int],
-        _ admin: KafkaAdmin
+        _ index: Int, _ lane: LaneSettings, _ settings: PublisherSettings, _ counts: [String: Int], _ admin: KafkaAdmin
     ) throws(KafkaFailure) {
         let partitions = lane.topics.flatMap { topic in
             (0..<Int32(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }

@@ -48,8 +48,7 @@ extension RegistrationPlan {
     }
 
     private mutating func succeed(
-        _ call: RegistrationCall, _ response: HubResponse, at now: Int64,
-        using random: inout some RandomNumberGenerator
+        _ call: RegistrationCall, _ response: HubResponse, at now: Int64, using random: inout some RandomNumberGenerator
     ) {
         switch call.kind {
         case .look:

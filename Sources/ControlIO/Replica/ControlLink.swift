@@ -43,8 +43,7 @@ public final class ControlLink: Sendable {
     /// - Throws: an error if librdkafka rejects a setting.
     public init(
         kafka: KafkaSettings, topics: ControlTopics, state: ControlState.Settings,
-        now: @escaping @Sendable () -> Moment,
-        deliver: @escaping @Sendable (Message) -> Void
+        now: @escaping @Sendable () -> Moment, deliver: @escaping @Sendable (Message) -> Void
     ) throws(KafkaFailure) {
         let commands = try CommandQueue<Command>()
         self.commands = commands

@@ -117,8 +117,7 @@ public final class IngestService: Sendable {
                     remedy: "see the log; newswire check tests the connection")
             }
         return IngestReport(
-            at: ServiceClock.wall, startedAt: startedAt, feeds: feeds,
-            notReady: reason.map { [$0] } ?? [])
+            at: ServiceClock.wall, startedAt: startedAt, feeds: feeds, notReady: reason.map { [$0] } ?? [])
     }
 
     // MARK: Starting

@@ -119,8 +119,7 @@ extension Submission {
         else { return nil }
         self.init(
             kind: message.kind, format: message.format, audience: audience.kept(on: message.format), content: content,
-            headers: message.headers,
-            body: message.body,
+            headers: message.headers, body: message.body,
             due: headers["ServiceBusNotification-ScheduleTime"].flatMap { HubTime(clientText: $0.trimmed) })
     }
 }

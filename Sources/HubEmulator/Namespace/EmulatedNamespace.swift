@@ -144,8 +144,7 @@ public struct EmulatedNamespace: Sendable {
             return address
         }
         let files = hubs[index].runJob(
-            limit: limit, at: now,
-            read: { [blobs] url in grant(url, "r")?.blob.flatMap { blobs[$0] }?.bytes },
+            limit: limit, at: now, read: { [blobs] url in grant(url, "r")?.blob.flatMap { blobs[$0] }?.bytes },
             mayWrite: { grant($0, "w") != nil })
         for file in files where !blobs.put(file.bytes, contentType: "text/plain", as: file.name, at: now) {
             hubs[index].failJob(writing: file.name, at: now)

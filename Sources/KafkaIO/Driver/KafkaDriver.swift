@@ -66,8 +66,7 @@ public final class KafkaDriver: Sendable {
         self.nudge = nudge
         loop = PollLoop(
             settings: settings, commands: commands, lanes: consumers, producer: producer, ledgers: ledgers,
-            watcher: watcher, nudge: nudge, shards: shards, deliver: deliver, onRemoval: onRemoval,
-            notify: notify)
+            watcher: watcher, nudge: nudge, shards: shards, deliver: deliver, onRemoval: onRemoval, notify: notify)
     }
 
     /// Joins the groups. Call once; later calls do nothing.

@@ -35,8 +35,7 @@ final class LaneConsumer {
 
     init(
         lane: LaneID, subscription: LaneSubscription, from start: Start = .committed, settings: KafkaSettings,
-        budget: Int, shards: Int,
-        wakeUp: WakeUp, nudge: FetchNudge?
+        budget: Int, shards: Int, wakeUp: WakeUp, nudge: FetchNudge?
     ) throws(KafkaFailure) {
         self.lane = lane
         self.topics = subscription.topics

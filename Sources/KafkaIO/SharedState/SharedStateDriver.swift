@@ -45,8 +45,7 @@ public final class SharedStateDriver: Sendable {
     /// - Throws: an error if librdkafka rejects a setting or if a setting would break a guarantee.
     public init(
         settings: KafkaSettings, name: String, topic: String, from start: Start = .beginning, partitions: Int,
-        deliver: @escaping @Sendable ([SharedStateEvent]) -> Void,
-        notify: @escaping @Sendable (KafkaNotice) -> Void
+        deliver: @escaping @Sendable ([SharedStateEvent]) -> Void, notify: @escaping @Sendable (KafkaNotice) -> Void
     ) throws(KafkaFailure) {
         let commands = try CommandQueue<Command>()
         let nudge = try FetchNudge.ifNeeded()
@@ -54,8 +53,7 @@ public final class SharedStateDriver: Sendable {
             // Lanes other than the first have groups with a name of their own.
             lane: LaneID(1), subscription: LaneSubscription(name: name, topics: [topic], partitionCount: partitions),
             from: start == .beginning ? .beginning : .committed, settings: settings, budget: settings.fetchBudget,
-            shards: 1, wakeUp: commands.wakeUp,
-            nudge: nudge)
+            shards: 1, wakeUp: commands.wakeUp, nudge: nudge)
         self.commands = commands
         self.nudge = nudge
         self.topic = topic

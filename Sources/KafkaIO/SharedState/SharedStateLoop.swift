@@ -46,8 +46,7 @@ final class SharedStateLoop: @unchecked Sendable {
 
     init(
         topic: String, flushTimeout: Duration, commands: CommandQueue<SharedStateDriver.Command>,
-        consumer: LaneConsumer,
-        producer: KeyedProducer, deliver: @escaping @Sendable ([SharedStateEvent]) -> Void,
+        consumer: LaneConsumer, producer: KeyedProducer, deliver: @escaping @Sendable ([SharedStateEvent]) -> Void,
         notify: @escaping @Sendable (KafkaNotice) -> Void
     ) {
         self.topic = topic

@@ -91,8 +91,7 @@ public final class TableReader {
                 rows.append(
                     Row(
                         offset: offset, timestamp: message.timestamp, key: message.key,
-                        hasValue: message.pointee.payload != nil,
-                        headers: message.headers))
+                        hasValue: message.pointee.payload != nil, headers: message.headers))
                 if positions.indices.contains(Int(partition)) { positions[Int(partition)] = offset + 1 }
             case RD_KAFKA_RESP_ERR__PARTITION_EOF:
                 close()

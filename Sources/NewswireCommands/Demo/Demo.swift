@@ -58,8 +58,7 @@ struct Demo: Sendable {
             kafka: kafka, engine: EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: Self.resultsTopic),
             // The templates of the page's phones and of 'newswire device'.
             payload: PayloadSettings(templates: .standard, localization: Self.localization),
-            connection: hub.connectionString, hub: hub.hubName,
-            limits: SenderLimits(connections: 16),
+            connection: hub.connectionString, hub: hub.hubName, limits: SenderLimits(connections: 16),
             deadLetterTopic: Self.deadLettersTopic)
         publisher = try Publisher(settings: settings, log: log)
         publisher.metrics.onResult { results.add($0) }

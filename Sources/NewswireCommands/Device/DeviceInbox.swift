@@ -21,8 +21,7 @@ actor DeviceInbox {
     /// - Parameter onReturn: called when the hub is back, because a hub without a store has forgotten all registrations.
     init(
         _ endpoint: HubEndpoint, _ hub: HubName, _ link: DeviceLink, memory: DeviceMemory,
-        onReturn: @escaping @Sendable () async -> Void,
-        onArrival: @escaping @Sendable (DeviceNotification) -> Void
+        onReturn: @escaping @Sendable () async -> Void, onArrival: @escaping @Sendable (DeviceNotification) -> Void
     ) {
         (self.endpoint, self.hub, self.link) = (endpoint, hub, link)
         self.memory = memory

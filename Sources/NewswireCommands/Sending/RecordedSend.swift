@@ -104,8 +104,7 @@ struct RecordedSend {
         var record = ResultRecord(
             eventID: event.id, story: event.resultStory, platform: platform, outcome: result.outcome,
             categories: routing.categories, tags: routing.tags, lane: Self.lane, attempts: result.attempts,
-            source: place,
-            settledAt: ServiceClock.wall, isTest: event.isTest)
+            source: place, settledAt: ServiceClock.wall, isTest: event.isTest)
         record.routing = routing.reasons
         record.error = result.failure
         if case .replied(let reply) = result {

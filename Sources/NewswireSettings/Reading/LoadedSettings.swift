@@ -160,8 +160,7 @@ extension ControlSettings {
     fileprivate init(_ reader: inout SettingsReader) {
         self.init(
             topics: ControlTopics(
-                control: reader.text("control.topic") ?? "", audit: reader.text("control.auditTopic") ?? "",
-                held: ""))
+                control: reader.text("control.topic") ?? "", audit: reader.text("control.auditTopic") ?? "", held: ""))
         staleAfter = reader.duration("control.staleAfter")
         if let policy = reader.text("control.onStale").flatMap(ControlState.OnStale.init(rawValue:)) {
             onStale = policy

@@ -62,8 +62,7 @@ extension QuietHours {
             reader.report(path / "to", "is when they begin", "write when they end; all day is \"00:00\" to \"24:00\"")
         }
         self.init(
-            categories: reader.texts(path / "categories"),
-            window: DailyWindow(from: from, to: to, zone: zone),
+            categories: reader.texts(path / "categories"), window: DailyWindow(from: from, to: to, zone: zone),
             action: reader.text(path / "do").flatMap(Action.init(rawValue:)) ?? .silent,
             exceptUrgency: reader.isGiven(path / "exceptUrgency") ? reader.integerOrWord(path / "exceptUrgency") : nil)
     }

@@ -39,9 +39,7 @@ extension Engine {
         // An event that expires before it is due comes back at its expiry, so that it is reported.
         let original = HeldEvent(
             eventID: event.id, story: routed.orderKey, version: event.version, due: min(due.at, content.deadline),
-            because: due.because,
-            lane: lanes[place.lane].settings.name,
-            source: partitions.source(of: place))
+            because: due.because, lane: lanes[place.lane].settings.name, source: partitions.source(of: place))
         turn.actions.append(.hold(request, content.record, original))
     }
 

@@ -7,8 +7,7 @@ import NotificationHub
 extension Engine {
     /// - Parameter platforms: the platforms as bits.
     mutating func settleAll(
-        _ platforms: UInt16, of first: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?,
-        _ turn: inout Turn
+        _ platforms: UInt16, of first: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?, _ turn: inout Turn
     ) {
         for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
             settle(first.on(platform), as: outcome, failure, &turn)
@@ -86,8 +85,7 @@ extension Engine {
         let routing = content.routed?.routing
         return ResultRecord(
             eventID: content.eventID, story: content.routed?.event.resultStory,
-            platform: settings.platforms[place.platform],
-            outcome: outcome,
+            platform: settings.platforms[place.platform], outcome: outcome,
             categories: routing?.categories ?? [], tags: routing?.tags ?? [], lane: lanes[place.lane].settings.name,
             attempts: Int(delivery.attempts), httpStatus: reply?.status, notificationID: reply?.notificationID,
             trackingID: reply?.trackingID, source: partitions.source(of: place),

@@ -40,8 +40,7 @@ extension Engine {
     public func status(at moment: Moment) -> EngineStatus {
         EngineStatus(
             halt: halt?.onTheWall(moment), inFlight: inFlight.count, concurrencyLimit: concurrency.limit,
-            lanes: laneStatus(at: moment), waits: waits(at: moment),
-            clock: witnesses.finding(at: moment))
+            lanes: laneStatus(at: moment), waits: waits(at: moment), clock: witnesses.finding(at: moment))
     }
 
     package func laneStatus(at moment: Moment) -> [EngineStatus.LaneStatus] {
@@ -127,8 +126,7 @@ extension Engine {
             let content = partitions.content(of: place)
         else { return nil }
         return InFlightRequest(
-            delivery: place.id,
-            source: partitions.source(of: place),
+            delivery: place.id, source: partitions.source(of: place),
             headers: content.record.headers, eventID: content.eventID, lane: lanes[place.lane].settings.name,
             platform: settings.platforms[place.platform], attempt: Int(partitions[place].attempts))
     }

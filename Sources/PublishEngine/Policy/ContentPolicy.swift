@@ -15,8 +15,7 @@ public struct ContentPolicy: Sendable, Hashable {
 
     public init(
         environment: String? = nil, acceptsUnstamped: Bool = true, testTag: String? = nil,
-        quietHours: [QuietHours] = [],
-        users: UserTags = .reserved()
+        quietHours: [QuietHours] = [], users: UserTags = .reserved()
     ) {
         self.environment = environment
         self.acceptsUnstamped = acceptsUnstamped

@@ -21,8 +21,7 @@ extension ServiceMetrics {
         let tokens = reports.compactMap(\.tokens)
         return ServiceStatus(
             at: now.wall, startedAt: startedAt, lanes: lanes, categories: state.categories, tally: tally,
-            halts: Self.halts(reports),
-            limiters: reports.map(\.limiter),
+            halts: Self.halts(reports), limiters: reports.map(\.limiter),
             limitedFor: Limiter.allCases.enumerated().map { index, limiter in
                 (limiter, Double(reports.reduce(0) { $0 + $1.limitedFor[index] }) / 1e9)
             },

@@ -62,8 +62,7 @@ final class Shard {
     init(
         id: ShardID, eventLoop: any EventLoop, settings: PublisherSettings, rules: ContentRules,
         tls: NIOSSLContext?, kafka: KafkaDriver, control: ControlLink, held: HeldLink, metrics: ServiceMetrics,
-        log: Logger, tracer: (any Tracer)?,
-        onEvent: @escaping (Event) -> Void
+        log: Logger, tracer: (any Tracer)?, onEvent: @escaping (Event) -> Void
     ) {
         self.id = id
         self.eventLoop = eventLoop

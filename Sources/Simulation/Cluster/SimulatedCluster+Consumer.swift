@@ -154,8 +154,7 @@ extension SimulatedCluster {
         var notes: [TopicPartition: String] = [:]
         for offset in offsets { notes[offset.partition] = client.consumer.note(for: offset.partition) }
         let request = CommitRequest(
-            lane: lane, generation: generation, groupGeneration: client.groupGeneration, offsets: offsets,
-            notes: notes)
+            lane: lane, generation: generation, groupGeneration: client.groupGeneration, offsets: offsets, notes: notes)
         agenda.add(.commit(address, request), at: now + random.milliseconds(1...15))
     }
 

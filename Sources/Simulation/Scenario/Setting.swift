@@ -87,11 +87,9 @@ extension Setting {
             isStatic: random.chance(percent: 50), sessionTimeout: random.milliseconds(2_000...10_000),
             requestTimeout: random.milliseconds(1_000...10_000),
             releaseTimeout: isImpatient ? random.milliseconds(0...1_000) : .seconds(30),
-            messageTimeout: random.milliseconds(1_000...60_000),
-            queueBytes: random.number(500...20_000),
+            messageTimeout: random.milliseconds(1_000...60_000), queueBytes: random.number(500...20_000),
             recordBytesMax: random.pick([8_000, 30_000, 100_000], or: 30_000), quiet: quiet, hasHeld: hasHeld,
-            hasControl: hasControl,
-            controlStaleAfter: random.milliseconds(15_000...60_000),
+            hasControl: hasControl, controlStaleAfter: random.milliseconds(15_000...60_000),
             // Without a topic, `stop` would never send anything.
             onStale: random.chance(percent: 30) && hasControl ? .stop : .continue)
     }
