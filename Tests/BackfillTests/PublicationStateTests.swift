@@ -99,7 +99,7 @@ struct PublicationStateTests {
     @Test func `a bad line after one that an earlier command has recorded is recorded too`() {
         let selection = EventSelection(EventReview(), start: .distantPast)
         var progress = PublishProgress(topic: "t")
-        _ = progress.add(absent: 1...1, 0)
+        _ = progress.add(absent: 1...1)
         var state = PublicationState(
             progress, current: nil, selection: selection, sent: 0, at: Instant(milliseconds: 0))
         for number in 1...3 { _ = state.decide(item(number, isBad: number < 3)) }

@@ -12,7 +12,7 @@ struct PublishProgressTests {
     @Test func `items may be added later, in any order, and the whole is the same`() {
         var late = PublishProgress(topic: "t")
         late.add(published: 1, 11)
-        let isAdded = late.add(absent: 2...5, 0)
+        let isAdded = late.add(absent: 2...5)
         #expect(isAdded)
         late.add(published: 6, 66)
         #expect(late.published == 2)
@@ -20,7 +20,7 @@ struct PublishProgressTests {
         for number in [4, 2, 5, 3] { late.add(published: number, UInt64(number * 11)) }
         // Known items change nothing.
         late.add(published: 4, 44)
-        _ = late.add(absent: 1...3, 0)
+        _ = late.add(absent: 1...3)
         var straight = PublishProgress(topic: "t")
         for number in 1...6 { straight.add(published: number, UInt64(number * 11)) }
         #expect(late == straight)
@@ -30,12 +30,12 @@ struct PublishProgressTests {
         var progress = PublishProgress(topic: "t")
         var number = 0
         for _ in 1...PublishProgress.absentMax {
-            let isAdded = progress.add(absent: number + 1...number + 3, 0)
+            let isAdded = progress.add(absent: number + 1...number + 3)
             #expect(isAdded)
             progress.add(published: number + 4, 1)
             number += 4
         }
-        let isAdded = progress.add(absent: number + 1...number + 1, 1)
+        let isAdded = progress.add(absent: number + 1...number + 1)
         #expect(!isAdded)
         #expect(progress.items == number)
         progress.add(skipped: number + 1...number + 1, 1)

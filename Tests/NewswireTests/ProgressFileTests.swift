@@ -26,7 +26,7 @@ struct ProgressFileTests {
             progress.input = FileStamp(of: CommandLine.arguments[0])
             var number = 1_000_000_000_000
             for _ in 1...PublishProgress.absentMax {
-                _ = progress.add(absent: number...number + 1_000_000, 0)
+                _ = progress.add(absent: number...number + 1_000_000)
                 number += 2_000_000
             }
             for number in number...number + 200_000 { _ = progress.add(ahead: number, 1) }

@@ -112,10 +112,8 @@ package struct PublishProgress: Codable, Hashable, Sendable {
 
     /// Records that the next items are not on the topic. Items that are already accounted for change nothing.
     ///
-    /// - Parameters:
-    ///   - fingerprint: the sum over the items.
     /// - Returns: `false`, without any change, if there is no room for the items.
-    package mutating func add(absent range: ClosedRange<Int>, _ fingerprint: UInt64) -> Bool {
+    package mutating func add(absent range: ClosedRange<Int>) -> Bool {
         guard range.lowerBound > items else { return true }
         if let last = absent.last, last.upperBound + 1 == range.lowerBound {
             absent[absent.count - 1] = last.lowerBound...range.upperBound

@@ -97,7 +97,7 @@ struct PublishWalk {
     }
 
     private mutating func addBad(_ range: ClosedRange<Int>, _ fingerprint: UInt64) {
-        if !progress.add(absent: range, fingerprint) { progress.add(skipped: range, fingerprint) }
+        if !progress.add(absent: range) { progress.add(skipped: range, fingerprint) }
     }
 
     private mutating func trim() {

@@ -44,7 +44,7 @@ extension FetchFailure {
     }
 
     /// Describes why an answer was not completed.
-    init(receiving error: any Error, from address: FetchAddress, _ limits: FetchLimits) {
+    init(receiving error: any Error, from address: FetchAddress) {
         let host = address.host
         switch error {
         case let failure as FetchFailure: self = failure

@@ -184,7 +184,7 @@ final class Hop: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(FetchFailure(receiving: error, from: address, limits))
+        fail(FetchFailure(receiving: error, from: address))
     }
 
     func channelInactive(context: ChannelHandlerContext) {

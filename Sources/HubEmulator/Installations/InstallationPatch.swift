@@ -19,9 +19,9 @@ enum InstallationPatch {
             let value = operation["value"] ?? .null
             switch op.lowercased() {
             case "add": try add(value, at: steps, path, to: &patched)
-            case "remove": try remove(steps, value, path, from: &patched)
+            case "remove": try remove(steps, path, from: &patched)
             case "replace":
-                try remove(steps, .null, path, from: &patched, isReplaced: true)
+                try remove(steps, path, from: &patched, isReplaced: true)
                 try add(value, at: steps, path, to: &patched)
             default: throw .badRequest("The patch operation '\(op.prefix(40))' is not supported")
             }
@@ -39,7 +39,7 @@ enum InstallationPatch {
             guard let path = operation["path"]?.string else { continue }
             let steps = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(unescaped)
             let isNamed = ["userId", "user"].contains(steps.first) || [2, 4].contains(steps.count)
-            if isNamed, (try? remove(steps, .null, path, from: &left)) == nil { continue }
+            if isNamed, (try? remove(steps, path, from: &left)) == nil { continue }
         }
         return left
     }
@@ -93,8 +93,7 @@ enum InstallationPatch {
     }
 
     private static func remove(
-        _ steps: [String], _ value: JSONTree, _ path: String, from installation: inout Installation,
-        isReplaced: Bool = false
+        _ steps: [String], _ path: String, from installation: inout Installation, isReplaced: Bool = false
     ) throws(Refusal) {
         switch steps.first {
         case "tags" where steps.count == 1: installation.tags = []

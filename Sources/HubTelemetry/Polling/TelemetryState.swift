@@ -71,15 +71,15 @@ public struct TelemetryState: Sendable {
         case .restarted(let partition):
             forget(partition)
             partitions[partition] = PartitionProgress()
-        case .revoked: leave(.revoked, at: now)
+        case .revoked: leave(.revoked)
         case .lost: clear()
         case .answered(let id, let word): answered(id, word, at: now)
         case .stored(let write): stored(write)
         case .refused(let write): refused(write)
         case .notStored(let write): notStored(write, at: now)
-        case .committed(let isStored): committed(isStored, at: now)
+        case .committed(let isStored): committed(isStored)
         case .tick: break
-        case .finish: leave(.finishing, at: now)
+        case .finish: leave(.finishing)
         }
         carryOn(at: now)
         defer { actions = [] }
@@ -135,7 +135,7 @@ public struct TelemetryState: Sendable {
         guard result.outcome == .accepted, let eventID = result.eventID else { return nil }
         guard let id = result.notificationID, !id.isEmpty, id.utf8.count <= NotificationID.lengthMax else {
             figures.count(.withoutID)
-            lacksID(at: now)
+            lacksID()
             return nil
         }
         isWithoutIDs = false
@@ -154,7 +154,7 @@ public struct TelemetryState: Sendable {
             tags: result.tags, acceptedAt: result.settledAt, attempt: attempt)
     }
 
-    private mutating func lacksID(at now: Moment) {
+    private mutating func lacksID() {
         guard !isWithoutIDs else { return }
         isWithoutIDs = true
         note(
@@ -206,7 +206,7 @@ public struct TelemetryState: Sendable {
         actions.append(.commit(due))
     }
 
-    private mutating func committed(_ isStored: Bool, at now: Moment) {
+    private mutating func committed(_ isStored: Bool) {
         isCommitting = false
         if isStored {
             for (partition, offset) in underWay { partitions[partition]?.commit(offset) }
@@ -221,7 +221,7 @@ public struct TelemetryState: Sendable {
 
     private var isLeaving: Bool { if case .no = leaving { false } else { true } }
 
-    private mutating func leave(_ way: Leaving, at now: Moment) {
+    private mutating func leave(_ way: Leaving) {
         switch leaving {
         case .no: leaving = way
         case .revoked, .finishing, .finished:

@@ -64,9 +64,9 @@ private struct Scanner {
         case (.commaOrEnd, _) where open.isEmpty:
             return (expected, unexpected("something follows the document"))
         case (.elementOrEnd, UInt8(ascii: "]")), (.nameOrEnd, UInt8(ascii: "}")):
-            return close(byte)
+            return close()
         case (.commaOrEnd, UInt8(ascii: "]")), (.commaOrEnd, UInt8(ascii: "}")):
-            return open.last == byte ? close(byte) : (expected, unexpected("the wrong closing bracket"))
+            return open.last == byte ? close() : (expected, unexpected("the wrong closing bracket"))
         case (.commaOrEnd, UInt8(ascii: ",")):
             position += 1
             return (open.last == UInt8(ascii: "}") ? .name : .value, nil)
@@ -83,7 +83,7 @@ private struct Scanner {
         }
     }
 
-    private mutating func close(_ byte: UInt8) -> (Expected, Undecodable?) {
+    private mutating func close() -> (Expected, Undecodable?) {
         open.removeLast()
         position += 1
         return (.commaOrEnd, nil)

@@ -43,7 +43,7 @@ extension [QuietHours] {
         of event: borrowing NewsEvent, in categories: [String], at wall: Instant, canBeSilent: Bool
     ) -> Treatment {
         guard !isEmpty, !event.isTest else { return .send }
-        switch verdict(on: event, in: categories, at: wall, canBeSilent: canBeSilent) {
+        switch verdict(on: event, in: categories, at: wall) {
         case nil: return .send
         case (.silent, _)?: return canBeSilent ? .sendSilently : .send
         case (.drop, _)?: return .withhold(.init(.quietHours, "its readers sleep, and the settings drop it then"))
@@ -51,7 +51,7 @@ extension [QuietHours] {
             // The next window may begin where one ends. After a week of windows it is checked again later.
             var windows = 1
             while windows < 8,
-                case (.delay, let later)? = verdict(on: event, in: categories, at: end, canBeSilent: canBeSilent),
+                case (.delay, let later)? = verdict(on: event, in: categories, at: end),
                 later > end
             {
                 end = later
@@ -62,7 +62,7 @@ extension [QuietHours] {
     }
 
     private func verdict(
-        on event: borrowing NewsEvent, in categories: [String], at wall: Instant, canBeSilent: Bool
+        on event: borrowing NewsEvent, in categories: [String], at wall: Instant
     ) -> (QuietHours.Action, end: Instant)? {
         var mildest: QuietHours.Action?
         var isAwake = false
