@@ -34,6 +34,16 @@ import Testing
         #expect(![UInt8]().isToken)
     }
 
+    @Test func `a name is in lower case if it has neither capital letters nor control characters, in every place`() {
+        for (length, place) in Self.places {
+            for byte in UInt8.min...0x7F {
+                var text = [UInt8](repeating: UInt8(ascii: "-"), count: length)
+                text[place] = byte
+                #expect(text.span.isInLowerCase == (byte & 0x20 != 0), "\(text)")
+            }
+        }
+    }
+
     @Test func `words are equal in any case, and unequal if one letter differs`() {
         let words: [StaticString] = ["close", "location", "retry-after", "x-ms-correlation-request-id"]
         for word in words {

@@ -25,6 +25,8 @@ extension UInt8 {
         }
     }
 
+    var isSpaceOrTab: Bool { self == 0x20 || self == 0x09 }
+
     var digitValue: Int? {
         (0x30...0x39).contains(self) ? Int(self) - 0x30 : nil
     }
@@ -49,6 +51,13 @@ extension Span<UInt8> {
         allSatisfy(
             { (0x20...0x7E).contains($0) || $0 == 0x09 },
             orAtOnce: { $0.hasByte(below: 0x20) | $0.hasByte(0x7F) | $0.hasByteAboveASCII == 0 })
+    }
+
+    /// True if each byte has the bit that distinguishes small letters from capital ones. A name that `equals` a word is
+    /// then the same as the word.
+    var isInLowerCase: Bool {
+        allSatisfy(
+            { $0 & 0x20 != 0 }, orAtOnce: { ~$0 & UInt64.inEachByte(0x20) == 0 })
     }
 
     /// - Parameter eightSatisfy: tests eight bytes of a word at once. A word that fails is tested byte by byte.
@@ -80,8 +89,8 @@ extension Span<UInt8> {
     /// The part of `range` without spaces and tabs at either end.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
-        while start < end, self[start] == 0x20 || self[start] == 0x09 { start += 1 }
-        while end > start, self[end - 1] == 0x20 || self[end - 1] == 0x09 { end -= 1 }
+        while start < end, self[start].isSpaceOrTab { start += 1 }
+        while end > start, self[end - 1].isSpaceOrTab { end -= 1 }
         return start..<end
     }
 

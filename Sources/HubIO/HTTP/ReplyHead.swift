@@ -15,7 +15,7 @@ struct ReplyHead {
     /// The reply. The reader adds its body.
     var reply = WireReply()
     private var isHTTP10 = false
-    private var contentLength: Int?
+    private(set) var contentLength: Int?
     private var isChunked = false
     private var saysClose = false
     private var saysKeepAlive = false
@@ -41,7 +41,7 @@ struct ReplyHead {
         if isChunked, contentLength != nil { throw .lengthAndTransferEncoding }
         // HTTP/1.1 introduced chunks, so an intermediary must have changed a 1.0 reply that declares them.
         if isChunked, isHTTP10 { throw .badTransferEncoding }
-        if reply.known.trackingID == nil { reply.known.trackingID = correlationID }
+        endFields()
         reply.keepsAlive = !saysClose && (!isHTTP10 || saysKeepAlive)
         switch reply.known.status {
         case 101: throw .protocolSwitch
@@ -53,6 +53,11 @@ struct ReplyHead {
         if let contentLength { return .length(contentLength) }
         reply.keepsAlive = false
         return .untilClose
+    }
+
+    /// Ends the fields of a head in any version of HTTP: the correlation id stands in for a missing tracking id.
+    mutating func endFields() {
+        if reply.known.trackingID == nil { reply.known.trackingID = correlationID }
     }
 
     /// Reads `HTTP/1.1 SP 3DIGIT [SP reason]`.
@@ -85,7 +90,13 @@ struct ReplyHead {
             guard name.isToken else { throw .badField }
             return
         }
-        let value = line.extracting(line.trimmed((colon + 1)..<line.count))
+        try read(field, line.extracting(line.trimmed((colon + 1)..<line.count)))
+    }
+
+    /// Reads the value of a field that matters to a send.
+    /// - Parameter value: has no spaces at its ends and is field content.
+    @inline(__always)
+    mutating func read(_ field: Field, _ value: Span<UInt8>) throws(Malformation) {
         switch field {
         case .location: if reply.known.notificationID == nil { reply.known.notificationID = value.notificationID }
         case .trackingID: if reply.known.trackingID == nil { reply.known.trackingID = Self.trackingID(value) }
@@ -105,7 +116,7 @@ struct ReplyHead {
     }
 
     /// The fields that matter to a send.
-    private enum Field {
+    enum Field {
         case location, date, trackingID, correlationID, retryAfter, connection, contentLength, transferEncoding
 
         init?(name: Span<UInt8>) {

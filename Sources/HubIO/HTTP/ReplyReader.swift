@@ -224,7 +224,7 @@ package struct ReplyReader {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(copying bytes: Span<UInt8>) {
+    mutating func append(copying bytes: Span<UInt8>) {
         bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }
@@ -243,4 +243,11 @@ package enum Malformation: String, Error, Hashable, Sendable, CaseIterable {
     case bodyTooLong = "the body is too long"
     case protocolSwitch = "it switches to another protocol"
     case bytesAfterReply = "more bytes came behind the reply"
+    // Only replies over HTTP/2 have the following faults.
+    case badPseudoField = "its first field is not :status, or it has another pseudo-header field"
+    case connectionField = "a field belongs to HTTP/1.1 connections only"
+    case lengthMismatch = "the body is longer or shorter than Content-Length"
+    case bodyOutOfPlace = "a body comes before the head, or with a status that has none"
+    case badEnd = "it ends with an interim head, or its trailers do not end it"
+    case badWindowUpdate = "a flow-control window is extended by zero bytes"
 }

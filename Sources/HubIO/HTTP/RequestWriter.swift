@@ -10,7 +10,7 @@ package struct RequestWriter {
     private var isPrefixSendable = false
     /// The lines before the tags, for the formats used until now.
     private var openings: [(format: Platform, isRaw: Bool, bytes: [UInt8])] = []
-    private var names = FieldNames()
+    private var names = FieldNames(.http1)
     /// The requests written since the last `reset`. If a slice of the buffer is in use elsewhere, the next write copies
     /// the buffer. A whole group is therefore written before any of it is sent.
     package private(set) var buffer: ByteBuffer
@@ -23,7 +23,7 @@ package struct RequestWriter {
     package init(target: SendTarget, userAgent: String, allocator: ByteBufferAllocator = ByteBufferAllocator()) {
         self.target = target
         self.userAgent = userAgent
-        buffer = allocator.buffer(capacity: Self.usualCapacity)
+        buffer = allocator.buffer(capacity: ByteBuffer.usualGroupCapacity)
         changePrefix()
     }
 
@@ -31,7 +31,7 @@ package struct RequestWriter {
     ///   start another header, or be altered in transit.
     package mutating func write(_ request: SendRequest) -> Range<Int>? {
         // An absent or empty tag expression does not mean "no tags": without the header the hub sends to every device.
-        guard isPrefixSendable, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return nil }
+        guard isPrefixSendable, !request.tags.isBlank else { return nil }
         let opening = opening(of: request)
         // The lines below add less than 64 bytes to these texts, and 4 bytes per field.
         var room = opening.count + request.tags.utf8.count + request.body.count + 64
@@ -40,7 +40,6 @@ package struct RequestWriter {
         for index in fields.indices { room += fields[index].name.utf8.count + fields[index].value.utf8.count + 4 }
         var isSendable = true
         let start = buffer.writerIndex
-        // All pieces are written through one pointer, because the buffer would check bounds for each short piece.
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { memory in
             var rest = memory
             rest.write(opening)
@@ -65,21 +64,10 @@ package struct RequestWriter {
     }
 
     /// True if the written requests should be sent before another one is written.
-    package var isFull: Bool { buffer.readableBytes >= Self.keptMax }
+    package var isFull: Bool { buffer.isFullGroup }
 
     /// Reuses the memory of the written requests, unless a slice of it is still in use.
-    package mutating func reset() {
-        if buffer.capacity > Self.keptMax {
-            buffer = ByteBufferAllocator().buffer(capacity: Self.usualCapacity)
-        } else {
-            buffer.clear()
-        }
-    }
-
-    private static let usualCapacity = 64 << 10
-    /// The largest capacity kept after a reset, so that one large group does not occupy memory. Bodies are at most 64
-    /// KiB.
-    private static let keptMax = 256 << 10
+    package mutating func reset() { buffer.startGroup() }
 
     private mutating func opening(of request: borrowing SendRequest) -> [UInt8] {
         let (format, isRaw) = (request.format, request.isRaw)
@@ -99,98 +87,5 @@ package struct RequestWriter {
             target.endpoint.authority.isFieldValue && target.path.isRequestTarget && userAgent.isFieldValue
             && authorization.isFieldValue
         openings.removeAll()
-    }
-}
-
-/// The field names of requests. The same few names repeat.
-private struct FieldNames {
-    /// Names that passed the check, each with the beginning of its line.
-    private var known: [(name: String, line: [UInt8])] = []
-    private static let knownMax = 16
-
-    /// Writes the beginning of the field's line.
-    /// - Returns: false if the name is not a valid field name. In this case nothing is written.
-    mutating func write(_ name: String, to memory: inout UnsafeMutableRawBufferPointer) -> Bool {
-        // Lengths are compared first, because that is faster and the names in use differ in length.
-        let length = name.utf8.count
-        for index in known.indices where known[index].line.count == length + 4 && known[index].name == name {
-            memory.write(known[index].line)
-            return true
-        }
-        guard name.isFieldName, !name.isOwnFieldName else { return false }
-        let line = Array("\r\n\(name): ".utf8)
-        if known.count == Self.knownMax { known.removeFirst() }
-        known.append((name, line))
-        memory.write(line)
-        return true
-    }
-}
-
-extension UnsafeMutableRawBufferPointer {
-    /// Copies the text and advances past it.
-    fileprivate mutating func write(_ text: StaticString) {
-        text.withUTF8Buffer { write(UnsafeRawBufferPointer($0)) }
-    }
-
-    fileprivate mutating func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { write($0) }
-    }
-
-    /// - Returns: false if the text is not a valid field value.
-    fileprivate mutating func write(value text: String) -> Bool {
-        text.withBytes { bytes in
-            write(UnsafeRawBufferPointer(bytes))
-            return bytes.span.isPrintableASCII
-        }
-    }
-
-    /// - Parameter number: must not be negative.
-    fileprivate mutating func write(decimal number: Int) {
-        let (tens, ones) = number.quotientAndRemainder(dividingBy: 10)
-        if tens > 0 { write(decimal: tens) }
-        self[0] = UInt8(ascii: "0") + UInt8(ones)
-        self = UnsafeMutableRawBufferPointer(rebasing: self[1...])
-    }
-
-    @inline(__always)
-    private mutating func write(_ bytes: UnsafeRawBufferPointer) {
-        precondition(bytes.count <= count, "the request has room for all its parts")
-        copyMemory(from: bytes)
-        self = UnsafeMutableRawBufferPointer(rebasing: self[bytes.count...])
-    }
-}
-
-extension String {
-    fileprivate var isFieldValue: Bool { withBytes { $0.span.isPrintableASCII } }
-
-    fileprivate var isFieldName: Bool {
-        !isEmpty && utf8.allSatisfy(\.isTokenCharacter)
-    }
-
-    /// True for visible ASCII that begins with a slash.
-    fileprivate var isRequestTarget: Bool {
-        utf8.first == UInt8(ascii: "/") && utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-
-    /// True for fields that the writer adds itself, and those that delimit the request. A duplicate could make the
-    /// server read the body as another request.
-    fileprivate var isOwnFieldName: Bool {
-        switch utf8.count {
-        case 4: equalsInLowerCase("host")
-        case 10: equalsInLowerCase("connection") || equalsInLowerCase("user-agent")
-        case 12: equalsInLowerCase("content-type")
-        case 13: equalsInLowerCase("authorization")
-        case 14: equalsInLowerCase("content-length")
-        case 17: equalsInLowerCase("transfer-encoding")
-        case 27: equalsInLowerCase("servicebusnotification-tags")
-        case 29: equalsInLowerCase("servicebusnotification-format")
-        default: false
-        }
-    }
-
-    private func equalsInLowerCase(_ word: StaticString) -> Bool {
-        word.withUTF8Buffer { expected in
-            utf8.elementsEqual(expected) { $0 | 0x20 == $1 }
-        }
     }
 }
