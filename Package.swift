@@ -37,6 +37,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        // Only for tests, which compare our HTTP/2 codec with it.
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         // Without its traits it does not depend on swift-configuration.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -240,6 +242,7 @@ let package = Package(
             name: "HubIOTests",
             dependencies: [
                 "ByteText", "HubIO", "NewsModel", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL,
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ]),
         .testTarget(
             name: "PublisherServiceTests",
