@@ -6,7 +6,6 @@ public import KafkaModel
 public import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 import NewsModel
 import NotificationHub
 public import PublishEngine
@@ -24,7 +23,7 @@ public final class Publisher: Sendable {
     let settings: PublisherSettings
     /// Each shard has its own rules. Loops that count references to a shared object would contend for its cache line.
     private let rules: [ContentRules]
-    private let tls: NIOSSLContext?
+    private let tls: HubTLS?
     let log: Logger
     private let tracer: (any Tracer)?
     let life: AsyncStream<Event>
@@ -51,7 +50,9 @@ public final class Publisher: Sendable {
     public init(settings: PublisherSettings, log: Logger, tracer: (any Tracer)? = nil) throws(PublisherFailure) {
         do {
             rules = try Self.rules(settings, settings.payload, shards: settings.shards)
-            tls = settings.connection.endpoint.scheme == .https ? try settings.trustRoots.makeContext() : nil
+            tls =
+                settings.connection.endpoint.scheme == .https
+                ? try settings.trustRoots.makeHubTLS(offersHTTP2: settings.limits.offersHTTP2) : nil
         } catch {
             throw .settings("\(error)")
         }

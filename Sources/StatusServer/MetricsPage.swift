@@ -134,7 +134,10 @@ enum MetricsPage {
             UInt64(clamping: status.heldLost))
         gauge("newswire_in_flight_requests", "Requests sent and not answered.", status.inFlight)
         gauge("newswire_concurrency_limit", "Requests that may be in flight now.", status.concurrencyLimit)
-        gauge("newswire_hub_connections", "Connections to the hub.", status.openConnections)
+        gauge("newswire_hub_connections", "Connections to the hub.", status.wire.connections)
+        gauge(
+            "newswire_hub_streams", "Requests in flight over HTTP/2; over HTTP/1.1 each has a connection of its own.",
+            status.wire.streams)
         gauge("newswire_rate_tokens", "Requests that could leave at once.", status.tokens)
         gauge("newswire_rate_limit_per_second", "The configured rate of the whole group.", status.rate?.perSecond)
         text.family(

@@ -104,7 +104,9 @@ enum StatusJSON {
         json.field("requests", Int64(clamping: status.tally.requests))
         json.field("inFlight", status.inFlight)
         json.field("concurrencyLimit", status.concurrencyLimit)
-        json.field("connections", status.openConnections)
+        json.field("connections", status.wire.connections)
+        json.field("streams", status.wire.streams)
+        json.field("http", status.wire.http)
         json.field("tokens", status.tokens)
         if let rate = status.rate {
             json.object("rate") { json in

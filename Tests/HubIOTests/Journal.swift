@@ -42,7 +42,7 @@ final class Journal: Sendable {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         self.loop = loop
         owner = NIOLoopBoundBox.makeEmptyBox(eventLoop: loop)
-        let tls = scheme == .https ? try TrustRoots.system.makeContext() : nil
+        let tls = scheme == .https ? try TrustRoots.system.makeHubTLS(offersHTTP2: false) : nil
         let target = SendTarget(
             endpoint: HubEndpoint(scheme: scheme, host: host, port: port), hub: try HubName("breaking-news"))
         let limits = SenderLimits.test.with {

@@ -13,14 +13,17 @@ struct PoolShell {
     /// The number of requests that the owner sends while it receives results, for tests of reentrancy.
     var sendsAgain = 0
 
-    init(connections: Int = 2, waiting: Int = 4, waitingTimeout: Duration? = nil) {
+    /// The slots of the requests written on each connection, by the requests' numbers.
+    private var written: [Int: [UInt8: RequestSlot]] = [:]
+
+    init(connections: Int = 2, waiting: Int = 4, waitingTimeout: Duration? = nil, offersHTTP2: Bool = false) {
         var limits = SenderLimits(connections: connections)
         limits.waitingMax = waiting
         limits.waitingTimeout = waitingTimeout
         limits.connectTimeout = .seconds(10)
         limits.requestTimeout = .seconds(30)
         limits.idleTimeout = .seconds(60)
-        state = PoolState(limits)
+        state = PoolState(limits, offersHTTP2: offersHTTP2)
     }
 
     /// Passes an event to the pool.
@@ -42,16 +45,34 @@ struct PoolShell {
     }
 
     @discardableResult
-    mutating func open(_ place: Int) -> [String] {
+    mutating func open(_ place: Int, _ http: HTTPVersion = .http1, streams: Int = 1) -> [String] {
         tell {
             $0.connected(ConnectionID(place), at: $1)
-            $0.ready(ConnectionID(place), at: $1)
+            $0.ready(ConnectionID(place), http, streams: streams, at: $1)
         }
     }
 
     @discardableResult
     mutating func reply(_ place: Int, keepsAlive: Bool = true) -> [String] {
-        tell { $0.replied(ConnectionID(place), HubReply(status: 201), keepsAlive: keepsAlive, at: $1) }
+        guard let number = inFlight(place).first else { return [] }
+        return answer(number, on: place) {
+            $0.replied($1, on: $2, HubReply(status: 201), keepsAlive: keepsAlive, at: $3)
+        }
+    }
+
+    /// The numbers of the requests that were written on the connection and have not ended, in order.
+    func inFlight(_ place: Int) -> [UInt8] {
+        (written[place] ?? [:]).filter { state.request(in: $0.value, on: ConnectionID(place))?.body == [$0.key] }.keys
+            .sorted()
+    }
+
+    /// Passes an event that concerns one request.
+    @discardableResult
+    mutating func answer(
+        _ number: UInt8, on place: Int, _ event: (inout PoolState, RequestSlot, ConnectionID, Instant) -> Void
+    ) -> [String] {
+        guard let slot = written[place]?.removeValue(forKey: number) else { return ["no such request"] }
+        return tell { event(&$0, slot, ConnectionID(place), $1) }
     }
 
     @discardableResult
@@ -75,10 +96,16 @@ struct PoolShell {
         while let action = state.actions.next() {
             if isFinished { lines.append("an action after the end") }
             switch action {
-            case .open(let id): lines.append("open \(id.index)")
-            case .write(let request, let id, let checked):
-                if !state.awaitsReply(id) { lines.append("a request for a connection without one") }
-                lines.append("\(checked ? "check, " : "")write \(request.body.first ?? 0) on \(id.index)")
+            case .open(let id, let offersHTTP2): lines.append("open \(id.index)\(offersHTTP2 ? ", h2" : "")")
+            case .write(let slot, let id, let checked):
+                let number = state.request(in: slot, on: id)?.body.first
+                if number == nil { lines.append("a write without a request") }
+                if let number { written[id.index, default: [:]][number] = slot }
+                lines.append("\(checked ? "check, " : "")write \(number ?? 0) on \(id.index)")
+            case .cancel(let slot, let id):
+                let number = written[id.index]?.first { $0.value == slot }?.key
+                lines.append("cancel \(number ?? 0) on \(id.index)")
+            case .ping(let id): lines.append("ping \(id.index)")
             case .close(let id): lines.append("close \(id.index)")
             case .abort(let id): lines.append("abort \(id.index)")
             case .wake(let at): wakes.append(at)

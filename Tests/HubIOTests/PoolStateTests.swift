@@ -12,7 +12,7 @@ import Testing
         #expect(pool.open(0) == ["write 1 on 0"])
         #expect(pool.reply(0) == [])
         #expect(pool.results == ["1 201"])
-        #expect(pool[0] == .idle(since: pool.now, until: pool.now + .seconds(60)))
+        #expect(pool.state.connections.serving(ConnectionID(0))?.inFlight == 0)
     }
 
     @Test func `the most recently used connection takes the next request`() {
@@ -66,8 +66,7 @@ import Testing
         pool.reply(0)
         pool.wait(.milliseconds(10))
         #expect(pool.send(3) == ["check, write 3 on 0"])
-        let request = SendRequest(format: .template, tags: "World", body: [3])
-        #expect(pool.tell { $0.endedBeforeWriting(request, on: ConnectionID(0), at: $1) } == ["close 0", "open 1"])
+        #expect(pool.answer(3, on: 0) { $0.endedBeforeWriting($1, on: $2, at: $3) } == ["close 0", "open 1"])
         #expect(pool.open(1) == ["write 3 on 1"])
     }
 
@@ -98,7 +97,7 @@ import Testing
         pool.send(1)
         pool.send(2)
         pool.open(0)
-        #expect(pool.tell { $0.unwritable(ConnectionID(0), at: $1) } == ["write 2 on 0"])
+        #expect(pool.answer(1, on: 0) { $0.unwritable($1, on: $2, at: $3) } == ["write 2 on 0"])
         #expect(pool.results == ["1 not sent: invalidRequest"])
     }
 

@@ -29,7 +29,7 @@ final class Sender: Sendable {
         port: Int, scheme: HubEndpoint.Scheme = .http, host: String = "127.0.0.1", limits: SenderLimits = .test,
         trust: TrustRoots? = nil
     ) async throws {
-        let tls = scheme == .https ? try (trust ?? .system).makeContext() : nil
+        let tls = scheme == .https ? try (trust ?? .system).makeHubTLS(offersHTTP2: limits.offersHTTP2) : nil
         let target = SendTarget(
             endpoint: HubEndpoint(scheme: scheme, host: host, port: port), hub: try HubName("breaking-news"))
         let loop = Self.loops.next()

@@ -17,7 +17,7 @@ private func report(
     return ShardReport(
         at: start - silence, tally: Tally(lanes: 1, categories: 0), recent: RecentResults(),
         status: EngineStatus(halt: nil, inFlight: 1, concurrencyLimit: 8, lanes: [lane], waits: waits),
-        limiter: .nothing, limitedFor: [], tokens: nil, openConnections: 0, oldestHeld: [nil],
+        limiter: .nothing, limitedFor: [], tokens: nil, wire: HubWire(), oldestHeld: [nil],
         progressAt: start - progress)
 }
 

@@ -33,7 +33,7 @@ struct ReadinessTests {
             ShardReport(
                 at: now, tally: Tally(lanes: 1, categories: 0), recent: RecentResults(),
                 status: EngineStatus(halt: nil, inFlight: 0, concurrencyLimit: 1, lanes: [lane], waits: [wait]),
-                limiter: .nothing, limitedFor: Limiter.allCases.map { _ in 0 }, tokens: nil, openConnections: 0,
+                limiter: .nothing, limitedFor: Limiter.allCases.map { _ in 0 }, tokens: nil, wire: HubWire(),
                 oldestHeld: [nil], progressAt: now), shard: ShardID(0))
         return metrics.status.notReady.map(\.code)
     }

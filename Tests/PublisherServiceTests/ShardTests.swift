@@ -20,7 +20,7 @@ struct ShardTests {
         var arrived = results.makeAsyncIterator()
         let run = Task { try await publisher.run() }
         var number = 0
-        while publisher.metrics.status.openConnections < 8 {
+        while publisher.metrics.status.wire.connections < 8 {
             let events = (0..<500).map { NewsEvent(id: "\(number + $0)", headline: "Headline", categories: ["World"]) }
             try newsroom.topics.publish(events)
             number += events.count
@@ -28,7 +28,7 @@ struct ShardTests {
         }
         publisher.drain()
         try await run.value
-        #expect(publisher.metrics.status.openConnections <= 8)
+        #expect(publisher.metrics.status.wire.connections <= 8)
         await newsroom.close()
     }
 }

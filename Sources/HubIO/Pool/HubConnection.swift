@@ -17,16 +17,24 @@ final class HubConnection: ChannelInboundHandler {
 
     private let id: ConnectionID
     private let pool: SenderPool
+    private let offersHTTP2: Bool
     private var reader: ReplyReader
+    /// The request in flight over HTTP/1.1.
+    var slot = RequestSlot(0)
+    /// The streams over HTTP/2; `nil` unless the server has chosen it.
+    private var session: HTTP2Session?
+    /// The session has frames that are to be sent at the end of the pool's turn.
+    private var hasUnsent = false
     private var context: ChannelHandlerContext?
     /// The channel's socket. Valid while the channel is active, so only `isEnded` uses it.
     private var descriptor: NIOBSDSocket.Handle?
     /// True if the connection was to close before it had a channel.
     private var isUnwanted = false
 
-    init(_ id: ConnectionID, pool: SenderPool, limits: SenderLimits) {
+    init(_ id: ConnectionID, pool: SenderPool, limits: SenderLimits, offersHTTP2: Bool) {
         self.id = id
         self.pool = pool
+        self.offersHTTP2 = offersHTTP2
         reader = ReplyReader(headBytesMax: limits.headBytesMax, bodyBytesMax: limits.bodyBytesMax)
     }
 
@@ -38,7 +46,7 @@ final class HubConnection: ChannelInboundHandler {
         let tls: NIOSSLClientHandler?
         do {
             let pipeline = channel.pipeline.syncOperations
-            tls = try pool.makeTLSHandler()
+            tls = try pool.makeTLSHandler(offersHTTP2: offersHTTP2)
             if let tls { try pipeline.addHandler(tls) }
             try pipeline.addHandler(self)
             descriptor = try? pipeline.withUnsafeTransportIfAvailable { $0 }
@@ -52,10 +60,13 @@ final class HubConnection: ChannelInboundHandler {
             let failure = SendFailure(.closedEarly, "the connection was closed at once")
             return pool.update { $0.closed(id, failure, at: $1) }
         }
-        pool.update {
-            $0.connected(id, at: $1)
-            if tls == nil { $0.ready(id, at: $1) }
-        }
+        pool.update { $0.connected(id, at: $1) }
+        if tls == nil { becomeReady(.http1, streams: 1) }
+    }
+
+    private func becomeReady(_ http: HTTPVersion, streams: Int) {
+        pool.isReady(http)
+        pool.update { $0.ready(id, http, streams: streams, at: $1) }
     }
 
     func write(_ bytes: ByteBuffer) {
@@ -114,11 +125,19 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted? = event as? TLSUserEvent { pool.update { $0.ready(id, at: $1) } }
+        if case .handshakeCompleted(let chosen)? = event as? TLSUserEvent {
+            if chosen == "h2" {
+                session = pool.makeHTTP2Session()
+                sendFrames()
+            } else {
+                becomeReady(.http1, streams: 1)
+            }
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if session != nil { return readFrames(unwrapInboundIn(data)) }
         guard pool.awaitsReply(id) else {
             // A server that sends bytes without a request would answer the next request with them.
             return fail(SendFailure(.malformedReply, "bytes came before any request"))
@@ -128,7 +147,10 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     /// Does not forward the event, because this handler is the last one.
-    func channelReadComplete(context: ChannelHandlerContext) {}
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Answers to the server's frames.
+        if session != nil { sendFrames() }
+    }
 
     private func handle(_ step: ReplyReader.Step) {
         switch step {
@@ -137,9 +159,92 @@ final class HubConnection: ChannelInboundHandler {
         case .complete:
             let keepsAlive = reader.reply.keepsAlive
             pool.note(date: reader.date)
-            pool.update { $0.replied(id, reader.takeReply(), keepsAlive: keepsAlive, at: $1) }
+            pool.update { $0.replied(slot, on: id, reader.takeReply(), keepsAlive: keepsAlive, at: $1) }
         }
     }
+
+    // MARK: HTTP/2
+
+    var isHTTP2: Bool { session != nil }
+
+    /// Writes the request into the group of frames that is sent at the end of the pool's turn.
+    func write(_ request: SendRequest, _ slot: RequestSlot, authorization: String) {
+        switch session?.write(request, slot, authorization: authorization) {
+        case .written:
+            if session?.isFull == true { sendFrames() } else { sendLater() }
+            // The ids of streams have run out.
+            if session?.isUsedUp == true { pool.update { $0.leave(id, at: $1) } }
+        case .invalid, nil: pool.update { $0.unwritable(slot, on: id, at: $1) }
+        case .blocked: pool.update { $0.blocked(slot, on: id, at: $1) }
+        case .tooLong:
+            // HTTP/1.1 knows no such limit.
+            pool.update {
+                $0.distrustHTTP2(at: $1)
+                $0.leave(id, refused: [slot], at: $1)
+            }
+        }
+    }
+
+    func cancel(_ slot: RequestSlot) {
+        session?.cancel(slot)
+        sendLater()
+    }
+
+    func ping() {
+        session?.ping()
+        sendLater()
+    }
+
+    private func sendLater() {
+        if hasUnsent { return }
+        hasUnsent = true
+        pool.sendLater(self)
+    }
+
+    /// Sends the frames written until now as one piece, which TLS encrypts as one record if it is short.
+    func sendFrames() {
+        hasUnsent = false
+        guard let frames = session?.output else { return }
+        // Moved, so that the session can reuse the memory once TLS has read it.
+        context?.writeAndFlush(wrapOutboundOut(consume frames), promise: nil)
+        session?.sent()
+    }
+
+    private func readFrames(_ bytes: ByteBuffer) {
+        pool.update { $0.heard(id, at: $1) }
+        var position = 0
+        // A connection that fails has no context any longer.
+        while context != nil, let event = session?.next(in: bytes.readableBytesUInt8Span, from: &position) {
+            handle(event)
+        }
+    }
+
+    private func handle(_ event: HTTP2Session.Event) {
+        switch event {
+        case .ready(let streams): becomeReady(.http2, streams: streams)
+        case .capacityChanged(let streams): pool.update { $0.capacityChanged(id, to: streams, at: $1) }
+        case .unblocked: pool.update { $0.unblocked(id, at: $1) }
+        case .replied(let slot, let reply):
+            pool.note(date: session?.date ?? .zero)
+            pool.update { $0.replied(slot, on: id, reply, keepsAlive: true, at: $1) }
+        case .refused(let slot): pool.update { $0.refused(slot, on: id, at: $1) }
+        case .ended(let slot, let failure): pool.update { $0.ended(slot, on: id, failure, at: $1) }
+        case .leaving(let refused, let isCalm):
+            pool.update { $0.leave(id, refused: refused, isCalm: isCalm, at: $1) }
+        case .needsHTTP1(let slot, let failure):
+            pool.update {
+                $0.distrustHTTP2(at: $1)
+                $0.ended(slot, on: id, failure, at: $1)
+                $0.leave(id, at: $1)
+            }
+        case .failed(let failure):
+            sendFrames()
+            fail(failure)
+        }
+    }
+
+    /// True if the server chose HTTP/2 and has not shown that it speaks it.
+    private var breaksHTTP2: Bool { session.map { !$0.hasBegun } ?? false }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // An error also ends a body that is delimited by the connection: only a clean close completes it.
@@ -147,7 +252,11 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     private func fail(_ failure: SendFailure) {
-        pool.update { $0.fail(id, failure, at: $1) }
+        let breaksHTTP2 = breaksHTTP2
+        pool.update {
+            if breaksHTTP2 { $0.breaksHTTP2(id, at: $1) }
+            $0.fail(id, failure, at: $1)
+        }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -155,11 +264,15 @@ final class HubConnection: ChannelInboundHandler {
         let reason: String
         if pool.awaitsReply(id) {
             reason = reader.hasBegun ? "closed in the middle of the reply" : "closed without a reply"
-            handle(reader.end())
+            if session == nil { handle(reader.end()) }
         } else {
             reason = "closed while connecting"
         }
-        pool.update { $0.closed(id, SendFailure(.closedEarly, reason), at: $1) }
+        let breaksHTTP2 = breaksHTTP2
+        pool.update {
+            if breaksHTTP2 { $0.breaksHTTP2(id, at: $1) }
+            $0.closed(id, SendFailure(.closedEarly, reason), at: $1)
+        }
         context.fireChannelInactive()
     }
 }

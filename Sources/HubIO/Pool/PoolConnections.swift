@@ -1,5 +1,4 @@
 package import NewsModel
-package import NotificationHub
 
 /// A connection's place in the pool. Another connection may take the place after this one has closed.
 package struct ConnectionID: Hashable, Sendable {
@@ -14,36 +13,51 @@ package enum ConnectionState: Hashable, Sendable {
     /// Resolving the name and connecting; the socket enforces the time limit. Followed by `handshaking`, `closing` or
     /// `vacant`.
     case opening(until: Instant)
-    /// Connected, but not ready for requests. Followed by `idle` or `closing`.
+    /// Connected, but not ready for requests: TLS and, over HTTP/2, the server's settings are missing. Followed by
+    /// `serving` or `closing`.
     case handshaking(until: Instant)
-    /// Ready for a request. Followed by `inFlight` or `closing`.
-    case idle(since: Instant, until: Instant)
-    /// Carrying a request that is written or about to be. Followed by `idle` or `closing`.
-    case inFlight(request: RequestID, until: Instant)
+    /// Carrying requests, or ready for them. Followed by `closing`.
+    case serving(ServingConnection)
     /// Waiting for the socket to close. Followed by `vacant`.
     case closing(until: Instant)
-
-    /// The time at which the pool must act on this state.
-    package var deadline: Instant {
-        switch self {
-        case .vacant, .opening: .distantFuture
-        case .handshaking(let until), .idle(_, let until), .inFlight(_, let until), .closing(let until): until
-        }
-    }
 
     var isConnecting: Bool {
         switch self {
         case .opening, .handshaking: true
-        case .vacant, .idle, .inFlight, .closing: false
+        case .vacant, .serving, .closing: false
         }
     }
 }
 
-/// The states of a pool's connections, with counts and the order of the idle ones.
+/// A connection that can carry requests.
+package struct ServingConnection: Hashable, Sendable {
+    package let http: HTTPVersion
+    /// The most requests at once: one over HTTP/1.1, the server's limit of streams over HTTP/2.
+    package var capacity: Int
+    package var inFlight = 0
+    /// The time of the last reply, or at which the connection became ready.
+    package var since: Instant
+    /// The time at which the server was last heard, over HTTP/2.
+    package var heardAt: Instant
+    /// The time of a ping that the server has not answered.
+    package var pingedAt: Instant?
+    /// It takes no more requests, and closes after its last reply.
+    package var isLeaving = false
+    /// The server's flow control has no room for the next request.
+    package var isBlocked = false
+
+    init(_ http: HTTPVersion, capacity: Int, at now: Instant) {
+        (self.http, self.capacity, since, heardAt) = (http, capacity, now, now)
+    }
+
+    var isFree: Bool { inFlight < capacity && !isLeaving && !isBlocked }
+}
+
+/// The states of a pool's connections, with counts and the order of the free ones.
 package struct PoolConnections {
     private var states: [ConnectionState]
-    /// Idle connections; the most recently used one is last.
-    private var idle: [ConnectionID] = []
+    /// Connections that can take another request; the most recently used one is last.
+    private var free: [ConnectionID] = []
     /// Connections that hold a socket or are being opened.
     package private(set) var open = 0
     /// Connections being opened, including handshakes.
@@ -56,18 +70,30 @@ package struct PoolConnections {
 
     package subscript(connection: ConnectionID) -> ConnectionState { states[connection.index] }
 
-    var all: some Sequence<ConnectionID> { states.indices.lazy.map { ConnectionID($0) } }
+    package func serving(_ connection: ConnectionID) -> ServingConnection? {
+        if case .serving(let serving) = states[connection.index] { serving } else { nil }
+    }
 
-    /// The most recently used idle connection.
-    var lastUsed: ConnectionID? { idle.last }
-    /// The least recently used idle connection.
-    var longestIdle: ConnectionID? { idle.first }
+    package var all: some Sequence<ConnectionID> { states.indices.lazy.map { ConnectionID($0) } }
+
+    /// The most recently used connection that can take another request.
+    var lastFree: ConnectionID? { free.last }
+    /// The least recently used connection without a request.
+    var longestIdle: ConnectionID? { free.first { serving($0)?.inFlight == 0 } }
 
     var vacantPlace: ConnectionID? {
         open < states.count ? states.firstIndex(of: .vacant).map { ConnectionID($0) } : nil
     }
 
-    var nextDeadline: Instant { states.reduce(.distantFuture) { min($0, $1.deadline) } }
+    /// A connection waits until the server's flow control has room again.
+    var hasBlocked: Bool { states.contains { if case .serving(let serving) = $0 { serving.isBlocked } else { false } } }
+
+    /// The requests in flight on HTTP/2 connections.
+    var openStreams: Int {
+        states.reduce(0) { count, state in
+            if case .serving(let serving) = state, serving.http == .http2 { count + serving.inFlight } else { count }
+        }
+    }
 
     mutating func change(_ connection: ConnectionID, to new: ConnectionState) {
         let old = states[connection.index]
@@ -76,7 +102,32 @@ package struct PoolConnections {
         if new.isConnecting { connecting += 1 }
         if case .vacant = old { open += 1 }
         if case .vacant = new { open -= 1 }
-        if case .idle = old, let place = idle.lastIndex(of: connection) { idle.remove(at: place) }
-        if case .idle = new { idle.append(connection) }
+        let wasFree = if case .serving(let serving) = old { serving.isFree } else { false }
+        let isFree = if case .serving(let serving) = new { serving.isFree } else { false }
+        setFree(connection, from: wasFree, to: isFree)
+    }
+
+    /// Changes a connection that serves; has no effect on others.
+    ///
+    /// - Returns: the connection after the change.
+    @discardableResult
+    mutating func update(
+        _ connection: ConnectionID, _ change: (inout ServingConnection) -> Void
+    ) -> ServingConnection? {
+        guard case .serving(var serving) = states[connection.index] else { return nil }
+        let wasFree = serving.isFree
+        change(&serving)
+        states[connection.index] = .serving(serving)
+        setFree(connection, from: wasFree, to: serving.isFree)
+        return serving
+    }
+
+    private mutating func setFree(_ connection: ConnectionID, from wasFree: Bool, to isFree: Bool) {
+        if wasFree == isFree { return }
+        if isFree {
+            free.append(connection)
+        } else if let place = free.lastIndex(of: connection) {
+            free.remove(at: place)
+        }
     }
 }

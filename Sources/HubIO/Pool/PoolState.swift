@@ -7,15 +7,24 @@ package import NotificationHub
 /// `SenderPool` carries out on sockets.
 ///
 /// A connection opens when a request needs one and all are busy. The most recently used one is chosen first, and a
-/// closed one is replaced only on demand. No request is tried twice.
+/// closed one is replaced only on demand. Over HTTP/1.1 a connection carries one request at a time, over HTTP/2 as many
+/// as the server allows; the pool's limit counts requests, however many connections carry them. A request is written
+/// again only if the server says that it did not process it.
 package struct PoolState {
     package enum Action: Sendable {
         /// Connect. Answered by `connected` and `ready`, or by `closed`.
-        case open(ConnectionID)
-        /// Write the request. Answered by `replied`, or by `unwritable` or `endedBeforeWriting` if nothing was written.
+        ///
+        /// - offersHTTP2: let the server choose HTTP/2.
+        case open(ConnectionID, offersHTTP2: Bool)
+        /// Write the request of the slot. Answered by `replied`, or by `unwritable`, `blocked` or `endedBeforeWriting`
+        /// if nothing was written.
         ///
         /// - checked: first ask the kernel if the server has ended the connection, which has been idle for a while.
-        case write(SendRequest, ConnectionID, checked: Bool)
+        case write(RequestSlot, ConnectionID, checked: Bool)
+        /// End the stream of a request that has waited too long. Its reply no longer counts.
+        case cancel(RequestSlot, ConnectionID)
+        /// Ask a silent server whether it is still there. Any bytes from it are an answer: see `heard`.
+        case ping(ConnectionID)
         /// Close with TLS close_notify. Answered by `closed`, as for every connection.
         case close(ConnectionID)
         /// Close without TLS close_notify.
@@ -28,22 +37,40 @@ package struct PoolState {
         case finish
     }
 
-    package private(set) var connections: PoolConnections
+    package internal(set) var connections: PoolConnections
     package var actions = ReentrancyQueue<Action>()
 
-    private var waiting: Deque<(id: RequestID, request: SendRequest, since: Instant)> = []
-    private var results = PoolResults()
-    private var phase = Phase.open
+    var requests: RequestsInFlight
+    var waiting: Deque<PooledRequest> = []
+    var results = PoolResults()
+    var phase = Phase.open
     /// The earliest pending `wake`.
-    private var alarm: Instant?
-    private let waitingMax: Int
-    private let waitingTimeout: Int64
+    var alarm: Instant?
+    let waitingMax: Int
+    let waitingTimeout: Int64
     // Timeouts are in nanoseconds, because adding a `Duration` divides 128 bits, and every request adds one.
-    private let connectTimeout: Int64
-    private let requestTimeout: Int64
-    private let idleTimeout: Int64
+    let connectTimeout: Int64
+    let requestTimeout: Int64
+    let idleTimeout: Int64
 
-    private enum Phase {
+    // MARK: What is known of the server
+
+    let offersHTTP2: Bool
+    /// The requests that the next connection is expected to carry at once.
+    var expectedCapacity: Int
+    /// HTTP/2 is not offered before this time, because the server offered it and then broke it.
+    var http2From = Instant(nanoseconds: 0)
+    /// No connection is opened before this time, because the server asked for calm.
+    var opensFrom = Instant(nanoseconds: 0)
+
+    static let http2Pause: Int64 = 600_000_000_000
+    static let calmPause: Int64 = 1_000_000_000
+    /// How often a request may be refused before it is returned unsent.
+    static let refusalsMax = 3
+    /// A server that has said nothing for this long while requests wait is pinged, and given up as long after that.
+    static let silenceMax: Int64 = 5_000_000_000
+
+    enum Phase {
         /// Accepting requests. Followed by `closing`.
         case open
         /// Waiting for the replies in flight; nothing new is sent. Followed by `closed`.
@@ -51,16 +78,25 @@ package struct PoolState {
         case closed
     }
 
-    package init(_ limits: SenderLimits) {
+    package init(_ limits: SenderLimits, offersHTTP2: Bool = false) {
         connections = PoolConnections(most: limits.connections)
+        requests = RequestsInFlight(most: limits.connections)
         waitingMax = limits.waitingMax
         waitingTimeout = limits.waitingTimeout.map(Self.nanoseconds) ?? .max
         connectTimeout = Self.nanoseconds(limits.connectTimeout)
         requestTimeout = Self.nanoseconds(limits.requestTimeout)
         idleTimeout = Self.nanoseconds(limits.idleTimeout)
+        self.offersHTTP2 = offersHTTP2
+        expectedCapacity = offersHTTP2 ? SenderLimits.streamsMax : 1
     }
 
     // MARK: Requests
+
+    /// The request that is to be written; `nil` if it has ended meanwhile.
+    package func request(in slot: RequestSlot, on connection: ConnectionID) -> SendRequest? {
+        guard let entry = requests[slot], entry.connection == connection else { return nil }
+        return entry.pooled.request
+    }
 
     /// - Parameter id: returned with the result.
     package mutating func send(_ request: SendRequest, id: RequestID, at now: Instant) {
@@ -68,10 +104,11 @@ package struct PoolState {
         case .closed: return
         case .closing: settle(id, .notSent(SendFailure(.poolClosed, "the pool is closed")))
         case .open:
-            if waiting.isEmpty, let connection = connections.lastUsed {
-                write(request, id, on: connection, at: now)
+            let pooled = PooledRequest(id: id, request: request, since: now)
+            if waiting.isEmpty, requests.hasRoom, let connection = connections.lastFree {
+                write(pooled, on: connection, at: now)
             } else if waiting.count < waitingMax {
-                waiting.append((id, request, now))
+                waiting.append(pooled)
                 openConnectionsNeeded(at: now)
             } else {
                 settle(id, .notSent(SendFailure(.queueFull, "\(waiting.count) requests wait already")))
@@ -79,62 +116,79 @@ package struct PoolState {
         }
     }
 
-    private mutating func write(_ request: SendRequest, _ id: RequestID, on connection: ConnectionID, at now: Instant) {
-        guard case .idle(let since, _) = connections[connection] else { return }
+    mutating func write(_ pooled: consuming PooledRequest, on connection: ConnectionID, at now: Instant) {
         let until = now.advanced(by: requestTimeout)
-        connections.change(connection, to: .inFlight(request: id, until: until))
-        arm(until)
+        guard let serving = connections.serving(connection),
+            let slot = requests.add(pooled, on: connection, until: until)
+        else { return }
+        connections.update(connection) { $0.inFlight += 1 }
+        arm(serving.http == .http2 ? now.advanced(by: Self.silenceMax) : until)
         // A request on a connection that the server has closed ends as unknown. The kernel is therefore asked first,
         // but only after an idle time: asking costs a system call, and quick requests leave little time for a close.
-        let isRested = now.nanoseconds - since.nanoseconds >= Self.trustedIdleTime
-        actions.append(.write(request, connection, checked: isRested))
+        let isRested = serving.inFlight == 0 && now.nanoseconds - serving.since.nanoseconds >= Self.trustedIdleTime
+        actions.append(.write(slot, connection, checked: isRested))
     }
 
-    private static let trustedIdleTime: Int64 = 10_000_000
+    static let trustedIdleTime: Int64 = 10_000_000
 
     /// A complete reply has arrived.
+    ///
+    /// - Parameter keepsAlive: false if the connection cannot carry another request.
     package mutating func replied(
-        _ connection: ConnectionID, _ reply: consuming HubReply, keepsAlive: Bool, at now: Instant
+        _ slot: RequestSlot, on connection: ConnectionID, _ reply: consuming HubReply, keepsAlive: Bool, at now: Instant
     ) {
-        guard case .inFlight(let request, _) = connections[connection] else { return }
-        settle(request, .replied(consume reply))
+        // 421: the server does not answer for this host on this connection, and has not processed the request.
+        if reply.status == 421, connections.serving(connection)?.http == .http2 {
+            return leave(connection, refused: [slot], at: now)
+        }
+        guard let pooled = requests.remove(slot, from: connection) else { return }
+        settle(pooled.id, .replied(consume reply))
         if keepsAlive, isOpen {
-            becomeIdle(connection, at: now)
+            free(connection, at: now)
         } else {
-            expectClosed(connection, after: .abort(connection), at: now)
+            connections.update(connection) { ($0.inFlight, $0.isLeaving) = ($0.inFlight - 1, true) }
+            closeIfDone(connection, by: .abort(connection), at: now)
         }
     }
 
     /// The request cannot be written as HTTP. Nothing was written.
-    package mutating func unwritable(_ connection: ConnectionID, at now: Instant) {
-        guard case .inFlight(let request, _) = connections[connection] else { return }
+    package mutating func unwritable(_ slot: RequestSlot, on connection: ConnectionID, at now: Instant) {
+        guard let pooled = requests.remove(slot, from: connection) else { return }
         let reason = "a header name or value cannot stand in an HTTP request, or the tag expression is empty"
-        settle(request, .notSent(SendFailure(.invalidRequest, reason)))
-        becomeIdle(connection, at: now)
+        settle(pooled.id, .notSent(SendFailure(.invalidRequest, reason)))
+        free(connection, at: now)
     }
 
     /// The server closed the connection before the request was written. Another connection takes the request.
-    package mutating func endedBeforeWriting(_ request: SendRequest, on connection: ConnectionID, at now: Instant) {
-        guard case .inFlight(let id, _) = connections[connection] else { return }
-        waiting.prepend((id, request, now))
+    package mutating func endedBeforeWriting(_ slot: RequestSlot, on connection: ConnectionID, at now: Instant) {
+        guard let pooled = requests.remove(slot, from: connection) else { return }
+        waiting.prepend(pooled)
         expectClosed(connection, after: .close(connection), at: now)
         serveWaiting(at: now)
     }
 
-    private mutating func serveWaiting(at now: Instant) {
+    /// A connection has one request less.
+    mutating func free(_ connection: ConnectionID, at now: Instant) {
+        let serving = connections.update(connection) { ($0.inFlight, $0.since) = ($0.inFlight - 1, now) }
+        if serving?.inFlight == 0 { arm(now.advanced(by: idleTimeout)) }
+        closeIfDone(connection, by: .close(connection), at: now)
+        serveWaiting(at: now)
+    }
+
+    mutating func serveWaiting(at now: Instant) {
         while let next = waiting.first, now.nanoseconds - next.since.nanoseconds >= waitingTimeout {
             waiting.removeFirst()
             settle(next.id, .notSent(SendFailure(.waitedTooLong, "no connection was ready in time")))
         }
-        while !waiting.isEmpty, let connection = connections.lastUsed, let next = waiting.popFirst() {
-            write(next.request, next.id, on: connection, at: now)
+        while requests.hasRoom, let connection = connections.lastFree, let next = waiting.popFirst() {
+            write(next, on: connection, at: now)
         }
         openConnectionsNeeded(at: now)
     }
 
     // MARK: Results
 
-    private mutating func settle(_ id: RequestID, _ result: consuming SendResult) {
+    mutating func settle(_ id: RequestID, _ result: consuming SendResult) {
         if results.add(SettledRequest(id: id, result: consume result)) { actions.append(.handOver) }
     }
 
@@ -146,174 +200,14 @@ package struct PoolState {
         if results.finishHandOver() { actions.append(.handOver) } else { finishIfDone() }
     }
 
-    // MARK: Connections
-
-    package func awaitsReply(_ connection: ConnectionID) -> Bool {
-        if case .inFlight = connections[connection] { true } else { false }
-    }
-
-    /// The TCP connection exists.
-    package mutating func connected(_ connection: ConnectionID, at now: Instant) {
-        guard case .opening(let until) = connections[connection] else { return }
-        guard isOpen else { return fail(connection, Self.poolClosed, at: now) }
-        connections.change(connection, to: .handshaking(until: until))
-        arm(until)
-    }
-
-    /// The connection can carry requests.
-    package mutating func ready(_ connection: ConnectionID, at now: Instant) {
-        guard case .handshaking = connections[connection] else { return }
-        becomeIdle(connection, at: now)
-    }
-
-    /// Aborts a connection after an error that makes it unusable.
-    package mutating func fail(_ connection: ConnectionID, _ failure: SendFailure, at now: Instant) {
-        end(connection, failure, .abort(connection), at: now)
-    }
-
-    /// The socket has closed or was never opened.
-    ///
-    /// - Parameter failure: the reason, used unless an earlier one was reported.
-    package mutating func closed(_ connection: ConnectionID, _ failure: SendFailure, at now: Instant) {
-        end(connection, failure, nil, at: now)
-        connections.change(connection, to: .vacant)
-        openConnectionsNeeded(at: now)
-        finishIfDone()
-    }
-
-    /// Ends a connection's request, if it has one. Has no effect on a connection that is already closing.
-    private mutating func end(_ connection: ConnectionID, _ failure: SendFailure, _ action: Action?, at now: Instant) {
-        switch connections[connection] {
-        case .vacant, .closing: return
-        case .idle: expectClosed(connection, after: action, at: now)
-        case .inFlight(let request, _):
-            expectClosed(connection, after: action, at: now)
-            settle(request, .unknown(failure))
-        case .opening, .handshaking:
-            expectClosed(connection, after: action, at: now)
-            // One waiting request fails for each failed connection, unless connections in progress suffice for all. It
-            // leaves the queue before another connection opens, or a dead hub would be tried without end.
-            if waiting.count > connections.connecting, let unserved = waiting.popFirst() {
-                settle(unserved.id, .notSent(failure))
-            }
-            openConnectionsNeeded(at: now)
-        }
-    }
-
-    private mutating func becomeIdle(_ connection: ConnectionID, at now: Instant) {
-        let until = now.advanced(by: idleTimeout)
-        connections.change(connection, to: .idle(since: now, until: until))
-        arm(until)
-        serveWaiting(at: now)
-    }
-
-    private mutating func expectClosed(_ connection: ConnectionID, after action: Action?, at now: Instant) {
-        connections.change(connection, to: .closing(until: now.advanced(by: Self.closeTimeout)))
-        if let action { actions.append(action) }
-    }
-
-    private static let closeTimeout: Int64 = 2_000_000_000
-
-    private mutating func openConnectionsNeeded(at now: Instant) {
-        guard isOpen else { return }
-        while connections.connecting < waiting.count, let place = connections.vacantPlace {
-            connections.change(place, to: .opening(until: now.advanced(by: connectTimeout)))
-            actions.append(.open(place))
-        }
-    }
-
-    /// Closes the idle connections beyond the given number, the least recently used ones first.
-    package mutating func keep(connections count: Int, at now: Instant) {
-        var surplus = connections.open - max(count, 1)
-        while surplus > 0, let idle = connections.longestIdle {
-            expectClosed(idle, after: .close(idle), at: now)
-            surplus -= 1
-        }
-    }
-
-    // MARK: Time
-
-    /// Sets the alarm. One alarm serves all connections, because most requests are answered long before their deadline.
-    private mutating func arm(_ deadline: Instant) {
-        if let alarm, alarm <= deadline { return }
-        alarm = deadline
-        actions.append(.wake(at: deadline))
-    }
-
-    package mutating func wake(at now: Instant) {
-        if let alarm, alarm <= now { self.alarm = nil }
-        var next = Instant.distantFuture
-        if case .closing(let until) = phase {
-            if until <= now { giveUp(at: now) } else { next = until }
-        }
-        for connection in connections.all { expire(connection, at: now) }
-        next = min(next, connections.nextDeadline)
-        if connections.open > 0, next < .distantFuture { arm(max(next, now.advanced(by: Self.wakeInterval))) }
-    }
-
-    /// The shortest time between two calls of `wake`.
-    private static let wakeInterval: Int64 = 10_000_000
-
-    private mutating func expire(_ connection: ConnectionID, at now: Instant) {
-        let state = connections[connection]
-        guard state.deadline <= now else { return }
-        switch state {
-        case .vacant, .opening: break
-        case .handshaking: fail(connection, SendFailure(.connectTimeout, "no TLS handshake in time"), at: now)
-        case .idle: expectClosed(connection, after: .close(connection), at: now)
-        case .inFlight: fail(connection, SendFailure(.requestTimeout, "no complete reply in time"), at: now)
-        case .closing:
-            expectClosed(connection, after: .abort(connection), at: now)
-        }
-    }
-
-    // MARK: Closing
-
-    var isOpen: Bool { if case .open = phase { true } else { false } }
-
-    private static let poolClosed = SendFailure(.poolClosed, "the pool was closed")
-
-    /// Closes idle connections now, and the others after their reply or after `timeout`. Waiting requests are not sent.
-    package mutating func close(within timeout: Duration, at now: Instant) {
-        guard isOpen else { return }
-        let until = now.advanced(by: Self.nanoseconds(timeout))
-        phase = .closing(until: until)
-        for connection in connections.all {
-            switch connections[connection] {
-            case .idle, .handshaking: expectClosed(connection, after: .close(connection), at: now)
-            // A connection that is being opened is closed once it has connected.
-            case .vacant, .opening, .inFlight, .closing: break
-            }
-        }
-        while let next = waiting.popFirst() { settle(next.id, .notSent(Self.poolClosed)) }
-        arm(until)
-        finishIfDone()
-    }
-
-    /// Ends all connections, because the time to close is over.
-    private mutating func giveUp(at now: Instant) {
-        for connection in connections.all {
-            let isOpening = if case .opening = connections[connection] { true } else { false }
-            fail(connection, Self.poolClosed, at: now)
-            // There is no socket yet, so its owner would not report the close.
-            if isOpening { closed(connection, Self.poolClosed, at: now) }
-        }
-    }
-
-    private mutating func finishIfDone() {
-        guard case .closing = phase, results.areHandedOver, connections.open == 0 else { return }
-        phase = .closed
-        actions.append(.finish)
-    }
-
     /// The duration in nanoseconds, limited to 0 through one year so that adding it to a time never overflows.
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
+    static func nanoseconds(_ duration: Duration) -> Int64 {
         max(.zero, min(duration, .seconds(365 * 86_400))).nanoseconds
     }
 }
 
 extension Instant {
-    fileprivate func advanced(by nanoseconds: Int64) -> Instant {
+    func advanced(by nanoseconds: Int64) -> Instant {
         Instant(nanoseconds: self.nanoseconds + nanoseconds)
     }
 }

@@ -1,6 +1,6 @@
 public import NIOCore
 internal import NIOPosix
-public import NIOSSL
+internal import NIOSSL
 public import NewsModel
 public import NotificationHub
 internal import ServerIdentity
@@ -17,13 +17,17 @@ public final class SenderPool {
     private let eventLoop: any EventLoop
     private let target: SendTarget
     private let limits: SenderLimits
-    private let tls: NIOSSLContext?
+    private let tls: HubTLS?
+    private let userAgent: String
     private var state: PoolState
+    /// Writes requests for HTTP/1.1. Each HTTP/2 connection has a writer of its own.
     private var writer: RequestWriter
     /// The connections, indexed by their ids.
     private var connections: [HubConnection?]
     /// Requests in the writer's buffer, in order, with their connections.
     private var written: [(connection: HubConnection, range: Range<Int>)] = []
+    /// HTTP/2 connections with frames that are not sent.
+    private var unsent: [HubConnection] = []
     /// Replaced by an empty closure once the pool is closed, like `whenClosed`.
     private var onResults: (consuming [SettledRequest]) -> Void
     private var whenClosed: () -> Void = {}
@@ -35,7 +39,7 @@ public final class SenderPool {
     ///   - onResults: receives each request's result once, on the event loop, and never within `send`. It receives all
     ///     results since the loop's last poll of its sockets together, and may call `send`.
     public init(
-        eventLoop: any EventLoop, target: SendTarget, limits: SenderLimits, tls: NIOSSLContext?,
+        eventLoop: any EventLoop, target: SendTarget, limits: SenderLimits, tls: HubTLS?,
         userAgent: String = "newswire", onResults: @escaping (consuming [SettledRequest]) -> Void
     ) {
         precondition((target.endpoint.scheme == .https) == (tls != nil), "a TLS context belongs to https alone")
@@ -43,8 +47,9 @@ public final class SenderPool {
         self.target = target
         self.limits = limits
         self.tls = tls
+        self.userAgent = userAgent
         self.onResults = onResults
-        state = PoolState(limits)
+        state = PoolState(limits, offersHTTP2: tls?.http2 != nil)
         writer = RequestWriter(target: target, userAgent: userAgent)
         connections = Array(repeating: nil, count: limits.connections)
     }
@@ -57,6 +62,12 @@ public final class SenderPool {
 
     /// Connections that hold a socket or are being opened.
     public var openConnections: Int { state.connections.open }
+
+    /// The version of HTTP that the hub chose last; `nil` before the first connection was ready.
+    public private(set) var http: HTTPVersion?
+
+    /// The open streams of HTTP/2 connections.
+    public var openStreams: Int { state.connections.openStreams }
 
     /// The hub's time, from the latest reply with a `Date`.
     public var hubDate: Instant? { Instant(httpDate: lastDate) }
@@ -123,8 +134,10 @@ public final class SenderPool {
 
     private func carryOut(_ action: PoolState.Action) {
         switch action {
-        case .write(let request, let id, let checked): write(request, on: id, checked: checked)
-        case .open(let id): open(id)
+        case .write(let slot, let id, let checked): write(slot, on: id, checked: checked)
+        case .cancel(let slot, let id): connections[id.index]?.cancel(slot)
+        case .ping(let id): connections[id.index]?.ping()
+        case .open(let id, let offersHTTP2): open(id, offersHTTP2: offersHTTP2)
         case .close(let id): connections[id.index]?.close()
         case .abort(let id): connections[id.index]?.abort()
         case .wake(let at):
@@ -140,21 +153,30 @@ public final class SenderPool {
         }
     }
 
-    private func write(_ request: SendRequest, on id: ConnectionID, checked: Bool) {
-        guard let connection = connections[id.index] else { return }
+    private func write(_ slot: RequestSlot, on id: ConnectionID, checked: Bool) {
+        guard let connection = connections[id.index], let request = state.request(in: slot, on: id) else { return }
         if checked, connection.isEnded {
-            update { $0.endedBeforeWriting(request, on: id, at: $1) }
+            update { $0.endedBeforeWriting(slot, on: id, at: $1) }
+        } else if connection.isHTTP2 {
+            connection.write(request, slot, authorization: writer.authorization)
         } else if let bytes = writer.write(request) {
+            connection.slot = slot
             written.append((connection, bytes))
             // A group of large requests is sent in parts, so that memory stays bounded.
             if writer.isFull { flush() }
         } else {
-            update { $0.unwritable(id, at: $1) }
+            update { $0.unwritable(slot, on: id, at: $1) }
         }
     }
 
+    /// Sends the connection's frames at the end of the present turn, together with those that are still to come.
+    func sendLater(_ connection: HubConnection) { unsent.append(connection) }
+
+    func isReady(_ http: HTTPVersion) { self.http = http }
+
     /// Sends the written requests. If a failing socket causes more writes, those are sent within this call too.
     private func flush() {
+        while let connection = unsent.popLast() { connection.sendFrames() }
         guard !written.isEmpty else { return }
         Self.send(exchange(&written, with: []), from: writer.buffer)
         writer.reset()
@@ -174,8 +196,8 @@ public final class SenderPool {
         update { state, _ in state.handedOver() }
     }
 
-    private func open(_ id: ConnectionID) {
-        let connection = HubConnection(id, pool: self, limits: limits)
+    private func open(_ id: ConnectionID, offersHTTP2: Bool) {
+        let connection = HubConnection(id, pool: self, limits: limits, offersHTTP2: offersHTTP2)
         connections[id.index] = connection
         // The handlers are added after connecting, because several addresses may be tried at once.
         ClientBootstrap(group: eventLoop)
@@ -192,8 +214,15 @@ public final class SenderPool {
             }
     }
 
-    func makeTLSHandler() throws -> NIOSSLClientHandler? {
-        try tls.map { try ServerIdentity.makeHandler($0, host: target.endpoint.host) }
+    func makeTLSHandler(offersHTTP2: Bool) throws -> NIOSSLClientHandler? {
+        try tls.map { tls in
+            let context = offersHTTP2 ? tls.http2 ?? tls.http1 : tls.http1
+            return try ServerIdentity.makeHandler(context, host: target.endpoint.host)
+        }
+    }
+
+    func makeHTTP2Session() -> HTTP2Session {
+        HTTP2Session(target: target, userAgent: userAgent, limits: limits, slots: limits.connections)
     }
 }
 

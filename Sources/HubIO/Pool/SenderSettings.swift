@@ -12,10 +12,18 @@ public struct SendTarget: Sendable, Hashable {
     }
 }
 
+/// A version of HTTP that a pool can speak.
+public enum HTTPVersion: String, Sendable, Hashable {
+    case http1 = "HTTP/1.1"
+    case http2 = "HTTP/2"
+}
+
 /// The limits of one pool.
 public struct SenderLimits: Sendable, Hashable {
-    /// The most open connections, at least 1. Each carries one request at a time.
+    /// The most requests in flight, at least 1. Over HTTP/1.1 each has a connection of its own.
     public var connections: Int
+    /// Over TLS, the server may choose HTTP/2.
+    public var offersHTTP2 = true
     /// The most requests that may wait for a connection. Further requests are not sent.
     public var waitingMax: Int
     /// The longest wait of a request before it is returned as not sent, or `nil` for no limit. The caller then decides
@@ -32,6 +40,9 @@ public struct SenderLimits: Sendable, Hashable {
     public var headBytesMax = 16 * 1024
     /// Bytes of a reply's body.
     public var bodyBytesMax = 64 * 1024
+
+    /// The most streams of an HTTP/2 connection, so that a lost one leaves at most this many requests unknown.
+    public static let streamsMax = 64
 
     /// - Parameter connections: also the most requests that may wait.
     public init(connections: Int) {

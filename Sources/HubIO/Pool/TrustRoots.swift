@@ -9,13 +9,23 @@ public enum TrustRoots: Sendable, Hashable {
     /// The authorities in a PEM file and no others, for a hub behind a private authority.
     case file(String)
 
-    /// Makes the TLS context of an `https` pool. It checks the server's certificate and name and requires TLS 1.2.
+    /// Makes the TLS contexts of an `https` pool.
+    public func makeHubTLS(offersHTTP2: Bool) throws(TrustRootsProblem) -> HubTLS {
+        HubTLS(http1: try makeContext(), http2: offersHTTP2 ? try makeContext(offersHTTP2: true) : nil)
+    }
+
+    /// Makes the TLS context of a client that speaks only HTTP/1.1.
+    public func makeContext() throws(TrustRootsProblem) -> NIOSSLContext { try makeContext(offersHTTP2: false) }
+
+    /// Makes a TLS context. It checks the server's certificate and name and requires TLS 1.2.
     ///
     /// Reads the file. Make one context and share it between pools.
-    public func makeContext() throws(TrustRootsProblem) -> NIOSSLContext {
+    ///
+    /// - Parameter offersHTTP2: let the server choose HTTP/2 (RFC 7301).
+    private func makeContext(offersHTTP2: Bool) throws(TrustRootsProblem) -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
+        configuration.applicationProtocols = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
         configuration.certificateVerification = .fullVerification
         if case .file(let path) = self {
             // Checked here, because a file without certificates would otherwise fail only at the first connection.
@@ -34,6 +44,16 @@ public enum TrustRoots: Sendable, Hashable {
             throw TrustRootsProblem(roots: self, reason: String("\(error)".prefix(SendFailure.detailLengthMax)))
         }
     }
+}
+
+/// The TLS contexts of a pool.
+public struct HubTLS: Sendable {
+    let http1: NIOSSLContext
+    /// Offers HTTP/2 besides HTTP/1.1; `nil` if HTTP/2 is not wanted.
+    let http2: NIOSSLContext?
+
+    /// For a client that speaks only HTTP/1.1.
+    public var context: NIOSSLContext { http1 }
 }
 
 /// Certificates that cannot be loaded.

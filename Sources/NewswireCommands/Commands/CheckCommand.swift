@@ -110,10 +110,12 @@ struct CheckCommand: AsyncParsableCommand {
             let probe = SendRequest(
                 format: .template, tags: TagExpression(unused).description,
                 body: Array(#"{"messageParam":"newswire check"}"#.utf8))
-            let verdict = SendVerdict(try await sender.send(probe))
+            let (result, http) = try await sender.exchange(probe)
+            let verdict = SendVerdict(result)
             let name = "\(sender.connection.endpoint)\(sender.hub)"
             return verdict.isAccepted
-                ? .ok("hub", "\(name) accepts the key") : .failed("hub", "\(name): \(verdict.message)", verdict.remedy)
+                ? .ok("hub", "\(name) accepts the key over \(http ?? "HTTP/1.1")")
+                : .failed("hub", "\(name): \(verdict.message)", verdict.remedy)
         } catch {
             return .failed("hub", "\(error)", "check hub.connectionString, hub.name and hub.trustRoots")
         }

@@ -3,7 +3,6 @@ import HubIO
 import KafkaIO
 import NIOCore
 import NIOPosix
-import NIOSSL
 import NewsModel
 import NewswireSettings
 import NotificationHub
@@ -24,10 +23,15 @@ struct SingleSend: Sendable {
     }
 
     /// - Throws: only if the trusted certificates cannot be read.
-    func send(_ request: SendRequest) async throws -> SendResult {
-        let tls: NIOSSLContext?
+    func send(_ request: SendRequest) async throws -> SendResult { try await exchange(request).result }
+
+    /// - Returns: the result, and the version of HTTP that the hub chose, e.g. `HTTP/2`; `nil` without a connection.
+    /// - Throws: only if the trusted certificates cannot be read.
+    func exchange(_ request: SendRequest) async throws -> (result: SendResult, http: String?) {
+        let tls: HubTLS?
         do {
-            tls = connection.endpoint.scheme == .https ? try trustRoots.makeContext() : nil
+            let isSecure = connection.endpoint.scheme == .https
+            tls = isSecure ? try trustRoots.makeHubTLS(offersHTTP2: limits.offersHTTP2) : nil
         } catch {
             throw CommandFailure("hub.trustRoots: \(error)", isConfiguration: true)
         }
@@ -37,7 +41,9 @@ struct SingleSend: Sendable {
         return result
     }
 
-    private func result(of request: SendRequest, tls: NIOSSLContext?, on loop: any EventLoop) async -> SendResult {
+    private func result(of request: SendRequest, tls: HubTLS?, on loop: any EventLoop) async
+        -> (result: SendResult, http: String?)
+    {
         await withCheckedContinuation { continuation in
             loop.execute {
                 let holder = PoolHolder()
@@ -46,7 +52,8 @@ struct SingleSend: Sendable {
                     tls: tls
                 ) { results in
                     guard let result = results.first?.result else { return }
-                    holder.pool?.close { continuation.resume(returning: result) }
+                    let http = holder.pool?.http?.rawValue
+                    holder.pool?.close { continuation.resume(returning: (result, http)) }
                     holder.pool = nil
                 }
                 holder.pool = pool

@@ -65,6 +65,7 @@ extension Settings {
         connectionString = Secret(reader.text("hub.connectionString") ?? "")
         hubName = reader.text("hub.name")
         sender = SenderLimits(connections: reader.integer("hub.connections"))
+        sender.offersHTTP2 = reader.text("hub.http") != "1.1"
         sender.requestTimeout = reader.duration("hub.requestTimeout")
         sender.connectTimeout = reader.duration("hub.connectTimeout")
         trustRoots = reader.text("hub.trustRoots").map(TrustRoots.file) ?? .system

@@ -80,7 +80,13 @@ extension SettingsKey {
             "The notification hub's name. Optional when the connection string has an EntityPath."),
         SettingsKey(
             "hub.connections", .integer(1...1024), default: "\(engine.connections)",
-            "The most connections to the hub; fewer are used while the hub is slow or refuses requests."),
+            """
+            The most requests in flight; fewer while the hub is slow or refuses requests. Over HTTP/1.1 each has a \
+            connection of its own, over HTTP/2 up to \(SenderLimits.streamsMax) share one.
+            """),
+        SettingsKey(
+            "hub.http", .choice(["auto", "1.1"]), default: "auto",
+            "auto: the hub chooses between HTTP/2 and HTTP/1.1 when TLS begins. 1.1: HTTP/2 is not offered."),
         SettingsKey(
             "hub.requestTimeout", .duration(.milliseconds(100) ... .seconds(300), orNone: false),
             default: SettingsValue.text(limits.requestTimeout),

@@ -74,7 +74,8 @@ extension SendResult {
             case .tls: .certificate
             case .invalidRequest: .invalid
             case .connectRefused, .dns, .connectTimeout, .connectFailed: .unreachable
-            case .queueFull, .waitedTooLong, .poolClosed, .requestTimeout, .reset, .closedEarly, .malformedReply:
+            case .queueFull, .waitedTooLong, .poolClosed, .requestTimeout, .refused, .reset, .closedEarly,
+                .malformedReply:
                 .connectionLost
             }
         }

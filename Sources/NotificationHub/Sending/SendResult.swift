@@ -51,6 +51,8 @@ public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case poolClosed
         /// No reply arrived in time.
         case requestTimeout
+        /// The server said several times that it did not process the request.
+        case refused
         /// The connection was reset: as `notSent` before anything was written (TLS included), as `unknown` later.
         case reset
         /// The connection was closed: as `notSent` before anything was written, otherwise amid a reply.

@@ -20,7 +20,7 @@ public struct ServiceStatus: Sendable {
     public var limitedFor: [(limiter: Limiter, seconds: Double)]
     public var inFlight: Int
     public var concurrencyLimit: Int
-    public var openConnections: Int
+    public var wire: HubWire
     /// Requests that the pace permits at once; `nil` if it is unlimited.
     public var tokens: Int?
     /// The configured rate of the whole group.

@@ -27,7 +27,7 @@ extension ServiceMetrics {
             },
             inFlight: reports.reduce(0) { $0 + $1.status.inFlight },
             concurrencyLimit: reports.reduce(0) { $0 + $1.status.concurrencyLimit },
-            openConnections: reports.reduce(0) { $0 + $1.openConnections },
+            wire: reports.reduce(into: HubWire()) { $0.add($1.wire) },
             tokens: tokens.isEmpty ? nil : tokens.reduce(0, +), rate: state.rate, producer: state.producer,
             kafkaErrors: state.errors,
             lastKafkaError: state.lastError?.failure, restarts: state.restarts, control: state.control,

@@ -5,7 +5,6 @@ import KafkaIO
 import KafkaModel
 import Logging
 import NIOCore
-import NIOSSL
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -61,7 +60,7 @@ final class Shard {
 
     init(
         id: ShardID, eventLoop: any EventLoop, settings: PublisherSettings, rules: ContentRules,
-        tls: NIOSSLContext?, kafka: KafkaDriver, control: ControlLink, held: HeldLink, metrics: ServiceMetrics,
+        tls: HubTLS?, kafka: KafkaDriver, control: ControlLink, held: HeldLink, metrics: ServiceMetrics,
         log: Logger, tracer: (any Tracer)?, onEvent: @escaping (Event) -> Void
     ) {
         self.id = id
@@ -76,7 +75,7 @@ final class Shard {
         self.onEvent = onEvent
         records = ShardRecords(
             kafka, id, resultsTopic: settings.engine.resultsTopic, group: settings.kafka.group)
-        timeQuestion = HubTimeQuestion(eventLoop, settings.connection.endpoint, tls: tls)
+        timeQuestion = HubTimeQuestion(eventLoop, settings.connection.endpoint, tls: tls?.context)
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name),
             at: clock.now.steady)
@@ -199,7 +198,7 @@ final class Shard {
         if id.index == 0, hubDate == nil, timeQuestion.isDue(at: now.steady) { askHubForTime() }
         let status = engine.status(at: now)
         metrics.report(
-            meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
+            meter.report(on: engine, status, pool.map(HubWire.init) ?? HubWire(), at: now), shard: id)
         log.halts(in: status)
         paceReturns()
         shareConnections()

@@ -13,7 +13,7 @@ struct ShardReport: Sendable {
     /// The time for which each limiter has applied since the start, in nanoseconds, in the order of `Limiter.allCases`.
     var limitedFor: [Int64]
     var tokens: Int?
-    var openConnections: Int
+    var wire: HubWire
     var oldestHeld: [Instant?]
     /// The time of the last progress: a record read, a reply, a stored result, a commit.
     var progressAt: Instant
@@ -58,7 +58,7 @@ struct ShardMeter {
 
     /// Adds the time since the last report to the current limiter.
     mutating func report(
-        on engine: Engine, _ status: EngineStatus, openConnections: Int, at now: Moment
+        on engine: Engine, _ status: EngineStatus, _ wire: HubWire, at now: Moment
     ) -> ShardReport {
         if let index = Limiter.allCases.firstIndex(of: limiter) {
             limitedFor[index] += max(0, (now.steady - reportedAt).nanoseconds)
@@ -67,7 +67,7 @@ struct ShardMeter {
         reportedAt = now.steady
         return ShardReport(
             at: now.steady, tally: tally, recent: recent, status: status, limiter: limiter, limitedFor: limitedFor,
-            tokens: engine.tokens(at: now), openConnections: openConnections, oldestHeld: engine.oldestHeld,
+            tokens: engine.tokens(at: now), wire: wire, oldestHeld: engine.oldestHeld,
             progressAt: progressAt)
     }
 }

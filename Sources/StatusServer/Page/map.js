@@ -37,7 +37,7 @@ export function drawMap(point, { stations }) {
   badge(get("hub"), stations.hub);
   write(get("requests"), rate(point.requests));
   write(get("flight"), `${number(status.inFlight)} of ${number(status.concurrencyLimit)}`);
-  write(get("connections"), number(status.connections));
+  write(get("connections"), number(status.connections) + (status.http ? " · " + status.http : ""));
   write(get("pace"), status.rate ? `${number(status.rate.perSecond)}/s` : "unlimited");
   write(get("tokens"), status.tokens === undefined ? "–" : number(status.tokens));
   write(get("answer"), pair(point.hub));
