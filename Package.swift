@@ -242,7 +242,7 @@ let package = Package(
             name: "HubIOTests",
             dependencies: [
                 "ByteText", "HubIO", "NewsModel", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL,
-                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"), .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .testTarget(
             name: "PublisherServiceTests",

@@ -40,7 +40,7 @@ def lane(name, **changes):
 
 CALM = {
     "startedAt": "2026-01-01T12:00:00Z", "version": "0.1.0", "healthy": True, "ready": True, "notReady": [], "waits": [],
-    "halts": [], "limitedBy": [], "requests": 0, "inFlight": 0, "concurrencyLimit": 64, "connections": 0, "tokens": 50,
+    "halts": [], "limitedBy": [], "requests": 0, "inFlight": 0, "concurrencyLimit": 64, "connections": 2, "streams": 0, "http": "HTTP/2", "tokens": 50,
     "rate": {"perSecond": 500, "burst": 50}, "kafka": {"errors": 0}, "lanes": [lane("live"), lane("backfill")],
     "categories": [{"name": "World", "outcomes": {}}], "latencyBounds": [0.001 * step for step in range(1, 49)]}
 
