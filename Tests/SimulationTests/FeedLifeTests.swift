@@ -46,6 +46,7 @@ func `a life of feeds has the same result every time`() throws {
         (968_000_002_605, "a process ended between the record of a new id and the one that ends the former entry"),
         (968_000_003_423, "a process that had not read that an id had changed repeated the record of the former entry"),
         (976_000_013_165, "an alert arrived late, after its story was beyond `maxPerPoll` under a new id"),
+        (980_000_019_647, "an entry without a date appeared after a first reading that was stored in part"),
     ] as [(UInt64, String)])
 func `seeds of feeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {
     #expect(try FeedCampaign.live(FeedScenario(seed: seed)).get().events > 0)
@@ -61,6 +62,7 @@ struct PlantedFeedBug: Sendable, CustomTestStringConvertible {
 
     static let all: [PlantedFeedBug] = [
         PlantedFeedBug(name: "a publication only believed in", promise: .nothingLost) { BelievesInPublications() },
+        PlantedFeedBug(name: "a first reading that has no end", promise: .nothingLost) { DoubtsFirstReadings() },
         PlantedFeedBug(name: "intents that are not read back", promise: .oneVersion) { BelievesInIntents() },
         PlantedFeedBug(name: "an event made anew for each try", promise: .oneVersion) { MakesEventsAnew() },
         PlantedFeedBug(name: "a story under another id", promise: .nothingTwice) { RenamesEntries() },
@@ -126,6 +128,19 @@ private struct BelievesInPublications: FeedInterference {
             return true
         }
         return inputs
+    }
+}
+
+/// Takes each first reading for incomplete when a new owner reads the feed's record.
+private struct DoubtsFirstReadings: FeedInterference {
+    private var seen: Set<[UInt8]> = []
+
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        guard case .record(let partition, let offset, let key, let value?) = input, key.hasPrefix("feed/"),
+            !seen.insert(value).inserted
+        else { return input }
+        let doubted = Array(#"{"halfPrimed":true,"#.utf8) + value.dropFirst()
+        return .record(partition: partition, offset: offset, key: key, value: doubted)
     }
 }
 

@@ -34,9 +34,9 @@ extension FeedWorld {
         for record in records {
             topic.append(record, to: partition, at: now)
             try checkBound(record)
-            if record.key.hasPrefix("feed/"), Self.isPrimed(record.value) {
+            if record.key.hasPrefix("feed/"), let value = record.value {
                 let name = String(record.key.dropFirst(5))
-                primedAt[name] = primedAt[name] ?? now
+                if primedAt[name] == nil, endsFirstReading(value, of: name) { primedAt[name] = now }
             }
         }
         for number in processes.indices where processes[number].reading[partition] != nil {
@@ -47,8 +47,13 @@ extension FeedWorld {
         }
     }
 
-    private static func isPrimed(_ value: [UInt8]?) -> Bool {
-        value.map { String(decoding: $0, as: UTF8.self).contains("\"primedAt\"") } ?? false
+    /// Returns true if a feed's record says that its first reading has ended. Without dates, a first reading that was
+    /// stored in part ends with the next document. Until then, nothing distinguishes new entries from the backlog,
+    /// which must never be sent.
+    private func endsFirstReading(_ value: [UInt8], of name: String) -> Bool {
+        let text = String(decoding: value, as: UTF8.self)
+        guard text.contains("\"primedAt\"") else { return false }
+        return publishers[name]?.isUndated == false || !text.contains("\"halfPrimed\"")
     }
 
     mutating func deliver(_ partition: Int32, to number: Int, life: Int) throws(FeedViolation) {

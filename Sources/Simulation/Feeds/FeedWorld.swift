@@ -23,7 +23,7 @@ public struct FeedWorld {
     var isCalm = false
     /// Feeds that are not polled for hours after too many failures.
     var leftAlone: Set<String> = []
-    /// Time at which each feed's record first was on the topic.
+    /// Time at which each feed's first reading was on the topic. Entries that appear later are news.
     var primedAt: [String: Instant] = [:]
     /// Time at which each item, by its link, was first in a delivered document.
     var shownAt: [String: Instant] = [:]
