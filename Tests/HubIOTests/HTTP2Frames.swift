@@ -83,7 +83,7 @@ func encoded(_ fields: [(String, String)], huffman: Bool = true) -> [UInt8] {
     return Array(buffer.readableBytesView)
 }
 
-/// What happened, with the reply in place of its stream's event.
+/// An event, with the reply in place of its stream's event.
 enum Happening: Hashable {
     case event(HTTP2Reader.Event)
     case reply(UInt32, WireReply)

@@ -36,11 +36,16 @@ struct PoolShell {
     }
 
     @discardableResult
-    mutating func send(_ number: UInt8) -> [String] {
-        tell {
-            $0.send(
-                SendRequest(format: .template, tags: "World", body: [number]), id: RequestID(rawValue: UInt64(number)),
-                at: $1)
+    mutating func send(_ number: UInt8) -> [String] { send([number]) }
+
+    /// Sends requests in one turn.
+    @discardableResult
+    mutating func send(_ numbers: [UInt8]) -> [String] {
+        tell { state, now in
+            for number in numbers {
+                let request = SendRequest(format: .template, tags: "World", body: [number])
+                state.send(request, id: RequestID(rawValue: UInt64(number)), at: now)
+            }
         }
     }
 

@@ -66,7 +66,7 @@ import Testing
         pool.reply(0)
         pool.wait(.milliseconds(10))
         #expect(pool.send(3) == ["check, write 3 on 0"])
-        #expect(pool.answer(3, on: 0) { $0.endedBeforeWriting($1, on: $2, at: $3) } == ["close 0", "open 1"])
+        #expect(pool.tell { $0.endedBeforeWriting(on: ConnectionID(0), at: $1) } == ["close 0", "open 1"])
         #expect(pool.open(1) == ["write 3 on 1"])
     }
 

@@ -137,6 +137,17 @@ import Testing
         #expect(pool.results == ["1 201"])
     }
 
+    @Test func `a group for a connection that the server has ended moves to another one whole`() {
+        var pool = pool()
+        pool.reply(0)
+        pool.wait(.milliseconds(10))
+        #expect(pool.send([2, 3, 4]) == ["check, write 2 on 0", "write 3 on 0", "write 4 on 0"])
+        #expect(pool.tell { $0.endedBeforeWriting(on: ConnectionID(0), at: $1) } == ["close 0", "open 1, h2"])
+        pool.closed(0)
+        #expect(Set(pool.open(1, .http2, streams: 9)) == ["write 2 on 1", "write 3 on 1", "write 4 on 1"])
+        #expect(pool.results == ["1 201"])
+    }
+
     @Test func `an unused connection closes after its idle time`() {
         var pool = pool()
         pool.reply(0)
@@ -155,7 +166,7 @@ import Testing
             let place = Int.random(in: 0..<3, using: &random)
             let connection = ConnectionID(place)
             let number = pool.inFlight(place).randomElement(using: &random) ?? 0
-            switch Int.random(in: 0..<18, using: &random) {
+            switch Int.random(in: 0..<19, using: &random) {
             case 0...4 where sent < 250:
                 sent += 1
                 lines += pool.send(sent)
@@ -176,6 +187,8 @@ import Testing
                 let streams = Int.random(in: 0...5, using: &random)
                 lines += pool.tell { $0.capacityChanged(connection, to: streams, at: $1) }
             case 16 where pool[place] != .vacant: lines += pool.closed(place)
+            case 17 where pool.state.connections.serving(connection) != nil:
+                lines += pool.tell { $0.endedBeforeWriting(on: connection, at: $1) }
             default: lines += pool.wait(.seconds(Int.random(in: 0...12, using: &random)))
             }
             #expect((0..<6).reduce(0) { $0 + pool.inFlight($1).count } <= 6)

@@ -8,7 +8,7 @@ import TestSupport
 /// A hub that speaks HTTP/2 over TLS on real sockets, frame by frame as its script says. If the client does not choose HTTP/2, it
 /// answers each request over HTTP/1.1 with 201.
 final class ScriptedHTTP2Hub: Sendable {
-    /// What the hub does when a request's head has arrived, before it reads the body, as nginx does.
+    /// The hub's answer when a request's head has arrived, before it reads the body, as nginx answers.
     enum Step: Sendable {
         case frames([Frame])
         case framesThenClose([Frame])

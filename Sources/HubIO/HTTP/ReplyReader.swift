@@ -247,7 +247,7 @@ package enum Malformation: String, Error, Hashable, Sendable, CaseIterable {
     case badPseudoField = "its first field is not :status, or it has another pseudo-header field"
     case connectionField = "a field belongs to HTTP/1.1 connections only"
     case lengthMismatch = "the body is longer or shorter than Content-Length"
-    case bodyOutOfPlace = "a body comes before the head, or with a status that has none"
+    case bodyOutOfPlace = "a body comes before the head, or with a status that excludes it"
     case badEnd = "it ends with an interim head, or its trailers do not end it"
     case badWindowUpdate = "a flow-control window is extended by zero bytes"
 }

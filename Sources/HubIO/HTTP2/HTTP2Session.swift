@@ -2,7 +2,7 @@ import NIOCore
 import NotificationHub
 
 /// The requests of one HTTP/2 connection: gives each one a stream, reserves room in the server's windows, and says what
-/// the server's frames mean for the requests. A value without IO. What it writes is in `output` until `reset`.
+/// the server's frames mean for the requests. A value without IO. What it writes is in `output` until `sent`.
 struct HTTP2Session {
     enum Event: Hashable {
         /// The server has sent its settings and accepted ours.
@@ -25,7 +25,7 @@ struct HTTP2Session {
         case failed(SendFailure)
     }
 
-    /// What became of a request that was to be written.
+    /// The result of writing a request.
     enum Writing: Hashable {
         case written
         /// A value cannot be written as HTTP.
@@ -34,6 +34,8 @@ struct HTTP2Session {
         case blocked
         /// No stream of this server has room for the body. Nothing was written.
         case tooLong
+        /// The ids of streams have run out. RFC 9113 §5.1.1. Nothing was written.
+        case usedUp
     }
 
     private var writer: HTTP2Writer
@@ -82,6 +84,7 @@ struct HTTP2Session {
 
     /// Writes the request on a stream of its own.
     mutating func write(_ request: SendRequest, _ slot: RequestSlot, authorization: String) -> Writing {
+        guard nextStream <= UInt32(Int32.max) else { return .usedUp }
         // A body that the server takes only in parts would leave a request half written, and thus unknown.
         guard request.body.count <= streamWindow else { return .tooLong }
         guard request.body.count <= window else {
@@ -96,9 +99,6 @@ struct HTTP2Session {
         nextStream += 2
         return .written
     }
-
-    /// True if no further stream can be opened: the ids of streams have run out. RFC 9113 §5.1.1.
-    var isUsedUp: Bool { nextStream > UInt32(Int32.max) }
 
     /// Ends the stream of a request whose reply is no longer awaited.
     mutating func cancel(_ slot: RequestSlot) {

@@ -11,7 +11,7 @@ package struct HTTP2Writer {
     private let target: SendTarget
     private let userAgent: String
     private var isPrefixSendable = false
-    /// What the server keeps in its dynamic table.
+    /// The entries of the server's dynamic table.
     private var table = HPACKTable()
     /// The fields before the value of the tags, for the formats used until now. They refer to `table`.
     private var openings: [(format: Platform, isRaw: Bool, bytes: [UInt8])] = []

@@ -65,7 +65,7 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     private func becomeReady(_ http: HTTPVersion, streams: Int) {
-        pool.isReady(http)
+        pool.note(http)
         pool.update { $0.ready(id, http, streams: streams, at: $1) }
     }
 
@@ -172,8 +172,7 @@ final class HubConnection: ChannelInboundHandler {
         switch session?.write(request, slot, authorization: authorization) {
         case .written:
             if session?.isFull == true { sendFrames() } else { sendLater() }
-            // The ids of streams have run out.
-            if session?.isUsedUp == true { pool.update { $0.leave(id, at: $1) } }
+        case .usedUp: pool.update { $0.leave(id, refused: [slot], at: $1) }
         case .invalid, nil: pool.update { $0.unwritable(slot, on: id, at: $1) }
         case .blocked: pool.update { $0.blocked(slot, on: id, at: $1) }
         case .tooLong:

@@ -2,7 +2,7 @@ internal import DequeModule
 package import NewsModel
 package import NotificationHub
 
-/// What happens to single requests on an HTTP/2 connection.
+/// The fate of single requests on an HTTP/2 connection.
 extension PoolState {
     /// The server has changed its limit of streams. Streams beyond it go on.
     package mutating func capacityChanged(_ connection: ConnectionID, to streams: Int, at now: Instant) {
@@ -10,8 +10,8 @@ extension PoolState {
         serveWaiting(at: now)
     }
 
-    /// The server's flow control has no room for the request, of which nothing was written. It waits, like all that follow on this
-    /// connection, until `unblocked`.
+    /// The server's flow control has no room for the request, of which nothing was written. It waits, like all that follow
+    /// on this connection, until `unblocked`.
     package mutating func blocked(_ slot: RequestSlot, on connection: ConnectionID, at now: Instant) {
         guard let pooled = requests.remove(slot, from: connection) else { return }
         waiting.prepend(pooled)

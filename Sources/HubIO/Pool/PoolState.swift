@@ -65,7 +65,7 @@ package struct PoolState {
 
     static let http2Pause: Int64 = 600_000_000_000
     static let calmPause: Int64 = 1_000_000_000
-    /// How often a request may be refused before it is returned unsent.
+    /// The number of times that a request may be refused before it is returned unsent.
     static let refusalsMax = 3
     /// A server that has said nothing for this long while requests wait is pinged, and given up as long after that.
     static let silenceMax: Int64 = 5_000_000_000
@@ -94,8 +94,7 @@ package struct PoolState {
 
     /// The request that is to be written; `nil` if it has ended meanwhile.
     package func request(in slot: RequestSlot, on connection: ConnectionID) -> SendRequest? {
-        guard let entry = requests[slot], entry.connection == connection else { return nil }
-        return entry.pooled.request
+        requests.request(in: slot, on: connection)
     }
 
     /// - Parameter id: returned with the result.
@@ -159,10 +158,10 @@ package struct PoolState {
         free(connection, at: now)
     }
 
-    /// The server closed the connection before the request was written. Another connection takes the request.
-    package mutating func endedBeforeWriting(_ slot: RequestSlot, on connection: ConnectionID, at now: Instant) {
-        guard let pooled = requests.remove(slot, from: connection) else { return }
-        waiting.prepend(pooled)
+    /// The server closed an idle connection before the first request of a group was written. Other connections take the group, of
+    /// which nothing was written.
+    package mutating func endedBeforeWriting(on connection: ConnectionID, at now: Instant) {
+        for pooled in requests.removeAll(from: connection).reversed() { waiting.prepend(pooled) }
         expectClosed(connection, after: .close(connection), at: now)
         serveWaiting(at: now)
     }

@@ -14,7 +14,7 @@ struct PooledRequest {
     let request: SendRequest
     /// The time at which the owner decided to send it.
     let since: Instant
-    /// How often a server has refused to process it.
+    /// The number of times that a server has refused to process it.
     var refusals = 0
 }
 
@@ -40,7 +40,10 @@ struct RequestsInFlight {
     var room: Int { vacant.count }
     var hasRoom: Bool { !vacant.isEmpty }
 
-    subscript(slot: RequestSlot) -> Entry? { entries[slot.index] }
+    /// The request in the slot; `nil` unless that connection carries it.
+    func request(in slot: RequestSlot, on connection: ConnectionID) -> SendRequest? {
+        entries[slot.index]?.connection == connection ? entries[slot.index]?.pooled.request : nil
+    }
 
     /// - Returns: `nil` if there is no room.
     mutating func add(_ pooled: consuming PooledRequest, on connection: ConnectionID, until: Instant) -> RequestSlot? {
@@ -51,10 +54,9 @@ struct RequestsInFlight {
 
     /// Removes and returns the request; `nil` unless that connection carries it.
     mutating func remove(_ slot: RequestSlot, from connection: ConnectionID) -> PooledRequest? {
-        guard let entry = entries[slot.index], entry.connection == connection else { return nil }
-        entries[slot.index] = nil
+        guard entries[slot.index]?.connection == connection else { return nil }
         vacant.append(slot)
-        return entry.pooled
+        return exchange(&entries[slot.index], with: nil)?.pooled
     }
 
     /// Removes and returns the requests that the connection carries.

@@ -156,7 +156,7 @@ public final class SenderPool {
     private func write(_ slot: RequestSlot, on id: ConnectionID, checked: Bool) {
         guard let connection = connections[id.index], let request = state.request(in: slot, on: id) else { return }
         if checked, connection.isEnded {
-            update { $0.endedBeforeWriting(slot, on: id, at: $1) }
+            update { $0.endedBeforeWriting(on: id, at: $1) }
         } else if connection.isHTTP2 {
             connection.write(request, slot, authorization: writer.authorization)
         } else if let bytes = writer.write(request) {
@@ -172,7 +172,7 @@ public final class SenderPool {
     /// Sends the connection's frames at the end of the present turn, together with those that are still to come.
     func sendLater(_ connection: HubConnection) { unsent.append(connection) }
 
-    func isReady(_ http: HTTPVersion) { self.http = http }
+    func note(_ http: HTTPVersion) { self.http = http }
 
     /// Sends the written requests. If a failing socket causes more writes, those are sent within this call too.
     private func flush() {

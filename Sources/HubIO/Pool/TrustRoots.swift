@@ -48,12 +48,10 @@ public enum TrustRoots: Sendable, Hashable {
 
 /// The TLS contexts of a pool.
 public struct HubTLS: Sendable {
-    let http1: NIOSSLContext
+    /// For a client that speaks only HTTP/1.1.
+    public let http1: NIOSSLContext
     /// Offers HTTP/2 besides HTTP/1.1; `nil` if HTTP/2 is not wanted.
     let http2: NIOSSLContext?
-
-    /// For a client that speaks only HTTP/1.1.
-    public var context: NIOSSLContext { http1 }
 }
 
 /// Certificates that cannot be loaded.

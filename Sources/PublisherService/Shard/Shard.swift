@@ -75,7 +75,7 @@ final class Shard {
         self.onEvent = onEvent
         records = ShardRecords(
             kafka, id, resultsTopic: settings.engine.resultsTopic, group: settings.kafka.group)
-        timeQuestion = HubTimeQuestion(eventLoop, settings.connection.endpoint, tls: tls?.context)
+        timeQuestion = HubTimeQuestion(eventLoop, settings.connection.endpoint, tls: tls?.http1)
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name),
             at: clock.now.steady)
