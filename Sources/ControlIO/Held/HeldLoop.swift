@@ -89,7 +89,8 @@ final class HeldLoop {
         case .erase(let erasures):
             for erasure in erasures {
                 let tombstone = HeldRecord.tombstone(
-                    story: erasure.story, upTo: erasure.place.offset, topic: topic, partition: erasure.place.partition)
+                    story: erasure.story, upTo: erasure.place.offset, original: erasure.original, topic: topic,
+                    partition: erasure.place.partition)
                 writer.write(tombstone, ending: .written(erasure.place))
             }
         }

@@ -14,6 +14,9 @@ public struct HeldOriginal: Sendable, Hashable {
         self.identity = UInt16(truncatingIfNeeded: identity.hash)
     }
 
+    /// - Returns: `nil` if the event could not be recognized.
+    public init?(of event: HeldEvent) { self.init(offset: event.source.offset, identity: event.identity) }
+
     /// Unpacks eight bytes. All bits are set if there is no original.
     init?(packed: UInt64) {
         guard packed != .max else { return nil }
@@ -27,4 +30,9 @@ public struct HeldOriginal: Sendable, Hashable {
     public func isThe(_ record: SourceRecord) -> Bool {
         record.offset == offset && UInt16(truncatingIfNeeded: RecordIdentity(of: record).hash) == identity
     }
+}
+
+extension HeldOriginal? {
+    /// Returns false if both are known and differ.
+    func isSame(as other: HeldOriginal?) -> Bool { self == nil || other == nil || self == other }
 }

@@ -9,7 +9,10 @@ public enum HeldRecord {
         /// - Parameter since: the original offset, if the record was written again.
         case held(HeldEvent, since: Int64?)
         /// Events of the story up to the offset are no longer held; `nil` stands for the offset before this record.
-        case erased(story: String, upTo: Int64?)
+        ///
+        /// - Parameter original: the event at that offset. If it is another one, the tombstone is from before the topic was
+        ///   recreated, and erases nothing.
+        case erased(story: String, upTo: Int64?, original: HeldOriginal? = nil)
         /// The record is invalid and stays on the topic.
         case unreadable
 
@@ -21,7 +24,7 @@ public enum HeldRecord {
             case .held(let event, _):
                 fingerprint.mix(event.eventID)
                 fingerprint.mix(event.source.description)
-            case .erased(let story, let upTo):
+            case .erased(let story, let upTo, _):
                 fingerprint.mix(story)
                 fingerprint.mix(UInt64(bitPattern: upTo ?? -1))
             case .unreadable: break
@@ -57,7 +60,8 @@ public enum HeldRecord {
         func text(_ name: String) -> String? { headers.last { $0.name == name }?.text }
         guard hasValue else {
             guard let upTo = text(HeldHeader.erases) else { return .erased(story: story, upTo: nil) }
-            return Int64(upTo).map { .erased(story: story, upTo: $0) } ?? .unreadable
+            let original = text(HeldHeader.original).flatMap { UInt64($0) }.flatMap(HeldOriginal.init(packed:))
+            return Int64(upTo).map { .erased(story: story, upTo: $0, original: original) } ?? .unreadable
         }
         guard let source = text(HeaderName.source).flatMap(ResultRecord.Source.init(_:)),
             let lane = text(HeldHeader.lane), let eventID = text(HeldHeader.eventID),
@@ -98,12 +102,15 @@ public enum HeldRecord {
 
     /// Makes a tombstone for records up to an offset. It names the offset because a newer version may have been written
     /// meanwhile. That version must be written again, or compaction would drop it.
+    ///
+    /// - Parameter original: the event at the offset; `nil` if it could not be recognized.
     public static func tombstone(
-        story: String, upTo offset: Int64, topic: String, partition: Int32
+        story: String, upTo offset: Int64, original: HeldOriginal? = nil, topic: String, partition: Int32
     ) -> ProducedRecord {
-        ProducedRecord(
-            topic: topic, partition: partition, key: Array(story.utf8), value: nil,
-            headers: [RecordHeader(HeldHeader.erases, String(offset))])
+        var headers = [RecordHeader(HeldHeader.erases, String(offset))]
+        if let original { headers.append(RecordHeader(HeldHeader.original, String(original.packed))) }
+        return ProducedRecord(
+            topic: topic, partition: partition, key: Array(story.utf8), value: nil, headers: headers)
     }
 
     /// Makes a copy of a record, to be written behind the tombstone or older version that endangers it.
@@ -121,6 +128,7 @@ public enum HeldRecord {
         HeldHeader.eventID,
         HeldHeader.due,
         HeldHeader.because, HeldHeader.key, HeldHeader.since, HeldHeader.erases,
+        HeldHeader.original,
     ]
 }
 
@@ -136,6 +144,8 @@ private enum HeldHeader {
     static let since = "nw-held-since"
     /// The last offset that a tombstone deletes.
     static let erases = "nw-held-erases"
+    /// The event at that offset, as a number.
+    static let original = "nw-held-original"
 }
 
 extension String {

@@ -101,10 +101,13 @@ extension HeldState {
     public struct Erasure: Sendable, Hashable {
         public var place: HeldPlace
         public var story: String
+        /// The event at the place; `nil` if it could not be recognized.
+        public var original: HeldOriginal?
 
-        public init(_ place: HeldPlace, story: String) {
+        public init(_ place: HeldPlace, story: String, _ original: HeldOriginal? = nil) {
             self.place = place
             self.story = story
+            self.original = original
         }
     }
 }

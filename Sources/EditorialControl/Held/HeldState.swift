@@ -161,7 +161,8 @@ public struct HeldState: Sendable {
             switch reading {
             case .unreadable: unreadable += 1
             case .held(let event, let since): hold(event, place, since: since, now, &told)
-            case .erased(let story, let upTo): erase(story, upTo: upTo ?? offset - 1, place, &told)
+            case .erased(let story, let upTo, let original):
+                erase(story, upTo: upTo ?? offset - 1, original, place, &told)
             }
         }
         if !told.isEmpty { actions.append(.tell(told)) }
@@ -188,7 +189,7 @@ public struct HeldState: Sendable {
         }
         var entry = HeldIndex.Entry(
             story: story, place: place, release: event.due, version: .init(event.version),
-            source: source, original: HeldOriginal(offset: event.source.offset, identity: event.identity))
+            source: source, original: HeldOriginal(of: event))
         if recallRequests.remove(story, entry.version, at: now) { entry.reason = .superseded }
         if recalled.contains(story) { entry.reason = .recalled }
         if let slot = index.find(story, place.partition) {
@@ -208,11 +209,13 @@ public struct HeldState: Sendable {
         told.append(HeldStory(story: event.story, version: event.version, source: event.source, isHeld: true))
     }
 
-    private mutating func erase(_ text: String, upTo: Int64, _ place: HeldPlace, _ told: inout [HeldStory]) {
+    private mutating func erase(
+        _ text: String, upTo: Int64, _ original: HeldOriginal?, _ place: HeldPlace, _ told: inout [HeldStory]
+    ) {
         let story = HeldIndex.hash(text)
         vanishedEvents.found(story, in: place.partition)
         guard let slot = index.find(story, place.partition) else { return }
-        guard index.since(slot) <= upTo else {
+        guard index.since(slot) <= upTo, index[slot].original.isSame(as: original) else {
             endanger(slot)
             return
         }
@@ -326,7 +329,7 @@ public struct HeldState: Sendable {
         guard let slot = index.find(step.story, place.partition), index[slot].place == place,
             let original = index[slot].original
         else { return true }
-        return original == HeldOriginal(offset: event.source.offset, identity: event.identity)
+        return original == HeldOriginal(of: event)
     }
 
     private mutating func end(_ ending: Ending, _ now: Instant, _ actions: inout [Action]) {
@@ -346,7 +349,7 @@ public struct HeldState: Sendable {
             failingSince = nil
             index.change(slot) { $0.state = .returned }
             underWay[place] = Step(story: step.story, kind: .erase)
-            actions.append(.erase([Erasure(place, story: story)]))
+            actions.append(.erase([Erasure(place, story: story, index[slot].original)]))
         // The new record or the tombstone has not been read yet.
         case .written: failingSince = nil
         case .gone:

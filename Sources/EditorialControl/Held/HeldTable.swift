@@ -30,9 +30,13 @@ public struct HeldTable: Sendable {
                 guard isNewer ?? (next.since >= known.since) else { return }
             }
             held[key] = next
-        case .erased(let story, let upTo):
+        case .erased(let story, let upTo, let original):
             let key = Key(story: story, partition: place.partition)
-            if let known = held[key], known.since <= upTo ?? place.offset { held[key] = nil }
+            if let known = held[key], known.since <= upTo ?? place.offset,
+                HeldOriginal(of: known.event).isSame(as: original)
+            {
+                held[key] = nil
+            }
         }
     }
 

@@ -65,7 +65,7 @@ extension SimulatedCluster {
         case .erase(let erasures):
             for erasure in erasures {
                 let tombstone = HeldRecord.tombstone(
-                    story: erasure.story, upTo: erasure.place.offset, topic: Setting.held,
+                    story: erasure.story, upTo: erasure.place.offset, original: erasure.original, topic: Setting.held,
                     partition: erasure.place.partition)
                 writeHeld(tombstone, item: nil, erasure.place, address)
             }

@@ -91,6 +91,19 @@ import Testing
         #expect(HeldRecord.read(key: [115], hasValue: false, headers: []) == .erased(story: "s", upTo: nil))
     }
 
+    @Test func `a tombstone names the event that it erases`() throws {
+        let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        guard case .held(let event, _) = HeldRecord.read(key: held.key, hasValue: true, headers: held.headers) else {
+            Issue.record("the record holds no event")
+            return
+        }
+        let original = try #require(HeldOriginal(of: event))
+        let tombstone = HeldRecord.tombstone(
+            story: "s", upTo: 7, original: original, topic: "news.held", partition: 1)
+        let read = HeldRecord.read(key: tombstone.key, hasValue: false, headers: tombstone.headers)
+        #expect(read == .erased(story: "s", upTo: 7, original: original))
+    }
+
     @Test(
         arguments: [
             ("nw-source", "news.events/x/1"), ("nw-lane", nil), ("nw-event", nil), ("nw-held-due", "soon"),

@@ -112,6 +112,27 @@ import Testing
         #expect(play.wait(.seconds(3_600)).returns == [3: .due])
     }
 
+    @Test func `a tombstone from before the topic was recreated erases no other event of the story`() throws {
+        func event(at offset: Int64) -> HeldEvent {
+            HeldEvent(
+                eventID: "id", story: "a", version: nil, due: PlayedHeldState.noon + .seconds(60), because: .embargo,
+                lane: "live", source: .init(partition: PlayedHeldState.source, offset: offset),
+                identity: RecordIdentity(hash: UInt64(offset)))
+        }
+        var play = PlayedHeldState()
+        let original = try #require(HeldOriginal(of: event(at: 1)))
+        _ = play.read(0, .held(event(at: 2), since: nil))
+        #expect(play.read(1, .erased(story: "a", upTo: 0, original: original)).again == [0])
+        #expect(play.state.count == 1)
+        var table = HeldTable()
+        table.apply(.held(event(at: 2), since: nil), at: HeldPlace(3, 0))
+        table.apply(.erased(story: "a", upTo: 0, original: original), at: HeldPlace(3, 1))
+        #expect(table.events.count == 1)
+        let same = HeldOriginal(of: event(at: 2))
+        _ = play.read(2, .erased(story: "a", upTo: 0, original: same))
+        #expect(play.state.count == 0)
+    }
+
     @Test func `an older version written behind a newer one does not replace it`() {
         var play = PlayedHeldState()
         _ = play.hold(0, "a", version: "2", due: .seconds(20))
