@@ -74,6 +74,8 @@ let package = Package(
                 "ByteText", "EditorialControl", "KafkaModel", "NewsModel", "NotificationHub", crypto, deque, heap,
                 .product(name: "Mustache", package: "swift-mustache"),
             ]),
+        // The sender pool's decisions about connections and streams.
+        .target(name: "HubModel", dependencies: ["NewsModel", "NotificationHub", deque]),
         // The questions to the hub about accepted sends, and its answers.
         .target(name: "HubTelemetry", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"]),
         .target(name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "KafkaModel", "NewsModel"]),
@@ -93,21 +95,21 @@ let package = Package(
         .target(
             name: "HubIO",
             dependencies: [
-                "ByteText", "NewsModel", "NotificationHub", "ServerIdentity", deque, nioCore, nioPosix, nioSSL,
+                "ByteText", "HubModel", "NewsModel", "NotificationHub", "ServerIdentity", nioCore, nioPosix, nioSSL,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .target(
             name: "PublisherService",
             dependencies: [
-                "ByteText", "ControlIO", "EditorialControl", "HubIO", "KafkaIO", "KafkaModel", "NewsModel",
+                "ByteText", "ControlIO", "EditorialControl", "HubIO", "HubModel", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix, nioSSL, tracing,
             ]),
         // Polls the hub about accepted sends.
         .target(
             name: "TelemetryIO",
             dependencies: [
-                "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", logging, nioCore,
-                nioPosix, nioSSL,
+                "HubIO", "HubModel", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", logging,
+                nioCore, nioPosix, nioSSL,
             ]),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing]),
@@ -130,7 +132,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "ByteText", "EditorialControl", "Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+                "ByteText", "EditorialControl", "Feeds", "HubModel", "KafkaModel", "NewsModel", "NotificationHub",
+                "PublishEngine",
             ]),
         // Files of events, runs, dry runs and redrive.
         .target(
@@ -150,8 +153,8 @@ let package = Package(
         .target(
             name: "NewswireSettings",
             dependencies: [
-                "Backfill", "ByteText", "ControlIO", "EditorialControl", "Feeds", "HubIO", "HubTelemetry", "KafkaIO",
-                "KafkaModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
+                "Backfill", "ByteText", "ControlIO", "EditorialControl", "Feeds", "HubIO", "HubModel", "HubTelemetry",
+                "KafkaIO", "KafkaModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
                 "StatusServer", "Yams", logging,
             ]),
         // The commands as a library, so that tests can use them.
@@ -159,10 +162,10 @@ let package = Package(
             name: "NewswireCommands",
             dependencies: [
                 "Backfill", "BreakingNews", "ByteText", "CZlib", "CZstd", "ControlIO", "EditorialControl", "FeedIO",
-                "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubServer", "HubTelemetry", "KafkaIO", "KafkaModel",
-                "NewsModel", "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
-                "ServerIdentity", "Simulation", "StatusServer", "TelemetryIO", argumentParser, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL,
+                "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubModel", "HubServer", "HubTelemetry", "KafkaIO",
+                "KafkaModel", "NewsModel", "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine",
+                "PublisherService", "ServerIdentity", "Simulation", "StatusServer", "TelemetryIO", argumentParser,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
         .executableTarget(name: "newswire", dependencies: ["CAllocator", "NewswireCommands", argumentParser]),
         // jemalloc: an event's memory is allocated on one thread and freed on another, for which glibc's allocator takes
@@ -188,7 +191,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CRdkafka", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "CRdkafka", "HubEmulator", "HubIO", "HubModel", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub", "PublishEngine", "PublisherService", logging, nioCore, nioPosix, nioSSL, tracing,
             ], path: "Tests/TestSupport", exclude: ["browser.py", "looks.py"]),
         // The code in the articles of the library products.
@@ -228,8 +231,8 @@ let package = Package(
             name: "FeedIOTests",
             dependencies: [
                 "ByteText", "CZlib", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel",
-                "TestSupport",
-                crypto, httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
+                "TestSupport", crypto, httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix,
+                nioSSL,
             ]),
         .testTarget(
             name: "NotifyUsersTests",
@@ -237,25 +240,26 @@ let package = Package(
                 "BreakingNews", "HubEmulator", "HubServer", "NotificationHub", "NotifyUsers", "TestSupport",
                 hummingbird, nioCore,
             ]),
+        .testTarget(name: "HubModelTests", dependencies: ["ByteText", "HubModel", "NewsModel", "NotificationHub"]),
         .testTarget(name: "ServerIdentityTests", dependencies: ["ServerIdentity"]),
         .testTarget(
             name: "HubIOTests",
             dependencies: [
-                "ByteText", "HubIO", "NewsModel", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL,
+                "ByteText", "HubIO", "HubModel", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL,
                 .product(name: "NIOHPACK", package: "swift-nio-http2"), .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .testTarget(
             name: "PublisherServiceTests",
             dependencies: [
-                "ControlIO", "EditorialControl", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel",
-                "NewsModel", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport",
+                "ControlIO", "EditorialControl", "HubEmulator", "HubIO", "HubModel", "HubServer", "KafkaIO",
+                "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport",
             ]),
         .testTarget(
             name: "OTLPTracingTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "OTLPTracing", "PublishEngine", "PublisherService", "TestSupport", logging, nioCore, nioHTTP1, nioPosix,
-                tracing,
+                "HubEmulator", "HubIO", "HubModel", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "TestSupport", logging, nioCore,
+                nioHTTP1, nioPosix, tracing,
             ]),
         .testTarget(
             name: "HubEmulatorTests", dependencies: ["ByteText", "HubEmulator", "NotificationHub", "TestSupport"]),
@@ -274,7 +278,7 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "EditorialControl", "Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+                "EditorialControl", "Feeds", "HubModel", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
                 "Simulation",
             ]),
         .testTarget(
@@ -293,8 +297,9 @@ let package = Package(
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
-                "Backfill", "ByteText", "Feeds", "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
-                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
+                "Backfill", "ByteText", "Feeds", "HubIO", "HubModel", "HubTelemetry", "KafkaIO", "KafkaModel",
+                "NewsModel", "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport",
+                logging,
             ]),
         .testTarget(
             name: "NewswireTests",

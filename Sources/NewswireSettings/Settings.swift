@@ -3,6 +3,7 @@ import ByteText
 package import ControlIO
 import EditorialControl
 package import HubIO
+package import HubModel
 package import KafkaIO
 package import KafkaModel
 package import Logging

@@ -1,5 +1,6 @@
 public import ControlIO
 public import HubIO
+public import HubModel
 public import KafkaIO
 public import NotificationHub
 public import PublishEngine

@@ -1,4 +1,5 @@
 import HubIO
+import HubModel
 import HubTelemetry
 import KafkaIO
 import KafkaModel

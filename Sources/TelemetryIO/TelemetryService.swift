@@ -1,5 +1,6 @@
 import Foundation
 public import HubIO
+public import HubModel
 public import HubTelemetry
 public import KafkaIO
 public import KafkaModel

@@ -1,5 +1,6 @@
 import Dispatch
 import HubIO
+import HubModel
 import NIOCore
 import NIOPosix
 import NotificationHub

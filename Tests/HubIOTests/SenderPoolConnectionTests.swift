@@ -1,4 +1,5 @@
 import HubIO
+import HubModel
 import NIOCore
 import NotificationHub
 import Testing

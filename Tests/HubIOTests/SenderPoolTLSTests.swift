@@ -1,4 +1,5 @@
 import HubIO
+import HubModel
 import NIOSSL
 import NotificationHub
 import TestSupport

@@ -1,4 +1,5 @@
 import HubIO
+import HubModel
 import KafkaIO
 import KafkaModel
 import Logging

@@ -1,6 +1,7 @@
 import Foundation
 import HubEmulator
 import HubIO
+import HubModel
 import HubServer
 import KafkaIO
 import KafkaModel

@@ -1,5 +1,6 @@
 import ControlIO
 import HubIO
+import HubModel
 import KafkaIO
 import KafkaModel
 import NewsModel

@@ -1,4 +1,5 @@
 import HubIO
+import HubModel
 import NewsModel
 import PublishEngine
 import PublisherService

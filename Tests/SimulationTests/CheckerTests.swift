@@ -19,6 +19,13 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "a ledger that forgets", promise: .ledgerReach) { MovesTheLedgerTooFar() },
         PlantedBug(name: "a leaked token", promise: .rateLaw) { LeaksTokens() },
         PlantedBug(name: "a request sent twice", promise: .repeats) { LeaksTokens() },
+        PlantedBug(
+            name: "GOAWAY taken for a refusal of all requests", promise: .oneProcessing, options: .troubledConnections
+        ) { RepeatsAfterGoAway() },
+        PlantedBug(name: "a pool that is too wide", promise: .requestsBounded) { WidensThePool() },
+        PlantedBug(name: "an endless wait for a connection", promise: .promptWrites, options: .troubledConnections) {
+            WaitsForConnections()
+        },
         PlantedBug(name: "a story out of order", promise: .storyOrder) { ReordersAStory() },
         PlantedBug(name: "a window that grows", promise: .memoryBounds) { GrowsTheWindow() },
         PlantedBug(name: "a release at once", promise: .drainFirst) { ReleasesAtOnce() },
@@ -79,6 +86,13 @@ extension Options {
     fileprivate static let troubledHub: Options = {
         var options = Options()
         options.hubFaults = 10...10
+        return options
+    }()
+
+    fileprivate static let troubledConnections: Options = {
+        var options = Options()
+        options.connectionFaults = 100
+        options.silentNetwork = 100
         return options
     }()
 

@@ -1,3 +1,4 @@
+import HubModel
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -225,4 +226,24 @@ struct NeverResumes: Interference {
 /// Always requests to be woken at once.
 struct Spins: Interference {
     mutating func alter(wakeAt: inout Instant?, now: Instant) { wakeAt = now }
+}
+
+/// Writes every request of a connection again after GOAWAY.
+struct RepeatsAfterGoAway: Interference {
+    mutating func alter(refused: inout [RequestSlot], of all: [RequestSlot]) { refused = all }
+}
+
+/// Sends every request twice, through a pool that takes twice as many.
+struct WidensThePool: Interference {
+    mutating func alter(_ limits: inout SenderLimits) { limits = SenderLimits(connections: limits.connections * 2) }
+
+    mutating func alter(_ actions: inout [Action]) -> [Input] {
+        var leak = LeaksTokens()
+        return leak.alter(&actions)
+    }
+}
+
+/// Lets requests wait for a connection without a limit.
+struct WaitsForConnections: Interference {
+    mutating func alter(_ limits: inout SenderLimits) { limits.waitingTimeout = nil }
 }

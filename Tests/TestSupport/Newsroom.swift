@@ -1,5 +1,6 @@
 package import HubEmulator
 import HubIO
+import HubModel
 package import HubServer
 package import KafkaIO
 import Logging

@@ -1,3 +1,4 @@
+import HubModel
 internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS

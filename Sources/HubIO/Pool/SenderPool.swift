@@ -1,3 +1,4 @@
+public import HubModel
 public import NIOCore
 internal import NIOPosix
 internal import NIOSSL
@@ -154,7 +155,9 @@ public final class SenderPool {
     }
 
     private func write(_ slot: RequestSlot, on id: ConnectionID, checked: Bool) {
-        guard let connection = connections[id.index], let request = state.request(in: slot, on: id) else { return }
+        guard let connection = connections[id.index], let request = state.request(in: slot, on: id)?.request else {
+            return
+        }
         if checked, connection.isEnded {
             update { $0.endedBeforeWriting(on: id, at: $1) }
         } else if connection.isHTTP2 {

@@ -1,3 +1,4 @@
+public import HubModel
 public import NIOCore
 internal import NIOPosix
 public import NIOSSL

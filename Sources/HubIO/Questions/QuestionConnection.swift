@@ -1,3 +1,4 @@
+import HubModel
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL

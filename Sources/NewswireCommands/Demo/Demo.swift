@@ -5,6 +5,7 @@ import Foundation
 import HTTPServing
 import HubEmulator
 import HubIO
+import HubModel
 import HubServer
 import KafkaIO
 import KafkaModel

@@ -1,5 +1,6 @@
 import Foundation
 import HubIO
+import HubModel
 import KafkaIO
 import NIOCore
 import NIOPosix

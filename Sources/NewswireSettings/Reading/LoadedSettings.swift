@@ -2,6 +2,7 @@ import Backfill
 import ControlIO
 import EditorialControl
 import HubIO
+import HubModel
 import KafkaIO
 import Logging
 import NotificationHub

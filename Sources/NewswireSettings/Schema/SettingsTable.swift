@@ -1,4 +1,5 @@
 import HubIO
+import HubModel
 import Logging
 import NotificationHub
 import PublishEngine

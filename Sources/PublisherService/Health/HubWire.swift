@@ -1,4 +1,5 @@
 internal import HubIO
+internal import HubModel
 
 /// The connections to the hub.
 public struct HubWire: Sendable, Hashable {

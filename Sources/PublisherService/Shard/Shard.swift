@@ -1,6 +1,7 @@
 import ControlIO
 import EditorialControl
 import HubIO
+import HubModel
 import KafkaIO
 import KafkaModel
 import Logging

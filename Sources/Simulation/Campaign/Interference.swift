@@ -1,3 +1,4 @@
+public import HubModel
 public import KafkaModel
 public import NewsModel
 public import PublishEngine
@@ -14,6 +15,10 @@ public protocol Interference {
     mutating func alter(_ reasons: WaitReasons) -> WaitReasons
     /// Changes the engine's time.
     mutating func alter(_ moment: inout Moment)
+    /// Changes the limits of a process's pool.
+    mutating func alter(_ limits: inout SenderLimits)
+    /// Changes which of a connection's requests were refused when the hub ended it.
+    mutating func alter(refused: inout [RequestSlot], of all: [RequestSlot])
     /// Changes the number of lost lines that a log reports.
     mutating func alter(lost: inout Int)
     /// Changes the records that a consumer reports as removed before they were read.
@@ -26,6 +31,8 @@ extension Interference {
     public mutating func alter(wakeAt: inout Instant?, now: Instant) {}
     public mutating func alter(_ reasons: WaitReasons) -> WaitReasons { reasons }
     public mutating func alter(_ moment: inout Moment) {}
+    public mutating func alter(_ limits: inout SenderLimits) {}
+    public mutating func alter(refused: inout [RequestSlot], of all: [RequestSlot]) {}
     public mutating func alter(lost: inout Int) {}
     public mutating func alter(removed: inout [RemovedRecords]) {}
 }

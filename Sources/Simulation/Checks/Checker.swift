@@ -19,6 +19,10 @@ enum Fact {
     case taken(ownership: Int, items: [Int])
     /// `wall` is the time by the process's wall clock.
     case sent(attempt: Int, Address, wall: Instant)
+    /// The pool wrote the request. `inFlight` is the number of the process's requests that are written and not answered.
+    case written(attempt: Int, inFlight: Int)
+    /// The hub has read the request, and does not say that it ignored it.
+    case processed(attempt: Int)
     case accepted(attempt: Int)
     case replied(attempt: Int)
     /// An engine settled a delivery and requests the storage of its dead letter. The result follows.

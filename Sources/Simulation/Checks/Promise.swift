@@ -8,6 +8,9 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
     case commitsBehindResults = "commits never pass an unstored result"
     case ledgerReach = "the ledger reaches back far enough"
     case repeats = "repeats only of what was under way"
+    case oneProcessing = "a request is processed once"
+    case requestsBounded = "no more requests are in flight than the limit"
+    case promptWrites = "a request leaves soon after it was decided"
     case drainFirst = "a partition is drained before it is given up"
     case duplicateWindow = "duplicates are recognized"
     case secondTry = "a second try is sent"
@@ -43,6 +46,9 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
         case .commitsBehindResults: CommitsBehindResults()
         case .ledgerReach: LedgerReach()
         case .repeats: Repeats()
+        case .oneProcessing: OneProcessing()
+        case .requestsBounded: RequestsBounded()
+        case .promptWrites: PromptWrites()
         case .drainFirst: DrainFirst()
         case .duplicateWindow: DuplicateWindow()
         case .secondTry: SecondTry()

@@ -194,6 +194,16 @@ struct Attempt {
     /// True if a fault that affects all requests occurred.
     var metHalt = false
 
+    mutating func end(with result: SendResult, at now: Instant) {
+        reply = result
+        repliedAt = now
+        switch result.meaning {
+        case .unreachable, .certificate: metHalt = true
+        case .unknownAcceptance: metHalt = false
+        default: break
+        }
+    }
+
     /// True if the request left. A request that was certainly never written does not count as an attempt.
     var hasLeft: Bool { if case .notSent? = reply { false } else { true } }
 

@@ -1,7 +1,7 @@
 import EditorialControl
+import HubModel
 import KafkaModel
 import NewsModel
-import NotificationHub
 import PublishEngine
 
 /// One run of one process. Messages for an earlier run never reach a later one.
@@ -30,7 +30,9 @@ enum Occurrence {
     // Inside a process. These occurrences wait while the process is frozen.
     /// `items` are the news in the input's records.
     case input(Address, Input, items: [Int])
-    case reply(Flight, SendResult)
+    case connection(Address, ConnectionID, number: Int, ConnectionEvent)
+    case wakePool(Address)
+    case handOver(Address)
     case alarm(Address, serial: Int)
     case command(Address, KafkaCommand)
     case close(Address)
@@ -94,7 +96,7 @@ enum Occurrence {
             .answerControlState(let address, _),
             .readHeld(let address), .alarmHeld(let address, _), .tellHeld(let address, _):
             address
-        case .reply(let flight, _): flight.address
+        case .connection(let address, _, _, _), .wakePool(let address), .handOver(let address): address
         case .publish, .begins, .ends, .giveOrder, .start, .thaw, .calm, .review, .append, .acknowledge, .commit,
             .completeJoin,
             .expireSession, .createTopic, .growTopic, .writeControl, .writeHeld, .putBack, .restoreHeld, .findHeldEnds,
@@ -131,12 +133,4 @@ struct Production {
     var record: ProducedRecord?
     /// Time at which the producer's attempt times out.
     var until = Instant.distantFuture
-}
-
-struct Flight {
-    var address: Address
-    var request: RequestID
-    /// Index of its attempt in the ground truth.
-    var attempt: Int
-    var mintedAt: Instant
 }

@@ -1,4 +1,5 @@
 import EditorialControl
+import HubModel
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -57,10 +58,9 @@ extension SimulatedCluster {
         let attempt = truth.attempts.count - 1
         truth.attemptsOf[delivery].append(attempt)
         report.sends += 1
-        let process = processes[address.process]
-        record(.sent(attempt: attempt, address, wall: process.moment(at: now).wall))
-        let flight = Flight(address: address, request: id, attempt: attempt, mintedAt: process.mintedAt)
-        agenda.add(.arrive(flight), at: now + random.milliseconds(0...5))
+        record(.sent(attempt: attempt, address, wall: processes[address.process].moment(at: now).wall))
+        processes[address.process].attempts[id] = attempt
+        tellPool(address) { $0.send(request, id: id, at: $1) }
     }
 
     // MARK: Results and dead letters

@@ -59,6 +59,14 @@ extension SimulatedCluster {
             activeFaults.append(index)
             release(index, lane, decision)
             agenda.add(.ends(fault: index), at: now + fault.lasts)
+        case .connections(let kind):
+            activeFaults.append(index)
+            begin(index, kind)
+            agenda.add(.ends(fault: index), at: now + fault.lasts)
+        case .silentNetwork(let process):
+            if processes[process].engine != nil { strike(index, .silentNetwork) }
+            activeFaults.append(index)
+            agenda.add(.ends(fault: index), at: now + fault.lasts)
         case .hub, .badMinute, .slowHub, .poison, .stalledResults, .failingCommits, .refusedCommits, .slowLedger,
             .unavailable, .refusedTopic, .smallRecords, .controlAway, .slowControl, .slowHeld, .blockedLog:
             activeFaults.append(index)
@@ -74,6 +82,7 @@ extension SimulatedCluster {
                 agenda.add(.input(address(process), .resume(lane), items: []), at: now)
             }
         case .releasedLane(let lane, let decision): release(index, lane, decision)
+        case .connections(let kind): end(kind)
         case .openTransaction:
             transactions[index] = nil
             for process in processes.indices { wakeControl(process) }

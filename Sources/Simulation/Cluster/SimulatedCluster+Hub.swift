@@ -1,53 +1,88 @@
 import ByteText
 import EditorialControl
+import HubModel
 import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// The hub and the network before it.
+/// The hub.
 extension SimulatedCluster {
     private struct Fate {
         var isAccepted = false
-        /// `nil` if no reply arrives before the client's timeout.
-        var reply: SendResult?
-        var isQuick = false
+        var answer: Answer?
+
+        /// What the hub does with a request that it has read. `nil` if it never answers.
+        enum Answer {
+            case reply(HubReply)
+            /// The stream ends without a reply or, over HTTP/1.1, the connection.
+            case reset
+            /// The hub closes the connection before it reads the request.
+            case close
+            /// The hub does not process the request, and says so.
+            case refuse
+        }
+
+        /// True if the hub has read the request and does not say that it ignored it.
+        var isProcessed: Bool {
+            switch answer {
+            case .close, .refuse: false
+            case .reply(let reply): reply.status != 421
+            case .reset, nil: true
+            }
+        }
     }
 
     mutating func arrive(_ flight: Flight) {
-        let attempt = truth.attempts[flight.attempt]
-        var random = SeededRandom(
-            seed: scenario.seed, 6, truth.drawKey(of: attempt.delivery), truth.attemptsOf[attempt.delivery].count)
-        let fate = fate(of: flight)
-        if fate.isAccepted {
-            truth.attempts[flight.attempt].isAccepted = true
-            report.accepted += 1
-            if truth.attemptsOf[attempt.delivery].contains(where: {
-                $0 != flight.attempt && truth.attempts[$0].isAccepted
-            }) {
-                report.repeats += 1
+        if let until = silence(of: flight.address.process) { return agenda.add(.arrive(flight), at: until) }
+        // A connection that the process has closed may still carry what was sent before.
+        let connection = processes[flight.address.process].connections[flight.connection].flatMap {
+            $0.number == flight.number ? $0 : nil
+        }
+        guard !finished.contains(flight.number) else { return }
+        let isHTTP2 = connection?.http == .http2
+        let fate = fate(of: flight, isHTTP2: isHTTP2)
+        if fate.isProcessed {
+            if connection != nil {
+                processes[flight.address.process].connections[flight.connection]?.processed.insert(flight.write)
             }
-            record(.accepted(attempt: flight.attempt))
+            record(.processed(attempt: flight.attempt))
         }
-        let deadline = attempt.sentAt + setting.requestTimeout
-        var at = now + (fate.isQuick ? random.milliseconds(0...3) : random.milliseconds(1...40) + slowness())
-        var reply = fate.reply ?? .unknown(SendFailure(.requestTimeout, "timeout"))
-        if fate.reply == nil || at > deadline {
-            at = max(deadline, now)
-            reply = .unknown(SendFailure(.requestTimeout, "timeout"))
-        }
-        agenda.add(.reply(flight, reply), at: at)
+        if fate.isAccepted { accept(flight.attempt) }
+        answer(flight, fate, isHTTP2: isHTTP2)
     }
 
-    mutating func reply(_ reply: SendResult, to flight: Flight) {
-        truth.attempts[flight.attempt].reply = reply
-        truth.attempts[flight.attempt].repliedAt = now
-        if case .unknown = reply { truth.attempts[flight.attempt].metHalt = false }
-        record(.replied(attempt: flight.attempt))
-        feed(flight.address.process, .reply(reply, to: flight.request))
-        // The shell looks once a second for a new date.
-        guard case .replied = reply, now - processes[flight.address.process].heardHubAt >= .seconds(1) else { return }
-        processes[flight.address.process].heardHubAt = now
-        agenda.add(.hearHub(flight.address, now), at: now + .milliseconds(500))
+    private mutating func accept(_ number: Int) {
+        truth.attempts[number].isAccepted = true
+        report.accepted += 1
+        let others = truth.attemptsOf[truth.attempts[number].delivery]
+        if others.contains(where: { $0 != number && truth.attempts[$0].isAccepted }) { report.repeats += 1 }
+        record(.accepted(attempt: number))
+    }
+
+    private mutating func answer(_ flight: Flight, _ fate: Fate, isHTTP2: Bool) {
+        let delivery = truth.attempts[flight.attempt].delivery
+        var draw = SeededRandom(
+            seed: scenario.seed, 6, truth.drawKey(of: delivery), truth.attemptsOf[delivery].count)
+        let time = draw.milliseconds(1...40) + slowness()
+        let failure = SendFailure(.reset, "reset")
+        switch fate.answer {
+        case nil: break
+        case .reply(let reply):
+            let keepsAlive = isHTTP2 || !draw.chance(percent: 4)
+            tell(flight, .replied(flight, reply, keepsAlive: keepsAlive), after: time)
+        case .refuse: tell(flight, .streamRefused(flight), after: draw.milliseconds(0...3))
+        case .reset where isHTTP2 && draw.chance(percent: 50):
+            tell(flight, .streamEnded(flight, failure), after: time)
+        case .reset, .close:
+            guard processes[flight.address.process].connections[flight.connection]?.number == flight.number else {
+                return
+            }
+            end(flight.connection, flight.address, failure)
+        }
+    }
+
+    private mutating func tell(_ flight: Flight, _ event: ConnectionEvent, after delay: Duration) {
+        agenda.add(.connection(flight.address, flight.connection, number: flight.number, event), at: now + delay)
     }
 
     /// The hub is asked for the time only; a hub that cannot be reached does not answer.
@@ -71,7 +106,7 @@ extension SimulatedCluster {
         tellHeldState(.hubTime(time), address)
     }
 
-    private mutating func fate(of flight: Flight) -> Fate {
+    private mutating func fate(of flight: Flight, isHTTP2: Bool) -> Fate {
         let delivery = truth.attempts[flight.attempt].delivery
         for fault in activeFaults {
             var draw = SeededRandom(
@@ -79,42 +114,45 @@ extension SimulatedCluster {
             switch scenario.faults[fault].kind {
             case .hub(let trouble, let share):
                 guard draw.chance(percent: share),
-                    let fate = fate(of: flight, in: trouble, since: scenario.faults[fault].at, &draw)
+                    let fate = fate(of: flight, in: trouble, since: scenario.faults[fault].at, isHTTP2, &draw)
                 else { continue }
                 strike(fault, trouble.name)
-                if trouble.concernsEveryone { truth.attempts[flight.attempt].metHalt = true }
+                // A packet that was delayed may arrive after its process has given up the request.
+                if trouble.concernsEveryone, truth.attempts[flight.attempt].reply == nil {
+                    truth.attempts[flight.attempt].metHalt = true
+                }
                 return fate
             case .badMinute(let isUnreachable):
                 strike(fault, .badMinute)
-                guard isUnreachable else { return Fate(reply: .replied(HubReply(status: 503))) }
-                truth.attempts[flight.attempt].metHalt = true
-                return Fate(reply: .notSent(SendFailure(.connectRefused, "refused")), isQuick: true)
+                return isUnreachable ? Fate(answer: .close) : Fate(answer: .reply(HubReply(status: 503)))
             case .poison(let lane, let share):
                 guard truth.news(of: delivery).lane == lane, draw.chance(percent: share) else { continue }
                 strike(fault, .poison)
-                return Fate(reply: .replied(HubReply(status: 400, detail: "bad payload")))
+                return Fate(answer: .reply(HubReply(status: 400, detail: "bad payload")))
             default: continue
             }
         }
         if truth.news(of: delivery).kind == .refused {
-            return Fate(reply: .replied(HubReply(status: 400, detail: "bad payload")))
+            return Fate(answer: .reply(HubReply(status: 400, detail: "bad payload")))
         }
-        return Fate(isAccepted: true, reply: .replied(HubReply(status: 201, notificationID: "n-\(flight.attempt)")))
+        return Fate(
+            isAccepted: true, answer: .reply(HubReply(status: 201, notificationID: "n-\(flight.attempt)")))
     }
 
+    /// Returns `nil` if the trouble does not concern the request.
     private func fate(
-        of flight: Flight, in trouble: HubFailure, since: Duration, _ draw: inout SeededRandom
+        of flight: Flight, in trouble: HubFailure, since: Duration, _ isHTTP2: Bool, _ draw: inout SeededRandom
     ) -> Fate? {
         func answer(_ status: Int, retryAfter: Int? = nil) -> Fate {
-            Fate(reply: .replied(HubReply(status: status, retryAfter: retryAfter.map { .seconds($0) })))
+            Fate(answer: .reply(HubReply(status: status, retryAfter: retryAfter.map { .seconds($0) })))
         }
         let isGood = truth.news[truth.item(of: truth.attempts[flight.attempt].delivery)].kind != .refused
         switch trouble {
         case .replyLost: return Fate(isAccepted: isGood)
-        case .resetBefore: return Fate(reply: .unknown(SendFailure(.reset, "reset")), isQuick: true)
-        case .resetAfter: return Fate(isAccepted: isGood, reply: .unknown(SendFailure(.reset, "reset")))
+        case .resetBefore: return Fate(answer: .reset)
+        case .resetAfter: return Fate(isAccepted: isGood, answer: .reset)
         case .hang: return Fate()
-        case .connectionLost: return Fate(reply: .notSent(SendFailure(.closedEarly, "closed")), isQuick: true)
+        case .connectionLost, .unreachable: return Fate(answer: .close)
         case .throttled(let retryAfter): return answer(429, retryAfter: retryAfter)
         case .quota(let retryAfter): return answer(403, retryAfter: retryAfter)
         case .busy(let retryAfter): return answer(503, retryAfter: retryAfter)
@@ -126,8 +164,10 @@ extension SimulatedCluster {
         case .keyRefused: return answer(401)
         case .rightMissing: return answer(403)
         case .hubMissing: return answer(404)
-        case .unreachable: return Fate(reply: .notSent(SendFailure(.connectRefused, "refused")), isQuick: true)
-        case .certificate: return Fate(reply: .notSent(SendFailure(.tls, "expired")), isQuick: true)
+        // It concerns only new connections.
+        case .certificate: return nil
+        case .refusedStream: return isHTTP2 ? Fate(answer: .refuse) : nil
+        case .misdirected: return isHTTP2 ? answer(421) : nil
         }
     }
 }

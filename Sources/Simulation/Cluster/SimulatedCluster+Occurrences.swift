@@ -43,7 +43,9 @@ extension SimulatedCluster {
     private mutating func happenInside(_ occurrence: Occurrence) {
         switch occurrence {
         case .input(let address, let input, let items): feed(address.process, input, items: items)
-        case .reply(let flight, let reply): self.reply(reply, to: flight)
+        case .connection(let address, let id, let number, let event): hear(event, address, id, number: number)
+        case .wakePool(let address): wakePool(address)
+        case .handOver(let address): handOver(address)
         case .alarm(let address, let serial): ring(address, serial)
         case .command(let address, let command): obey(command, address)
         case .close(let address): close(address)

@@ -21,6 +21,7 @@ extension SimulatedCluster {
                 ledger: LedgerState(lane: lane))
         }
         processes[index].engine = makeEngine(process: index, run: run)
+        processes[index].pool = makePool()
         for lane in setting.lanes.laneIDs where isPaused(lane) { feed(index, .pause(lane)) }
         let address = Address(process: index, run: run)
         record(.started(address))

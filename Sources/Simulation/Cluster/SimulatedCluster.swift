@@ -19,6 +19,11 @@ public struct SimulatedCluster {
     var announcedCounts: [String: Int]
     var random: SeededRandom
     var activeFaults: [Int] = []
+    /// Number of connections that were opened, and of requests that were written.
+    var opened = 0
+    var writes = 0
+    /// The numbers of the connections from which the hub reads no more.
+    var finished: Set<Int> = []
     /// Time until which a dead process's writes still reach the broker.
     var writesInTransit: [Address: Instant] = [:]
     var report = LifeReport()

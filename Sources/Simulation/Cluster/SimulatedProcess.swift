@@ -1,5 +1,7 @@
+import HubModel
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// One process of the group: an engine and its Kafka driver.
@@ -7,6 +9,10 @@ struct SimulatedProcess {
     var run = 0
     /// `nil` while the process is stopped.
     var engine: Engine?
+    var pool = PoolState(SenderLimits(connections: 1))
+    var connections: [ConnectionID: SimulatedConnection] = [:]
+    /// The attempts whose results are awaited.
+    var attempts: [RequestID: Int] = [:]
     /// Its monotonic clock minus the true time.
     var steadyOffset: Duration = .zero
     /// Its wall clock minus the true time. Restarts do not change it.

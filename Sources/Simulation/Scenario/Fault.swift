@@ -14,8 +14,12 @@ public struct Fault: Sendable, Hashable {
         case hub(HubFailure, share: Int)
         /// No request is accepted for more than a minute.
         case badMinute(isUnreachable: Bool)
-        /// Answers take this much longer.
+        /// Answers and handshakes take this much longer.
         case slowHub(Duration)
+        /// All connections to the hub are affected.
+        case connections(ConnectionFault)
+        /// No packet arrives between the process and the hub.
+        case silentNetwork(process: Int)
         /// The hub rejects `share` percent of a lane's events as invalid.
         case poison(lane: LaneID, share: Int)
         /// `kill -9`; `lasts` is the time until the restart.
@@ -96,9 +100,9 @@ extension Fault.Kind {
         case .sourceRetention(let topic, _): setting.lane(of: topic)
         case .refusedCommits(let partition), .unavailable(let partition): lane(of: partition, in: setting)
         case .grown(let topics, _): topics.lazy.compactMap { setting.lane(of: $0) }.first
-        case .hub, .badMinute, .slowHub, .crash, .drain, .freeze, .wrongClock, .clockStep, .stalledResults, .retention,
-            .refusedTopic, .smallRecords, .controlAway, .slowControl, .compactedControl, .garbledControl,
-            .compactedHeld, .recreatedHeld, .openTransaction, .slowHeld, .blockedLog:
+        case .hub, .badMinute, .slowHub, .connections, .silentNetwork, .crash, .drain, .freeze, .wrongClock, .clockStep,
+            .stalledResults, .retention, .refusedTopic, .smallRecords, .controlAway, .slowControl, .compactedControl,
+            .garbledControl, .compactedHeld, .recreatedHeld, .openTransaction, .slowHeld, .blockedLog:
             nil
         }
     }
@@ -123,7 +127,7 @@ public enum HubFailure: Sendable, Hashable {
     case resetAfter
     /// Not accepted; no answer arrives.
     case hang
-    /// An idle connection was closed before a byte was written.
+    /// The hub closes the connection before it reads the request.
     case connectionLost
     case throttled(retryAfter: Int?)
     /// 403 with Retry-After, as in older API versions.
@@ -138,6 +142,10 @@ public enum HubFailure: Sendable, Hashable {
     case hubMissing
     case unreachable
     case certificate
+    /// HTTP/2: the hub refuses the stream without processing it.
+    case refusedStream
+    /// HTTP/2: 421. The hub does not process the request on this connection.
+    case misdirected
 
     /// True if no request succeeds for a reason unrelated to its event. The stream must stop without losing an event.
     var concernsEveryone: Bool {
@@ -146,6 +154,21 @@ public enum HubFailure: Sendable, Hashable {
         default: false
         }
     }
+}
+
+/// What the hub does to connections.
+public enum ConnectionFault: Sendable, Hashable {
+    case reset
+    /// GOAWAY: the hub answers what it has read, and reads no more. `isCalm` if it asks for fewer requests.
+    case goAway(isCalm: Bool)
+    /// The limit of streams changes while this lasts.
+    case fewStreams(Int)
+    /// Flow control has no room while this lasts.
+    case closedWindows
+    /// The hub chooses HTTP/2 for new connections, and then does not speak it.
+    case brokenHTTP2
+    /// The hub chooses HTTP/1.1 for new connections.
+    case onlyHTTP1
 }
 
 extension Fault: CustomStringConvertible {

@@ -48,6 +48,7 @@ struct FaultGenerator {
         if setting.hasControl, setting.quiet == nil, generator.random.chance(percent: options.lonelyClock) {
             generator.drawLonelyClock()
         }
+        generator.drawConnections()
         let hasNewOffsets = generator.faults.contains { fault in
             switch fault.kind {
             case .recreated, .cutBack: true
@@ -244,6 +245,27 @@ struct FaultGenerator {
                 at: at, lasts: random.milliseconds(60_000...120_000), kind: .clockStep(process: lonely, by: ahead)))
         faults.append(
             Fault(at: at, lasts: random.milliseconds(60_000...90_000), kind: .badMinute(isUnreachable: true)))
+    }
+
+    private mutating func drawConnections() {
+        times(options.connectionFaults) { generator in
+            let kind: ConnectionFault =
+                switch generator.random.number(0...6) {
+                case 0: .reset
+                case 1: .goAway(isCalm: false)
+                case 2: .goAway(isCalm: true)
+                case 3: .fewStreams(generator.random.number(0...3))
+                case 4: .closedWindows
+                case 5: .brokenHTTP2
+                default: .onlyHTTP1
+                }
+            generator.add(30, .connections(kind))
+        }
+        times(options.connectionFaults / 2) { generator in
+            let trouble = generator.random.pick([HubFailure.refusedStream, .misdirected], or: .refusedStream)
+            generator.add(10, .hub(trouble, share: generator.random.pick([10, 50, 100], or: 50)))
+        }
+        times(options.silentNetwork) { $0.add(30, .silentNetwork(process: $0.process)) }
     }
 
     private mutating func trouble() -> HubFailure {

@@ -15,6 +15,16 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case hubMissing = "hub: 404"
     case unreachable = "hub: unreachable"
     case certificate = "hub: certificate"
+    case refusedStream = "hub: stream refused"
+    case misdirected = "hub: 421"
+    case connectionsReset = "connections: reset"
+    case goAway = "connections: GOAWAY"
+    case askedForCalm = "connections: GOAWAY that asks for calm"
+    case fewStreams = "connections: fewer streams"
+    case closedWindows = "connections: windows closed"
+    case brokenHTTP2 = "connections: HTTP/2 chosen and not spoken"
+    case onlyHTTP1 = "connections: HTTP/1.1 only"
+    case silentNetwork = "network: silent"
     case badMinute = "hub: a bad minute"
     case slowHub = "hub: slow"
     case poison = "hub: refuses a lane's events"
@@ -103,6 +113,8 @@ extension HubFailure {
         case .hubMissing: .hubMissing
         case .unreachable: .unreachable
         case .certificate: .certificate
+        case .refusedStream: .refusedStream
+        case .misdirected: .misdirected
         }
     }
 }

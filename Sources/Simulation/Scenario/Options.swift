@@ -28,6 +28,8 @@ public struct Options: Sendable, Hashable {
     public var failingCommits = 25
     public var slowLedger = 20
     public var slowHub = 20
+    public var connectionFaults = 50
+    public var silentNetwork = 15
     public var poison = 15
     public var pausedLane = 15
     public var releasedLane = 50

@@ -15,6 +15,10 @@ public struct Setting: Sendable {
     public var isStatic: Bool
     public var sessionTimeout: Duration
     public var requestTimeout: Duration
+    public var connectTimeout: Duration
+    public var hub: Hub
+    /// The most streams of a connection.
+    public var streamsMax: Int
     /// Time that the driver waits for the engine to release revoked partitions.
     public var releaseTimeout: Duration
     /// Time that the producer keeps trying before it reports a record as refused.
@@ -33,6 +37,13 @@ public struct Setting: Sendable {
     /// Duration of silence on the control topic that raises an alarm, and the policy for it.
     public var controlStaleAfter: Duration
     public var onStale: ControlState.OnStale
+
+    public enum Hub: Sendable, Hashable, CaseIterable {
+        /// Without TLS, so without HTTP/2.
+        case plain
+        case http1
+        case http2
+    }
 
     static let held = "held"
     /// Age below which records of the held topic are not compacted.
@@ -86,6 +97,9 @@ extension Setting {
             engine: engine, processes: processes, partitions: partitions(engine, &random, options),
             isStatic: random.chance(percent: 50), sessionTimeout: random.milliseconds(2_000...10_000),
             requestTimeout: random.milliseconds(1_000...10_000),
+            connectTimeout: aside.milliseconds(500...5_000),
+            hub: aside.pick([.plain, .http1, .http2, .http2], or: .http2),
+            streamsMax: aside.pick([1, 2, 4, 100], or: 100),
             releaseTimeout: isImpatient ? random.milliseconds(0...1_000) : .seconds(30),
             messageTimeout: random.milliseconds(1_000...60_000), queueBytes: random.number(500...20_000),
             recordBytesMax: random.pick([8_000, 30_000, 100_000], or: 30_000), quiet: quiet, hasHeld: hasHeld,

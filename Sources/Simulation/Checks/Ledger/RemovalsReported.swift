@@ -38,7 +38,8 @@ struct RemovalsReported: Checker {
         // report.
         return truth.ownerships.contains { owner in
             owner.partition == place.partition && ended.contains(owner.address) && owner.taken[place.offset] == nil
-                && (owner.beganAt > time || owner.taken.keys.contains { $0 > place.offset })
+                && (owner.beganAt > time || owner.taken.keys.contains { $0 > place.offset }
+                    || truth.committed[owner.lane][place.partition].map { $0.offset > place.offset } ?? false)
         }
     }
 }

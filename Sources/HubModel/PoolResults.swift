@@ -1,16 +1,4 @@
-public import NotificationHub
-
-/// A request for a pool.
-public struct PoolRequest: Sendable {
-    /// Returned with the result. The pool does not interpret it.
-    public var id: RequestID
-    public var request: SendRequest
-
-    public init(id: RequestID, request: SendRequest) {
-        self.id = id
-        self.request = request
-    }
-}
+internal import NotificationHub
 
 /// Results for the pool's owner, who receives all results of one turn of the event loop together.
 struct PoolResults {

@@ -1,17 +1,3 @@
-public import NotificationHub
-
-/// The target of a pool's requests: the `messages` resource of one hub.
-public struct SendTarget: Sendable, Hashable {
-    public var endpoint: HubEndpoint
-    /// The path and the query.
-    public var path: String
-
-    public init(endpoint: HubEndpoint, hub: HubName) {
-        self.endpoint = endpoint
-        path = HubPath(endpoint: endpoint, hub: hub).send
-    }
-}
-
 /// A version of HTTP that a pool can speak.
 public enum HTTPVersion: String, Sendable, Hashable {
     case http1 = "HTTP/1.1"

@@ -17,13 +17,20 @@ extension PoolState {
         if case .closing(let until) = phase {
             if until <= now { giveUp(at: now) } else { next = until }
         }
-        // First, because a request that ends lets another one be written, which a connection must not take in its last moment.
+        // First, because a request that ends lets another one be written, which a connection must not take in its last
+        // moment.
         for connection in connections.all { expire(connection, at: now) }
         for (slot, connection) in requests.expired(at: now) { expire(slot, on: connection, at: now) }
-        if !waiting.isEmpty { openConnectionsNeeded(at: now) }
+        expireWaiting(at: now)
+        if let first = waiting.first {
+            openConnectionsNeeded(at: now)
+            if waitingTimeout < .max { next = min(next, first.since.advanced(by: waitingTimeout)) }
+        }
         next = min(next, requests.nextDeadline)
         for connection in connections.all { next = min(next, deadline(of: connection)) }
-        if connections.open > 0, next < .distantFuture { arm(max(next, now.advanced(by: Self.wakeInterval))) }
+        if connections.open > 0 || !waiting.isEmpty, next < .distantFuture {
+            arm(max(next, now.advanced(by: Self.wakeInterval)))
+        }
     }
 
     /// The shortest time between two calls of `wake`.
@@ -73,7 +80,7 @@ extension PoolState {
 
     // MARK: Closing
 
-    var isOpen: Bool { if case .open = phase { true } else { false } }
+    package var isOpen: Bool { if case .open = phase { true } else { false } }
 
     static let poolClosed = SendFailure(.poolClosed, "the pool was closed")
 

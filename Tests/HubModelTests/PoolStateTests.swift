@@ -1,5 +1,5 @@
 import ByteText
-import HubIO
+import HubModel
 import NewsModel
 import NotificationHub
 import Testing

@@ -1,5 +1,5 @@
 import ByteText
-import HubIO
+import HubModel
 import NewsModel
 import NotificationHub
 import Testing
@@ -122,6 +122,22 @@ import Testing
         #expect(pool.answer(2, on: 0) { $0.blocked($1, on: $2, at: $3) } == [])
         #expect(pool.send(3) == [])
         #expect(pool.tell { $0.unblocked(ConnectionID(0), at: $1) } == ["write 2 on 0", "write 3 on 0"])
+    }
+
+    @Test func `several requests that flow control holds back keep their order`() {
+        var pool = pool()
+        pool.send([2, 3, 4])
+        for number in 2...4 as ClosedRange<UInt8> { pool.answer(number, on: 0) { $0.blocked($1, on: $2, at: $3) } }
+        #expect(
+            pool.tell { $0.unblocked(ConnectionID(0), at: $1) } == ["write 2 on 0", "write 3 on 0", "write 4 on 0"])
+    }
+
+    @Test func `a request that the server leaves no room for comes back unsent, without any other event`() {
+        var pool = PoolShell(connections: 4, waitingTimeout: .seconds(3), offersHTTP2: true)
+        pool.send(1)
+        pool.open(0, .http2, streams: 0)
+        pool.wait(.seconds(3))
+        #expect(pool.results == ["1 not sent: waitedTooLong"])
     }
 
     @Test func `a server that breaks HTTP-2 is spoken to in HTTP-1-1 for a while, and no request fails`() {

@@ -21,7 +21,7 @@ package enum ConnectionState: Hashable, Sendable {
     /// Waiting for the socket to close. Followed by `vacant`.
     case closing(until: Instant)
 
-    var isConnecting: Bool {
+    package var isConnecting: Bool {
         switch self {
         case .opening, .handshaking: true
         case .vacant, .serving, .closing: false
@@ -89,7 +89,7 @@ package struct PoolConnections {
     var hasBlocked: Bool { states.contains { if case .serving(let serving) = $0 { serving.isBlocked } else { false } } }
 
     /// The requests in flight on HTTP/2 connections.
-    var openStreams: Int {
+    package var openStreams: Int {
         states.reduce(0) { count, state in
             if case .serving(let serving) = state, serving.http == .http2 { count + serving.inFlight } else { count }
         }

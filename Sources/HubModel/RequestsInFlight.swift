@@ -1,17 +1,19 @@
 internal import NewsModel
-internal import NotificationHub
+package import NotificationHub
 
 /// A place among a pool's requests in flight. Another request may take the place after this one has ended.
-package struct RequestSlot: Hashable, Sendable {
-    package let index: Int
+public struct RequestSlot: Hashable, Sendable {
+    public let index: Int
 
-    package init(_ index: Int) { self.index = index }
+    public init(_ index: Int) { self.index = index }
 }
 
 /// A request that has not ended.
-struct PooledRequest {
-    let id: RequestID
-    let request: SendRequest
+package struct PooledRequest {
+    package let id: RequestID
+    package let request: SendRequest
+    /// Counts the requests in the order in which they were sent.
+    let number: UInt64
     /// The time at which the owner decided to send it.
     let since: Instant
     /// The number of times that a server has refused to process it.
@@ -41,8 +43,8 @@ struct RequestsInFlight {
     var hasRoom: Bool { !vacant.isEmpty }
 
     /// The request in the slot; `nil` unless that connection carries it.
-    func request(in slot: RequestSlot, on connection: ConnectionID) -> SendRequest? {
-        entries[slot.index]?.connection == connection ? entries[slot.index]?.pooled.request : nil
+    func request(in slot: RequestSlot, on connection: ConnectionID) -> PooledRequest? {
+        entries[slot.index]?.connection == connection ? entries[slot.index]?.pooled : nil
     }
 
     /// - Returns: `nil` if there is no room.

@@ -4,7 +4,7 @@ package import NotificationHub
 
 /// The decisions of a sender pool: which connection takes a request, when connections open and close, and how a request
 /// without a reply ends. Each event is a method with the time as an argument. It appends to `actions`, which
-/// `SenderPool` carries out on sockets.
+/// HubIO's `SenderPool` carries out on sockets, and the simulation on a network of its own.
 ///
 /// A connection opens when a request needs one and all are busy. The most recently used one is chosen first, and a
 /// closed one is replaced only on demand. Over HTTP/1.1 a connection carries one request at a time, over HTTP/2 as many
@@ -41,7 +41,9 @@ package struct PoolState {
     package var actions = ReentrancyQueue<Action>()
 
     var requests: RequestsInFlight
+    /// The oldest is first.
     var waiting: Deque<PooledRequest> = []
+    var sent: UInt64 = 0
     var results = PoolResults()
     var phase = Phase.open
     /// The earliest pending `wake`.
@@ -93,7 +95,7 @@ package struct PoolState {
     // MARK: Requests
 
     /// The request that is to be written; `nil` if it has ended meanwhile.
-    package func request(in slot: RequestSlot, on connection: ConnectionID) -> SendRequest? {
+    package func request(in slot: RequestSlot, on connection: ConnectionID) -> PooledRequest? {
         requests.request(in: slot, on: connection)
     }
 
@@ -103,11 +105,13 @@ package struct PoolState {
         case .closed: return
         case .closing: settle(id, .notSent(SendFailure(.poolClosed, "the pool is closed")))
         case .open:
-            let pooled = PooledRequest(id: id, request: request, since: now)
+            sent += 1
+            let pooled = PooledRequest(id: id, request: request, number: sent, since: now)
             if waiting.isEmpty, requests.hasRoom, let connection = connections.lastFree {
                 write(pooled, on: connection, at: now)
             } else if waiting.count < waitingMax {
                 waiting.append(pooled)
+                armWaiting()
                 openConnectionsNeeded(at: now)
             } else {
                 settle(id, .notSent(SendFailure(.queueFull, "\(waiting.count) requests wait already")))
@@ -161,7 +165,7 @@ package struct PoolState {
     /// The server closed an idle connection before the first request of a group was written. Other connections take the group, of
     /// which nothing was written.
     package mutating func endedBeforeWriting(on connection: ConnectionID, at now: Instant) {
-        for pooled in requests.removeAll(from: connection).reversed() { waiting.prepend(pooled) }
+        for pooled in requests.removeAll(from: connection) { wait(pooled) }
         expectClosed(connection, after: .close(connection), at: now)
         serveWaiting(at: now)
     }
@@ -174,11 +178,25 @@ package struct PoolState {
         serveWaiting(at: now)
     }
 
-    mutating func serveWaiting(at now: Instant) {
+    /// A request waits again, in the place of its age.
+    mutating func wait(_ pooled: PooledRequest) {
+        waiting.insert(pooled, at: waiting.firstIndex { $0.number > pooled.number } ?? waiting.endIndex)
+        armWaiting()
+    }
+
+    private mutating func armWaiting() {
+        if waitingTimeout < .max, let first = waiting.first { arm(first.since.advanced(by: waitingTimeout)) }
+    }
+
+    mutating func expireWaiting(at now: Instant) {
         while let next = waiting.first, now.nanoseconds - next.since.nanoseconds >= waitingTimeout {
             waiting.removeFirst()
             settle(next.id, .notSent(SendFailure(.waitedTooLong, "no connection was ready in time")))
         }
+    }
+
+    mutating func serveWaiting(at now: Instant) {
+        expireWaiting(at: now)
         while requests.hasRoom, let connection = connections.lastFree, let next = waiting.popFirst() {
             write(next, on: connection, at: now)
         }

@@ -1,4 +1,4 @@
-import HubIO
+import HubModel
 import NewsModel
 import NotificationHub
 
@@ -67,7 +67,9 @@ struct PoolShell {
 
     /// The numbers of the requests that were written on the connection and have not ended, in order.
     func inFlight(_ place: Int) -> [UInt8] {
-        (written[place] ?? [:]).filter { state.request(in: $0.value, on: ConnectionID(place))?.body == [$0.key] }.keys
+        (written[place] ?? [:]).filter {
+            state.request(in: $0.value, on: ConnectionID(place))?.request.body == [$0.key]
+        }.keys
             .sorted()
     }
 
@@ -103,7 +105,7 @@ struct PoolShell {
             switch action {
             case .open(let id, let offersHTTP2): lines.append("open \(id.index)\(offersHTTP2 ? ", h2" : "")")
             case .write(let slot, let id, let checked):
-                let number = state.request(in: slot, on: id)?.body.first
+                let number = state.request(in: slot, on: id)?.request.body.first
                 if number == nil { lines.append("a write without a request") }
                 if let number { written[id.index, default: [:]][number] = slot }
                 lines.append("\(checked ? "check, " : "")write \(number ?? 0) on \(id.index)")

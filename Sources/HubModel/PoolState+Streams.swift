@@ -14,7 +14,7 @@ extension PoolState {
     /// on this connection, until `unblocked`.
     package mutating func blocked(_ slot: RequestSlot, on connection: ConnectionID, at now: Instant) {
         guard let pooled = requests.remove(slot, from: connection) else { return }
-        waiting.prepend(pooled)
+        wait(pooled)
         connections.update(connection) { ($0.inFlight, $0.isBlocked) = ($0.inFlight - 1, true) }
         serveWaiting(at: now)
     }
@@ -56,14 +56,14 @@ extension PoolState {
         serveWaiting(at: now)
     }
 
-    /// Puts requests that were not processed at the front of those that wait.
+    /// Lets requests that were not processed wait again.
     mutating func takeBack(_ slots: [RequestSlot], from connection: ConnectionID) {
-        for slot in slots.reversed() {
+        for slot in slots {
             guard var pooled = requests.remove(slot, from: connection) else { continue }
             connections.update(connection) { $0.inFlight -= 1 }
             pooled.refusals += 1
             if pooled.refusals <= Self.refusalsMax, isOpen {
-                waiting.prepend(pooled)
+                wait(pooled)
             } else {
                 settle(pooled.id, .notSent(SendFailure(.refused, "the server refused to process the request")))
             }

@@ -1,0 +1,25 @@
+public import NotificationHub
+
+/// The target of a pool's requests: the `messages` resource of one hub.
+public struct SendTarget: Sendable, Hashable {
+    public var endpoint: HubEndpoint
+    /// The path and the query.
+    public var path: String
+
+    public init(endpoint: HubEndpoint, hub: HubName) {
+        self.endpoint = endpoint
+        path = HubPath(endpoint: endpoint, hub: hub).send
+    }
+}
+
+/// A request for a pool.
+public struct PoolRequest: Sendable {
+    /// Returned with the result. The pool does not interpret it.
+    public var id: RequestID
+    public var request: SendRequest
+
+    public init(id: RequestID, request: SendRequest) {
+        self.id = id
+        self.request = request
+    }
+}

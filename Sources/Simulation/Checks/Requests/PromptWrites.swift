@@ -1,0 +1,34 @@
+import NewsModel
+import NotificationHub
+import PublishEngine
+
+/// A request leaves within seconds of the engine's decision, or comes back unsent. Later, orders may have come that the decision
+/// did not know.
+struct PromptWrites: Checker {
+    let promise = Promise.promptWrites
+    /// The last time at which each process continued after a standstill.
+    private var thawedAt: [Address: Instant] = [:]
+    /// The longest wait of a request that comes back unsent: after a short standstill too, which no fact reports.
+    private static let returnMax = StandstillWatch.gapMin * 2 + .seconds(1)
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .thawed(let address): thawedAt[address] = truth.now
+        case .written(let number, _):
+            let attempt = truth.attempts[number]
+            let age = truth.now - attempt.sentAt
+            guard age > StandstillWatch.gapMin else { return nil }
+            return "\(truth.name(attempt.delivery)) left \(age.short) after it was decided"
+        case .replied(let number):
+            let attempt = truth.attempts[number]
+            let age = truth.now - attempt.sentAt
+            guard age > Self.returnMax, case .notSent(let failure)? = attempt.reply, failure.kind == .waitedTooLong,
+                attempt.ownership >= 0,
+                thawedAt[truth.ownerships[attempt.ownership].address] ?? .distantPast < attempt.sentAt
+            else { return nil }
+            return "\(truth.name(attempt.delivery)) came back unsent \(age.short) after it was decided"
+        default: break
+        }
+        return nil
+    }
+}
