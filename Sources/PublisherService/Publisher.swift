@@ -38,7 +38,7 @@ public final class Publisher: Sendable {
         case pause(LaneID)
         case resume(LaneID)
         case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
-        case reload([Reload], categories: [String])
+        case reload([Reload], categories: [String], tls: HubTLS?)
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
         /// Kafka's threads have ended. These records were given to the producer but not stored.
@@ -51,9 +51,7 @@ public final class Publisher: Sendable {
     public init(settings: PublisherSettings, log: Logger, tracer: (any Tracer)? = nil) throws(PublisherFailure) {
         do {
             rules = try Self.rules(settings, settings.payload, shards: settings.shards)
-            tls =
-                settings.connection.endpoint.scheme == .https
-                ? try settings.trustRoots.makeHubTLS(offersHTTP2: settings.limits.offersHTTP2) : nil
+            tls = try Self.makeTLS(settings, roots: settings.trustRoots)
         } catch {
             throw .settings("\(error)")
         }
@@ -115,8 +113,8 @@ public final class Publisher: Sendable {
         return true
     }
 
-    /// Applies a new rate, categories, `unroutable`, message and flood guard; nothing else changes. Each event uses the
-    /// old or the new settings, never a mix. Any thread may call it, also before `run`; reloads take effect in order.
+    /// Applies a new rate, categories, `unroutable`, message, flood guard and trust roots; nothing else changes. Each event uses
+    /// the old or the new settings, never a mix. Any thread may call it, also before `run`; reloads take effect in order.
     ///
     /// - Throws: the problem of the new settings. Nothing changes in this case.
     public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
@@ -127,8 +125,11 @@ public final class Publisher: Sendable {
         new.policy.environment = settings.policy.environment
         new.policy.acceptsUnstamped = settings.policy.acceptsUnstamped
         let rules: [ContentRules]
+        let tls: HubTLS?
         do {
             rules = try Self.rules(new, payload, shards: settings.shards)
+            // The file is read again even if its name is the same, because certificates rotate.
+            tls = try Self.makeTLS(settings, roots: new.trustRoots)
         } catch {
             throw .settings("\(error)")
         }
@@ -136,7 +137,14 @@ public final class Publisher: Sendable {
         events.yield(
             .reload(
                 rules.map { Reload(rate: new.engine.rate, rules: $0, floodGuard: new.engine.floodGuard) },
-                categories: categories))
+                categories: categories, tls: tls))
+    }
+
+    private static func makeTLS(
+        _ settings: PublisherSettings, roots: TrustRoots
+    ) throws(TrustRootsProblem) -> HubTLS? {
+        guard settings.connection.endpoint.scheme == .https else { return nil }
+        return try roots.makeHubTLS(offersHTTP2: settings.limits.offersHTTP2)
     }
 
     private static func rules(
@@ -347,9 +355,9 @@ public final class Publisher: Sendable {
             case .release(let lane, let waiting, let ends): tell(.release(lane, waiting, upTo: ends))
             // These events occur only before the start.
             case .look, .looked: break
-            case .reload(let reloads, let categories):
+            case .reload(let reloads, let categories, let tls):
                 for (index, (loop, reload)) in zip(loops, reloads).enumerated() {
-                    loop.execute { shards[index].shard?.value.reload(reload, categories: categories) }
+                    loop.execute { shards[index].shard?.value.reload(reload, categories: categories, tls: tls) }
                 }
             case .shard(let origin, .recalled(let recall)): tell(.recalled(recall), but: origin)
             case .shard(let shard, .finished(let left)):

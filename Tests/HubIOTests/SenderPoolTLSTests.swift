@@ -40,6 +40,22 @@ import Foundation
         try await hub.stop()
     }
 
+    @Test func `an authority that is added later is trusted by the next connection`() async throws {
+        let hub = try await ScriptedHub.start(certificate: TestCertificates.localhost) { _ in .reply(Self.created) }
+        let sender = try await Self.withTrustFile(TestCertificates.addressOnly) { trust in
+            try await Sender(port: hub.port, scheme: .https, host: "localhost", trust: trust)
+        }
+        #expect(await sender.send().notSent == .tls)
+        let tls = try await Self.withTrustFile { try $0.makeHubTLS(offersHTTP2: true) }
+        try await sender.until { pool in
+            pool.renew(tls)
+            return true
+        }
+        #expect(await sender.send().reply?.status == 201)
+        try await sender.close()
+        try await hub.stop()
+    }
+
     @Test(arguments: [("127.0.0.1", true), ("localhost", false)])
     func `a certificate for an address is refused for a name of it`(host: String, isGood: Bool) async throws {
         let hub = try await ScriptedHub.start(certificate: TestCertificates.addressOnly) { _ in .reply(Self.created) }

@@ -18,7 +18,7 @@ public final class SenderPool {
     private let eventLoop: any EventLoop
     private let target: SendTarget
     private let limits: SenderLimits
-    private let tls: HubTLS?
+    private var tls: HubTLS?
     private let userAgent: String
     private var state: PoolState
     /// Writes requests for HTTP/1.1. Each HTTP/2 connection has a writer of its own.
@@ -88,6 +88,12 @@ public final class SenderPool {
         update { state, now in
             while let next = requests.popLast() { state.send(next.request, id: next.id, at: now) }
         }
+    }
+
+    /// Replaces the TLS contexts for the next connections. Open ones go on with theirs.
+    public func renew(_ tls: HubTLS?) {
+        eventLoop.assertInEventLoop()
+        self.tls = tls
     }
 
     /// Limits the connections from now on by closing idle ones. Connections in use are not closed; the caller must send

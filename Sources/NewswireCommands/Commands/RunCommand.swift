@@ -25,8 +25,8 @@ struct RunCommand: AsyncParsableCommand {
             again.
 
             SIGHUP reads the configuration again and applies rate, categories, unroutable, payload.message, \
-            payload.templates, localization, test, users, quiet, floodGuard and logging.level. A file with any problem \
-            is refused as a whole; other changes wait for a restart.
+            payload.templates, localization, test, users, quiet, floodGuard, hub.trustRoots and logging.level. A file \
+            with any problem is refused as a whole; other changes wait for a restart.
 
             Brokers or topics that are not there yet are waited for: /readyz and the log say which. With \
             --until-caught-up the process ends with 1 instead. It then also ends with 1 if it was stopped before it \

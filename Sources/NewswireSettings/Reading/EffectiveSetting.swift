@@ -112,6 +112,7 @@ extension SettingsPath {
         case "rate", "categories", "unroutable", "floodGuard": true
         case "payload": parts == ["payload", "message"] || parts.starts(with: ["payload", "templates"])
         case "test", "users", "quiet", "localization": true
+        case "hub": parts == ["hub", "trustRoots"]
         case "logging": parts == ["logging", "level"]
         // `newswire ingest` applies its feeds at once. The publisher uses neither feeds nor prices.
         case "ingest", "prices": true

@@ -98,7 +98,10 @@ extension SettingsKey {
             "How long to wait for a connection, TLS handshake included."),
         SettingsKey(
             "hub.trustRoots", .text,
-            "A PEM file with the certificate authorities to trust instead of the system's."),
+            """
+            A PEM file with the certificate authorities to trust instead of the system's. SIGHUP reads it again for the \
+            next connections.
+            """),
         SettingsKey(
             "retry.attempts", .integer(1...100),
             """

@@ -12,7 +12,7 @@ import PublishEngine
 final class HubTimeQuestion {
     private let eventLoop: any EventLoop
     private let endpoint: HubEndpoint
-    private let tls: NIOSSLContext?
+    private var tls: NIOSSLContext?
     /// `nil` if no question is in flight.
     private var connection: HubQuestions?
     private var askedAt = Instant.distantPast
@@ -24,6 +24,8 @@ final class HubTimeQuestion {
         self.endpoint = endpoint
         self.tls = tls
     }
+
+    func renew(_ tls: NIOSSLContext?) { self.tls = tls }
 
     func isDue(at now: Instant) -> Bool { askedAt + Self.pause < now }
 

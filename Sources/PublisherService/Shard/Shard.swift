@@ -167,8 +167,10 @@ final class Shard {
         return .stoodStill(duration)
     }
 
-    /// - Parameter categories: all categories since the start, the new ones at the end.
-    func reload(_ reload: Reload, categories: [String]) {
+    /// - Parameters:
+    ///   - categories: all categories since the start, the new ones at the end.
+    ///   - tls: for the next connections to the hub.
+    func reload(_ reload: Reload, categories: [String], tls: HubTLS?) {
         meter.know(categories)
         receive(.reload(reload))
     }
@@ -176,6 +178,8 @@ final class Shard {
     // MARK: Reports
 
     private static let reportInterval = TimeAmount.milliseconds(100)
+        pool?.renew(tls)
+        timeQuestion.renew(tls?.http1)
 
     private func reportRegularly() {
         nextReport = eventLoop.assumeIsolated().scheduleTask(in: Self.reportInterval) { [weak self] in
