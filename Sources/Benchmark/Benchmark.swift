@@ -68,6 +68,8 @@ struct PathCommand: ParsableCommand {
     var events: Int?
     @Option(help: "Partitions of every topic, likewise. The broker of this process keeps 5 MB of each.")
     var partitions: Int?
+    @Option(help: "Only scenarios with a hub that answers after this many milliseconds, and default settings.")
+    var latency: Int?
     @Flag(help: "One JSON object per scenario.")
     var json = false
     @Flag(help: "Counts instructions per event instead, with valgrind; only in scenarios without a pace.")
@@ -80,7 +82,8 @@ struct PathCommand: ParsableCommand {
                 instructions
                     ? "event loop  other threads" : " per s  cpu us   MiB   p50 ms   p99 ms  longest")
         }
-        for var scenario in Scenario.all where only.isEmpty || scenario.name.contains(only) {
+        let scenarios = latency.map(Scenario.distant) ?? Scenario.all
+        for var scenario in scenarios where only.isEmpty || scenario.name.contains(only) {
             scenario.partitions = partitions ?? scenario.partitions
             if instructions {
                 // Under callgrind the program runs fifty times slower and cannot keep a pace.

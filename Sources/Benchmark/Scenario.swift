@@ -32,6 +32,18 @@ struct Scenario {
         Scenario(name: "pace of 500 a second", events: 30_000, rate: 500),
     ]
 
+    /// Scenarios with a hub that answers after `delay` milliseconds: as fast as it goes, and at four fifths of what its
+    /// connections allow, where requests should not have to wait.
+    static func distant(_ delay: Int) -> [Scenario] {
+        let delay = max(delay, 1)
+        var fast = Scenario(name: "hub \(delay) ms away", events: 20_000, shards: 4, delay: delay)
+        fast.name += ", of at most \(fast.connections * 1_000 / delay)"
+        var paced = fast
+        paced.writtenPerSecond = max(1, fast.connections * 800 / delay)
+        paced.name = "hub \(delay) ms away, \(paced.writtenPerSecond ?? 0) a second"
+        return [fast, paced]
+    }
+
     /// - Parameter certificate: a file with the certificate to trust.
     ///
     /// The configuration's fetch wait is short, because the embedded broker delays an empty fetch for all of it.
