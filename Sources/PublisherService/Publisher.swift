@@ -240,6 +240,9 @@ public final class Publisher: Sendable {
         }
         var settings = settings
         if preflight.canHold { settings.engine.holdsBeyond = Self.holdsBeyond }
+        let shared = SharedConnections(most: settings.engine.connections, shards: settings.shards) { shard in
+            loops[shard.index].execute { shards[shard.index].shard?.value.shareConnections() }
+        }
         for (index, loop) in loops.enumerated() {
             let onEvent: @Sendable (Shard.Event) -> Void = { [events] event in
                 events.yield(.shard(ShardID(index), event))
@@ -247,8 +250,8 @@ public final class Publisher: Sendable {
             try? await loop.submit { [self, settings] in
                 let shard = Shard(
                     id: ShardID(index), eventLoop: loop, settings: settings, rules: rules[index],
-                    tls: tls, kafka: kafka, control: control, held: held, metrics: metrics, log: log,
-                    tracer: tracer, onEvent: onEvent)
+                    tls: tls, kafka: kafka, control: control, held: held, metrics: metrics,
+                    shared: shared, log: log, tracer: tracer, onEvent: onEvent)
                 shards[index].shard = NIOLoopBound(shard, eventLoop: loop)
             }.get()
         }

@@ -108,6 +108,29 @@ extension Engine {
     }
 }
 
+extension Engine {
+    package var requestsInFlight: Int { inFlight.count }
+
+    package var connectionNeed: ConnectionNeed {
+        var need = ConnectionNeed(partitions: lanes.reduce(0) { $0 + $1.slots.count }, inFlight: inFlight.count)
+        guard waitsForConnections else { return need }
+        for lane in lanes.ids where lanes[lane].maySend {
+            if lane == lanes.ids.first {
+                need.urgent = lanes[lane].ready.count
+            } else {
+                need.others += lanes[lane].ready.count
+            }
+        }
+        return need
+    }
+
+    /// True if another connection would let a request leave: neither orders nor the hub nor the pace forbid it.
+    package var waitsForConnections: Bool {
+        isRunning && !mayNotSend && halt == nil && paceAt == nil && concurrency.limit == concurrency.maximum
+            && inFlight.count >= concurrency.limit && lanes.contains { $0.maySend && !$0.ready.isEmpty }
+    }
+}
+
 /// A request that has had no reply yet.
 public struct InFlightRequest: Sendable {
     public var delivery: DeliveryID

@@ -1,13 +1,13 @@
 public import NewsModel
 
-/// The number of requests that may be in flight: between 1 and the number of connections, as many as the hub can bear.
+/// The number of requests that may be in flight: as many as the hub can bear, at most the number of connections.
 ///
 /// The algorithm is additive increase, multiplicative decrease on the mean round trip, judged once per round trip,
 /// after Vector's adaptive request concurrency. A clearly slower window or a refusal takes a tenth away. A full window
 /// that was not slower adds one, or doubles before any limit was met. Only replies that mean acceptance change the
 /// average. `TokenBucket` limits the rate.
 public struct ConcurrencyLimit: Sendable, Hashable {
-    /// At most `maximum`, at least 1.
+    /// At most `maximum`, and 0 only if that is 0.
     public private(set) var limit: Int
     public private(set) var maximum: Int
     private var growsFast = true
@@ -35,14 +35,14 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         limit = min(self.maximum, Self.first)
     }
 
-    /// Changes the number of connections, e.g. when a shard's share changes.
+    /// Changes the number of connections, e.g. when a shard's share changes. With 0, nothing is sent.
     ///
     /// If the hub has not met its limit yet, the limit is at least that of a start: a low limit would let a second
     /// alert wait for the first reply. Otherwise it grows fast from its present value.
     public mutating func change(maximum: Int) {
         if maximum > self.maximum { growsFast = true }
-        self.maximum = max(maximum, 1)
-        limit = min(hasMetLimit ? limit : max(limit, Self.first), self.maximum)
+        self.maximum = max(maximum, 0)
+        limit = min(max(limit, hasMetLimit ? 1 : Self.first), self.maximum)
     }
 
     /// Records a request accepted after `roundTrip`; `inFlight` includes it.
@@ -66,7 +66,7 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         if window.refused || slower {
             growsFast = false
             hasMetLimit = true
-            limit = max(1, limit * 9 / 10)
+            limit = min(max(1, limit * 9 / 10), maximum)
         } else if window.filled {
             limit = min(maximum, growsFast ? limit * 2 : limit + 1)
         }

@@ -133,22 +133,6 @@ public final class ServiceMetrics: Sendable {
         }
     }
 
-    /// The shard's share of the connections: one, and a part of the others in proportion to its partitions. The shares
-    /// add up to at most `connections`, if there is one for each shard with partitions.
-    ///
-    /// - Returns: `nil` for a shard without partitions, which sends nothing.
-    func connectionShare(of shard: ShardID, _ connections: Int) -> Int? {
-        var counts: [ShardID: Int] = [:]
-        state.withLock { state in
-            for (owner, partitions) in state.assigned where !partitions.isEmpty {
-                counts[owner.shard, default: 0] += partitions.count
-            }
-        }
-        guard let ours = counts[shard] else { return nil }
-        let all = counts.values.reduce(0, +)
-        return 1 + max(0, connections - counts.count) * ours / all
-    }
-
     /// Forgets the partition's committed offset, which belongs to the former incarnation.
     func restarted(_ partition: TopicPartition) {
         state.withLock { state in

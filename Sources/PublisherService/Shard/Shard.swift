@@ -34,8 +34,12 @@ final class Shard {
     private var pool: SenderPool?
     private var accessToken: AccessToken
     private var tokenCheckedAt = Instant.distantPast
-    /// The most requests in flight.
+    /// The most requests in flight: this shard's part of `shared`.
     private var connections: Int
+    private let shared: SharedConnections
+    private var sharedAt = Instant.distantPast
+    /// Reports until connections above the share are closed.
+    private var reportsUntilClosing = 0
 
     private var inputs = ReentrancyQueue<Input>()
     private var actions: [Action] = []
@@ -62,7 +66,7 @@ final class Shard {
     init(
         id: ShardID, eventLoop: any EventLoop, settings: PublisherSettings, rules: ContentRules,
         tls: HubTLS?, kafka: KafkaDriver, control: ControlLink, held: HeldLink, metrics: ServiceMetrics,
-        log: Logger, tracer: (any Tracer)?, onEvent: @escaping (Event) -> Void
+        shared: SharedConnections, log: Logger, tracer: (any Tracer)?, onEvent: @escaping (Event) -> Void
     ) {
         self.id = id
         self.eventLoop = eventLoop
@@ -82,7 +86,8 @@ final class Shard {
             at: clock.now.steady)
         onResult = metrics.resultObserver
         traces = tracer.map { RequestTraces($0, connection: settings.connection, hub: settings.hub) }
-        connections = max(1, settings.engine.connections / settings.shards)
+        self.shared = shared
+        connections = shared.share(of: id)
         var ours = settings.engine
         ours.connections = connections
         ours.awaitsOrders = true
@@ -159,6 +164,7 @@ final class Shard {
         if let traces, case .replies(let settled) = input { traces.settled(settled, at: now.wall) }
         engine.handle(input, at: now, into: &actions)
         carryOutActions()
+        shareConnectionsIfNeeded(at: now.steady)
     }
 
     private func standstillSinceLastLook() -> Input? {
@@ -172,14 +178,14 @@ final class Shard {
     ///   - tls: for the next connections to the hub.
     func reload(_ reload: Reload, categories: [String], tls: HubTLS?) {
         meter.know(categories)
+        pool?.renew(tls)
+        timeQuestion.renew(tls?.http1)
         receive(.reload(reload))
     }
 
     // MARK: Reports
 
     private static let reportInterval = TimeAmount.milliseconds(100)
-        pool?.renew(tls)
-        timeQuestion.renew(tls?.http1)
 
     private func reportRegularly() {
         nextReport = eventLoop.assumeIsolated().scheduleTask(in: Self.reportInterval) { [weak self] in
@@ -207,6 +213,7 @@ final class Shard {
         log.halts(in: status)
         paceReturns()
         shareConnections()
+        closeSurplus()
     }
 
     /// Tells the time of the hub to all that must not act before it.
@@ -226,14 +233,34 @@ final class Shard {
         held.post(.settled(id, next.settled, perSecond: next.perSecond))
     }
 
-    /// Adjusts the share of connections to the share of partitions: the only shard with partitions gets all.
-    private func shareConnections() {
-        guard let share = metrics.connectionShare(of: id, settings.engine.connections), share != connections else {
-            return
-        }
+    /// Asks for connections that others leave idle, and lends its own.
+    func shareConnections() {
+        guard settings.shards > 1 else { return }
+        sharedAt = clock.now.steady
+        let share = shared.report(id, engine.connectionNeed)
+        guard share != connections else { return }
         connections = share
-        pool?.keep(connections: share)
         receive(.connections(share))
+    }
+
+    /// Reports at once what others wait for, or what this shard waits for.
+    private func shareConnectionsIfNeeded(at now: Instant) {
+        guard settings.shards > 1 else { return }
+        if engine.requestsInFlight > connections
+            || (engine.waitsForConnections && now - sharedAt >= Self.sharingInterval)
+        {
+            shareConnections()
+        }
+    }
+
+    private static let sharingInterval = Duration.milliseconds(1)
+
+    /// Closes the connections above the share, not at once because the next burst may need them again.
+    private func closeSurplus() {
+        reportsUntilClosing -= 1
+        guard reportsUntilClosing < 0 else { return }
+        reportsUntilClosing = 10
+        pool?.keep(connections: connections)
     }
 
     // MARK: Actions

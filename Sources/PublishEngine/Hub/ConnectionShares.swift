@@ -1,0 +1,104 @@
+/// Divides a process's limit of requests in flight among its shards. A shard without work lends its share to others.
+///
+/// Each shard may have as many requests in flight as its share says. It reports what it needs, and only its own report
+/// changes its share, so the sum never exceeds the limit: what a shard has in flight above a smaller share counts until
+/// its report says that it has ended.
+package struct ConnectionShares: Sendable {
+    private let most: Int
+    private var needs: [ConnectionNeed]
+    /// The present share of each shard.
+    private var shares: [Int]
+
+    /// - Parameters:
+    ///   - most: the limit. With fewer than one for each shard that has partitions, each of these still has one.
+    ///   - shards: at least 1.
+    package init(most: Int, shards: Int) {
+        self.most = most
+        needs = Array(repeating: ConnectionNeed(), count: shards)
+        shares = Array(repeating: max(1, most / max(shards, 1)), count: shards)
+    }
+
+    package func share(of shard: Int) -> Int { shares[shard] }
+
+    /// Applies a shard's report to its share.
+    ///
+    /// - Returns: other shards that should report now, because their shares are no longer right.
+    package mutating func report(_ shard: Int, _ need: ConnectionNeed) -> [Int] {
+        needs[shard] = need
+        let targets = targets
+        let used = shares.indices.reduce(0) { $0 + ($1 == shard ? 0 : max(shares[$1], needs[$1].inFlight)) }
+        let room = most - used
+        let least = isScarce && need.partitions > 0 ? 1 : 0
+        shares[shard] = max(min(targets[shard], room), least)
+        let isRoomLeft = room > max(shares[shard], need.inFlight)
+        return shares.indices.filter { other in
+            let mayGrow = isRoomLeft || isScarce && shares[other] == 0
+            return other != shard && (targets[other] < shares[other] || targets[other] > shares[other] && mayGrow)
+        }
+    }
+
+    /// True if there is not one for each shard with partitions.
+    private var isScarce: Bool { needs.count { $0.partitions > 0 } > most }
+
+    /// The shares that would be right: first one for each shard, then what urgent requests need, then what others
+    /// need, in proportion to the partitions; the rest too.
+    private var targets: [Int] {
+        var targets = needs.map { $0.partitions > 0 ? 1 : 0 }
+        var left = most - targets.reduce(0, +)
+        for wanted in [needs.map(\.withUrgent), needs.map(\.all)] {
+            let missing = zip(wanted, targets).map { max(0, $0 - $1) }
+            left -= Self.give(left, to: &targets, atMost: missing, by: needs)
+        }
+        _ = Self.give(left, to: &targets, atMost: needs.map { $0.partitions > 0 ? .max : 0 }, by: needs)
+        return targets
+    }
+
+    /// Distributes `count` in proportion to the partitions, to each shard at most what it misses.
+    ///
+    /// - Returns: the number distributed.
+    private static func give(
+        _ count: Int, to targets: inout [Int], atMost missing: [Int], by needs: [ConnectionNeed]
+    ) -> Int {
+        var missing = missing
+        var left = count
+        while left > 0 {
+            let open = missing.indices.filter { missing[$0] > 0 && needs[$0].partitions > 0 }
+            guard let largest = open.max(by: { needs[$0].partitions < needs[$1].partitions }) else { break }
+            let weight = open.reduce(0) { $0 + needs[$1].partitions }
+            let round = left
+            for shard in open {
+                let part = min(round * needs[shard].partitions / weight, missing[shard])
+                targets[shard] += part
+                missing[shard] -= part
+                left -= part
+            }
+            if left == round {
+                targets[largest] += 1
+                missing[largest] -= 1
+                left -= 1
+            }
+        }
+        return count - left
+    }
+}
+
+/// What an engine needs of the connections that it shares with others.
+package struct ConnectionNeed: Sendable, Hashable {
+    /// Number of partitions that it owns.
+    package var partitions: Int
+    package var inFlight: Int
+    /// Requests of the most urgent lane, and of all others, that wait only for a connection.
+    package var urgent: Int
+    package var others: Int
+
+    package init(partitions: Int = 0, inFlight: Int = 0, urgent: Int = 0, others: Int = 0) {
+        self.partitions = partitions
+        self.inFlight = inFlight
+        self.urgent = urgent
+        self.others = others
+    }
+
+    /// The connections with which its urgent requests could leave at once.
+    fileprivate var withUrgent: Int { urgent > 0 ? inFlight + urgent : 0 }
+    fileprivate var all: Int { inFlight + urgent + others }
+}
