@@ -31,7 +31,7 @@ import Testing
 
     @Test func `a shard with work gets what others leave idle`() {
         var shares = ConnectionShares(most: 8, shards: 2)
-        #expect(settle(&shares, [need(1, inFlight: 2, others: 50), need(7)]) == [7, 1])
+        #expect(settle(&shares, [need(1, inFlight: 2, others: 50), need(7)]) == [8, 0])
     }
 
     @Test func `work on both shards is divided by their partitions`() {
@@ -42,6 +42,11 @@ import Testing
     @Test func `urgent requests come first`() {
         var shares = ConnectionShares(most: 8, shards: 2)
         #expect(settle(&shares, [need(1, urgent: 5), need(7, others: 50)]) == [5, 3])
+    }
+
+    @Test func `a backlog on many partitions leaves one connection to a shard with few`() {
+        var shares = ConnectionShares(most: 8, shards: 2)
+        #expect(settle(&shares, [need(1, others: 50), need(100, others: 50)]) == [1, 7])
     }
 
     @Test func `an alert takes the next free connection of a shard with a backlog`() {
@@ -55,10 +60,10 @@ import Testing
         var shares = ConnectionShares(most: 8, shards: 2)
         let idle = settle(&shares, [need(1), need(1)])
         #expect(idle == [4, 4])
-        #expect(settle(&shares, [need(1), need(7, inFlight: 4, others: 3)]) == [1, 7])
-        // An alert comes while all of the other shard's connections wait for replies.
-        #expect(settle(&shares, [need(1, inFlight: 1, urgent: 1), need(7, inFlight: 7)]) == [1, 6])
-        #expect(settle(&shares, [need(1, inFlight: 1, urgent: 1), need(7, inFlight: 6)]) == [2, 6])
+        #expect(settle(&shares, [need(1), need(7, inFlight: 4, others: 4)]) == [0, 8])
+        // An alert comes while all connections wait for replies of the other shard.
+        #expect(settle(&shares, [need(1, urgent: 1), need(7, inFlight: 8)]) == [0, 7])
+        #expect(settle(&shares, [need(1, urgent: 1), need(7, inFlight: 7)]) == [1, 7])
     }
 
     @Test func `with fewer connections than shards, each has one`() {

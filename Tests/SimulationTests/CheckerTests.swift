@@ -20,7 +20,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "a leaked token", promise: .rateLaw) { LeaksTokens() },
         PlantedBug(name: "a request sent twice", promise: .repeats) { LeaksTokens() },
         PlantedBug(
-            name: "GOAWAY taken for a refusal of all requests", promise: .oneProcessing, options: .troubledConnections
+            name: "GOAWAY taken for a refusal of all requests", promise: .oneProcessing, options: .endedConnections
         ) { RepeatsAfterGoAway() },
         PlantedBug(name: "a pool that is too wide", promise: .requestsBounded) { WidensThePool() },
         PlantedBug(name: "an endless wait for a connection", promise: .promptWrites, options: .troubledConnections) {
@@ -93,6 +93,15 @@ extension Options {
         var options = Options()
         options.connectionFaults = 100
         options.silentNetwork = 100
+        return options
+    }()
+
+    /// Many requests await an answer when a connection ends.
+    fileprivate static let endedConnections: Options = {
+        var options = Options.calm
+        options.connectionFaults = 100
+        options.slowHub = 100
+        (options.records, options.seconds) = (120...120, 5...6)
         return options
     }()
 

@@ -10,7 +10,7 @@ package struct ConnectionShares: Sendable {
     private var shares: [Int]
 
     /// - Parameters:
-    ///   - most: the limit. With fewer than one for each shard that has partitions, each of these still has one.
+    ///   - most: the limit. With fewer than one for each shard that has work, each of these still has one.
     ///   - shards: at least 1.
     package init(most: Int, shards: Int) {
         self.most = most
@@ -28,7 +28,7 @@ package struct ConnectionShares: Sendable {
         let targets = targets
         let used = shares.indices.reduce(0) { $0 + ($1 == shard ? 0 : max(shares[$1], needs[$1].inFlight)) }
         let room = most - used
-        let least = isScarce && need.partitions > 0 ? 1 : 0
+        let least = isScarce && need.hasWork ? 1 : 0
         shares[shard] = max(min(targets[shard], room), least)
         let isRoomLeft = room > max(shares[shard], need.inFlight)
         return shares.indices.filter { other in
@@ -37,13 +37,13 @@ package struct ConnectionShares: Sendable {
         }
     }
 
-    /// True if there is not one for each shard with partitions.
-    private var isScarce: Bool { needs.count { $0.partitions > 0 } > most }
+    /// True if there is not one for each shard with work.
+    private var isScarce: Bool { needs.count { $0.hasWork } > most }
 
-    /// The shares that would be right: first one for each shard, then what urgent requests need, then what others
-    /// need, in proportion to the partitions; the rest too.
+    /// The shares that would be right: first one for each shard with work, then what urgent requests need, then what
+    /// others need, in proportion to the partitions; the rest too.
     private var targets: [Int] {
-        var targets = needs.map { $0.partitions > 0 ? 1 : 0 }
+        var targets = needs.map { $0.hasWork ? 1 : 0 }
         var left = most - targets.reduce(0, +)
         for wanted in [needs.map(\.withUrgent), needs.map(\.all)] {
             let missing = zip(wanted, targets).map { max(0, $0 - $1) }
@@ -101,4 +101,5 @@ package struct ConnectionNeed: Sendable, Hashable {
     /// The connections with which its urgent requests could leave at once.
     fileprivate var withUrgent: Int { urgent > 0 ? inFlight + urgent : 0 }
     fileprivate var all: Int { inFlight + urgent + others }
+    fileprivate var hasWork: Bool { partitions > 0 && all > 0 }
 }
