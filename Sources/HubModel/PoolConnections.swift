@@ -15,7 +15,9 @@ package enum ConnectionState: Hashable, Sendable {
     case opening(until: Instant)
     /// Connected, but not ready for requests: TLS and, over HTTP/2, the server's settings are missing. Followed by
     /// `serving` or `closing`.
-    case handshaking(until: Instant)
+    ///
+    /// - isHTTP2: the server has chosen HTTP/2, and not shown that it speaks it.
+    case handshaking(until: Instant, isHTTP2: Bool = false)
     /// Carrying requests, or ready for them. Followed by `closing`.
     case serving(ServingConnection)
     /// Waiting for the socket to close. Followed by `vacant`.

@@ -16,6 +16,12 @@ extension PoolState {
         arm(until)
     }
 
+    /// The server has chosen HTTP/2 in the TLS handshake. `ready` follows with its settings.
+    package mutating func choseHTTP2(_ connection: ConnectionID) {
+        guard case .handshaking(let until, _) = connections[connection] else { return }
+        connections.change(connection, to: .handshaking(until: until, isHTTP2: true))
+    }
+
     /// The connection can carry requests.
     ///
     /// - Parameter streams: the server's limit over HTTP/2.

@@ -81,8 +81,15 @@ extension PoolState {
         connections.update(connection) { ($0.heardAt, $0.pingedAt) = (now, nil) }
     }
 
-    /// HTTP/2 does not work with this server. For a while it is not offered.
-    package mutating func distrustHTTP2(at now: Instant) {
+    /// A request needs HTTP/1.1. The connection takes no more requests, and the next ones do not offer HTTP/2 for a while.
+    ///
+    /// - Parameter slots: requests of which nothing was written.
+    package mutating func fallBack(_ connection: ConnectionID, refused slots: [RequestSlot] = [], at now: Instant) {
+        distrustHTTP2(at: now)
+        leave(connection, refused: slots, at: now)
+    }
+
+    private mutating func distrustHTTP2(at now: Instant) {
         http2From = now.advanced(by: Self.http2Pause)
         expectedCapacity = 1
     }

@@ -40,7 +40,7 @@ extension PoolState {
     func deadline(of connection: ConnectionID) -> Instant {
         switch connections[connection] {
         case .vacant, .opening: .distantFuture
-        case .handshaking(let until), .closing(let until): until
+        case .handshaking(let until, _), .closing(let until): until
         case .serving(let serving):
             if serving.inFlight == 0 {
                 serving.since.advanced(by: idleTimeout)
@@ -63,6 +63,7 @@ extension PoolState {
         guard deadline(of: connection) <= now else { return }
         switch connections[connection] {
         case .vacant, .opening: break
+        case .handshaking(_, isHTTP2: true): breaksHTTP2(connection, at: now)
         case .handshaking: fail(connection, SendFailure(.connectTimeout, "no TLS handshake in time"), at: now)
         case .serving(let serving):
             if serving.inFlight == 0 {

@@ -153,6 +153,17 @@ import Testing
         #expect(pool.results == ["1 201"])
     }
 
+    @Test func `a server that chooses HTTP-2 and then says nothing is spoken to in HTTP-1-1, and no request fails`() {
+        var pool = PoolShell(connections: 4, offersHTTP2: true)
+        pool.send(1)
+        pool.tell { $0.connected(ConnectionID(0), at: $1) }
+        pool.tell { state, _ in state.choseHTTP2(ConnectionID(0)) }
+        #expect(pool.wait(.seconds(10)) == ["abort 0", "open 1"])
+        #expect(pool.closed(0) + pool.open(1) == ["write 1 on 1"])
+        pool.reply(1)
+        #expect(pool.results == ["1 201"])
+    }
+
     @Test func `a group for a connection that the server has ended moves to another one whole`() {
         var pool = pool()
         pool.reply(0)

@@ -108,6 +108,9 @@ struct HTTP2Session {
         writer.writeReset(stream: stream, .cancel)
     }
 
+    /// Tells the server that no more requests follow.
+    mutating func close() { writer.writeGoAway(.noError) }
+
     mutating func ping() { writer.writePing(0, isAnswer: false) }
 
     // MARK: Input

@@ -96,8 +96,12 @@ final class HubConnection: ChannelInboundHandler {
     /// The value of `TCP_ESTABLISHED` on Linux.
     private static let tcpEstablished: UInt8 = 1
 
-    /// Closes with a TLS close_notify, as servers expect.
-    func close() { context?.close(promise: nil) }
+    /// Closes with GOAWAY over HTTP/2 and a TLS close_notify, as servers expect.
+    func close() {
+        session?.close()
+        sendFrames()
+        context?.close(promise: nil)
+    }
 
     /// Closes at once and skips TLS close_notify, which would wait for a dead peer.
     func abort() {
@@ -129,6 +133,7 @@ final class HubConnection: ChannelInboundHandler {
         if case .handshakeCompleted(let chosen)? = event as? TLSUserEvent {
             if chosen == "h2" {
                 session = pool.makeHTTP2Session()
+                pool.update { state, _ in state.choseHTTP2(id) }
                 sendFrames()
             } else {
                 becomeReady(.http1, streams: 1)
@@ -176,12 +181,8 @@ final class HubConnection: ChannelInboundHandler {
         case .usedUp: pool.update { $0.leave(id, refused: [slot], at: $1) }
         case .invalid, nil: pool.update { $0.unwritable(slot, on: id, at: $1) }
         case .blocked: pool.update { $0.blocked(slot, on: id, at: $1) }
-        case .tooLong:
-            // HTTP/1.1 knows no such limit.
-            pool.update {
-                $0.distrustHTTP2(at: $1)
-                $0.leave(id, refused: [slot], at: $1)
-            }
+        // HTTP/1.1 knows no such limit.
+        case .tooLong: pool.update { $0.fallBack(id, refused: [slot], at: $1) }
         }
     }
 
@@ -233,9 +234,9 @@ final class HubConnection: ChannelInboundHandler {
             pool.update { $0.leave(id, refused: refused, isCalm: isCalm, at: $1) }
         case .needsHTTP1(let slot, let failure):
             pool.update {
-                $0.distrustHTTP2(at: $1)
+                // First, so that the place of the request goes to no other one.
+                $0.fallBack(id, at: $1)
                 $0.ended(slot, on: id, failure, at: $1)
-                $0.leave(id, at: $1)
             }
         case .failed(let failure):
             sendFrames()

@@ -25,13 +25,17 @@ extension SimulatedCluster {
         var http = offersHTTP2 && setting.hub == .http2 ? HTTPVersion.http2 : .http1
         if http == .http2, let fault = activeFault(.brokenHTTP2) {
             strike(fault, .brokenHTTP2)
-            return tell(address, id, .brokenHTTP2, after: handshake)
+            tell(address, id, .choseHTTP2, after: handshake)
+            // It ends the connection, or says nothing.
+            if draw.chance(percent: 50) { tell(address, id, .brokenHTTP2, after: handshake) }
+            return
         }
         if http == .http2, let fault = activeFault(.onlyHTTP1) {
             strike(fault, .onlyHTTP1)
             http = .http1
         }
-        tell(address, id, .ready(http), after: handshake)
+        if http == .http2 { tell(address, id, .choseHTTP2, after: handshake) }
+        tell(address, id, .ready(http), after: handshake + (http == .http2 ? draw.milliseconds(0...10) : .zero))
     }
 
     /// Lets a process hear an event of its connection, unless another connection has taken the place by then.
@@ -54,6 +58,7 @@ extension SimulatedCluster {
         }
         switch event {
         case .connected: tellPool(address) { $0.connected(id, at: $1) }
+        case .choseHTTP2: tellPool(address) { pool, _ in pool.choseHTTP2(id) }
         case .ready(let http):
             processes[address.process].connections[id]?.http = http
             let streams = streamsMax

@@ -36,6 +36,8 @@ struct Flight {
 /// What a process hears of a connection.
 enum ConnectionEvent {
     case connected
+    /// The hub has chosen HTTP/2 in the TLS handshake.
+    case choseHTTP2
     case ready(HTTPVersion)
     /// The socket has closed, or was never opened.
     case closed(SendFailure)
