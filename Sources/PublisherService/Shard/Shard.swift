@@ -34,12 +34,7 @@ final class Shard {
     private var pool: SenderPool?
     private var accessToken: AccessToken
     private var tokenCheckedAt = Instant.distantPast
-    /// The most requests in flight: this shard's part of `shared`.
-    private var connections: Int
-    private let shared: SharedConnections
-    private var sharedAt = Instant.distantPast
-    /// Reports until connections above the share are closed.
-    private var reportsUntilClosing = 0
+    private var share: ConnectionShare
 
     private var inputs = ReentrancyQueue<Input>()
     private var actions: [Action] = []
@@ -86,10 +81,9 @@ final class Shard {
             at: clock.now.steady)
         onResult = metrics.resultObserver
         traces = tracer.map { RequestTraces($0, connection: settings.connection, hub: settings.hub) }
-        self.shared = shared
-        connections = shared.share(of: id)
+        share = ConnectionShare(shared, of: id)
         var ours = settings.engine
-        ours.connections = connections
+        ours.connections = share.connections
         ours.awaitsOrders = true
         ours.asksHubForTime = true
         // The windows' memory limit applies to the process, so it is divided among the shards.
@@ -164,7 +158,7 @@ final class Shard {
         if let traces, case .replies(let settled) = input { traces.settled(settled, at: now.wall) }
         engine.handle(input, at: now, into: &actions)
         carryOutActions()
-        shareConnectionsIfNeeded(at: now.steady)
+        if share.isDue(engine, at: now.steady) { shareConnections() }
     }
 
     private func standstillSinceLastLook() -> Input? {
@@ -213,7 +207,7 @@ final class Shard {
         log.halts(in: status)
         paceReturns()
         shareConnections()
-        closeSurplus()
+        if share.isTimeToClose() { pool?.keep(connections: share.connections) }
     }
 
     /// Tells the time of the hub to all that must not act before it.
@@ -235,32 +229,7 @@ final class Shard {
 
     /// Asks for connections that others leave idle, and lends its own.
     func shareConnections() {
-        guard settings.shards > 1 else { return }
-        sharedAt = clock.now.steady
-        let share = shared.report(id, engine.connectionNeed)
-        guard share != connections else { return }
-        connections = share
-        receive(.connections(share))
-    }
-
-    /// Reports at once what others wait for, or what this shard waits for.
-    private func shareConnectionsIfNeeded(at now: Instant) {
-        guard settings.shards > 1 else { return }
-        if engine.requestsInFlight > connections
-            || (engine.waitsForConnections && now - sharedAt >= Self.sharingInterval)
-        {
-            shareConnections()
-        }
-    }
-
-    private static let sharingInterval = Duration.milliseconds(1)
-
-    /// Closes the connections above the share, not at once because the next burst may need them again.
-    private func closeSurplus() {
-        reportsUntilClosing -= 1
-        guard reportsUntilClosing < 0 else { return }
-        reportsUntilClosing = 10
-        pool?.keep(connections: connections)
+        if share.report(engine.connectionNeed, at: clock.now.steady) { receive(.connections(share.connections)) }
     }
 
     // MARK: Actions
