@@ -8,6 +8,8 @@ struct EntryLog: Sendable, Hashable {
     private(set) var table = EntryTable()
     /// Intents on the topic that no later record has closed.
     private(set) var intents: [EntryHash: Intent] = [:]
+    /// The offset of the last record with each of `intents`.
+    private var intentOffsets: [EntryHash: Int64] = [:]
     /// Events held back by a limit.
     private(set) var heldBack: [EntryHash: HeldBack] = [:]
     /// Event names. Trimming prefers entries that continue another entry, then those that changed last.
@@ -33,7 +35,7 @@ struct EntryLog: Sendable, Hashable {
     mutating func fold(_ hash: EntryHash, _ record: EntryRecord?, at offset: Int64) -> Bool {
         guard let record else {
             table[hash] = nil
-            intents[hash] = nil
+            keep(nil, of: hash, at: offset)
             heldBack[hash] = nil
             names[hash] = nil
             changes.forget(hash)
@@ -43,7 +45,7 @@ struct EntryLog: Sendable, Hashable {
         }
         let before = table[hash]
         let isTold = isTold(record, as: hash)
-        guard !isTold, counts(record, after: before, pending: intents[hash]), !isOvertaken(record, of: hash),
+        guard !isTold, counts(record, of: hash, after: before), !isOvertaken(record, of: hash),
             !isOutdated(record, of: hash)
         else {
             if isTold || before == nil {
@@ -60,9 +62,9 @@ struct EntryLog: Sendable, Hashable {
         }
         overwritten.remove(hash)
         if let intent = record.intent {
-            intents[hash] = intent
+            keep(intent, of: hash, at: offset)
         } else if record.state.standing.wasSent || record.state.standing == .moved {
-            intents[hash] = nil
+            keep(nil, of: hash, at: offset)
         }
         table[hash] = record.state
         heldBack[hash] = record.heldBack
@@ -89,7 +91,7 @@ struct EntryLog: Sendable, Hashable {
         guard var state = table[former], state.standing != .moved else { return }
         state.leave(at: record.state.lastSeen)
         table[former] = state
-        intents[former] = nil
+        keep(nil, of: former, at: offset)
         heldBack[former] = nil
         names[former] = nil
         changes.forget(former)
@@ -180,6 +182,11 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
+    private mutating func keep(_ intent: Intent?, of hash: EntryHash, at offset: Int64) {
+        intents[hash] = intent
+        intentOffsets[hash] = intent == nil ? nil : offset
+    }
+
     private mutating func keep(_ name: EventName?, of hash: EntryHash) {
         names[hash] = name
         guard names.count >= Self.namesMax * 3 / 2 else { return }
@@ -196,16 +203,29 @@ struct EntryLog: Sendable, Hashable {
         table[hash].map { max($0.firstSeen, $0.lastSeen) } ?? 0
     }
 
-    private func counts(_ record: EntryRecord, after old: EntryState?, pending: Intent?) -> Bool {
+    private func counts(_ record: EntryRecord, of hash: EntryHash, after old: EntryState?) -> Bool {
         guard let old else { return true }
         let (before, now) = (NewsEvent.Version(old.version), NewsEvent.Version(record.state.version))
-        if now < before { return false }
+        if now < before { return overwritesIntent(record, of: hash) }
+        let pending = intents[hash]
         if let intent = record.intent {
             // The same version is the same event written again, or another owner's event that comes too late.
             return before < now || pending?.event == intent.event
         }
         // While an event waits to be written, only a record that closes it may follow at the same version.
         return before < now || pending == nil || record.state.standing.wasSent || record.state.standing == .moved
+    }
+
+    /// Returns true if the record says that the entry was moved, and its writer had read the entry's pending intent.
+    ///
+    /// That intent does not count, although its version is later than that of the record. The writer knew of an earlier
+    /// record that moved the entry, which compaction has removed. If the intent were published, its version could have a
+    /// second content, because the entry that continues this one has written the same version.
+    private func overwritesIntent(_ record: EntryRecord, of hash: EntryHash) -> Bool {
+        guard record.state.standing == .moved, let after = record.after, let offset = intentOffsets[hash] else {
+            return false
+        }
+        return offset <= after
     }
 
     /// The record that overwrites one that does not count; `nil` if no record of the entry counts.

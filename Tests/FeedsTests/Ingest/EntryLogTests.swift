@@ -316,6 +316,48 @@ extension EntryLog {
         #expect(log.overwritten == [old, new])
     }
 
+    /// Two logs of one story, up to offset 5. At offset 3, a process continues `old` as `new`. A second process has not read
+    /// that, and its next version of `old` at offset 4 does not count. The other log is read after compaction, which has
+    /// removed the record at offset 3, because `new` has a later one.
+    private static func continuedStory() throws -> (log: EntryLog, compacted: EntryLog) {
+        func record(_ text: String, after: Int64, origin: EntryHash? = nil) throws -> EntryRecord {
+            var record = try #require(Self.record(text))
+            (record.name, record.after) = (EventName(id: "wire:old", origin: origin), after)
+            return record
+        }
+        let old = EntryHash("old")
+        let new = EntryHash("new")
+        var log = EntryLog()
+        log.fold(old, try record("2 done", after: 1), at: 2)
+        var move = try record("3 X", after: 2, origin: old)
+        move.former = old
+        log.fold(new, move, at: 3)
+        var compacted = EntryLog()
+        for (hash, record) in [(old, try record("3 Y", after: 2)), (new, try record("3 done", after: 3, origin: old))] {
+            let offset: Int64 = hash == old ? 4 : 5
+            log.fold(hash, record, at: offset)
+            compacted.fold(hash, record, at: offset)
+        }
+        return (log, compacted)
+    }
+
+    @Test(arguments: [(after: 5, counts: true), (3, false), (nil, false)] as [(Int64?, Bool)])
+    func `a moved entry ends a later intent that its writer had read, although compaction has removed the move`(
+        after: Int64?, counts: Bool
+    ) throws {
+        let old = EntryHash("old")
+        var (log, compacted) = try Self.continuedStory()
+        #expect(log.intents.isEmpty && log.overwritten == [old])
+        #expect(compacted.intents.keys.contains(old), "nothing shows that the intent does not count")
+        let moved = log.record(of: old, writer: "w", after: after)
+        log.fold(old, moved, at: 6)
+        #expect(compacted.fold(old, moved, at: 6) == counts)
+        #expect(compacted.intents.isEmpty == counts)
+        guard counts else { return }
+        #expect(compacted.table == log.table)
+        #expect(compacted.overwritten.isEmpty && log.overwritten.isEmpty)
+    }
+
     /// A record without an event says that an entry continues `old`. In the meantime, another entry continues it, or it
     /// was sent.
     @Test(arguments: [(after: 2, isSent: false), (1, false), (2, true), (1, true)] as [(Int64, Bool)])
