@@ -49,7 +49,10 @@ public struct FeedState: Sendable, Hashable {
     private static let quietMin = Duration.seconds(3_600)
 
     /// Takes over permanent facts from another view of the feed: the first reading, and the use of links as identity.
+    ///
+    /// Two views may have found different parts of the first reading. It is complete if one of them has found all of it.
     mutating func learnForGood(from other: FeedState) {
+        if other.isPrimed { isHalfPrimed = other.isHalfPrimed && (isHalfPrimed || !isPrimed) }
         primedAt = [primedAt, other.primedAt].compactMap(\.self).min()
         hasDegraded = hasDegraded || other.hasDegraded
     }

@@ -75,11 +75,13 @@ struct IngesterFixture {
     }
 
     /// Assigns the partition to `ingester`, which reads the topic and the document once.
+    /// - Parameter late: records of another process that it reads between the two.
     /// - Returns: the records that it writes. They are not on the topic yet.
-    mutating func follow(with ingester: inout Ingester) -> [StateRecord] {
+    mutating func follow(with ingester: inout Ingester, after late: [StateRecord] = []) -> [StateRecord] {
         var inputs: [IngestInput] = [.assigned([0])]
         inputs += self.inputs(of: topic, from: 0)
         inputs.append(.restored(partition: 0))
+        inputs += self.inputs(of: late, from: topic.count)
         var records: [StateRecord] = []
         var wake: Instant?
         var isRead = false
@@ -387,6 +389,39 @@ struct IngesterFixture {
         fixture.publish("new")
         fixture.live(as: "third", polls: 2)
         #expect(fixture.texts == ["wire:new 1 Headline of new"])
+    }
+
+    /// A process stores a part of the first reading of a feed. After another process has taken over, it repeats the write.
+    @Test(arguments: [false, true])
+    func `an undated entry is news once another process has stored the first reading`(_ isCutOff: Bool) {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].isUndated = true
+        fixture.isCutOff = isCutOff
+        fixture.document = ["a", "b"].map { FeedEntry(id: $0, headline: $0) }
+        var slow = Ingester(fixture.settings)
+        let reading = fixture.follow(with: &slow)
+        #expect(reading.map(\.key.first) == ["e", "e", "f"])
+        fixture.topic = Array(reading.prefix(1))
+        fixture.document.insert(FeedEntry(id: "new", headline: "new"), at: 0)
+        var next = Ingester(fixture.settings)
+        let records = fixture.follow(with: &next, after: reading)
+        let isNews = records.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("\"intent\"") }
+        #expect(isNews == !isCutOff)
+    }
+
+    /// The process ends after it has stored the entries, before it stores the feed's final state.
+    @Test func `an undated entry is not news after a first reading that was cut off and whose process ended early`() {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].isUndated = true
+        fixture.isCutOff = true
+        fixture.document = [FeedEntry(id: "a", headline: "a")]
+        var first = Ingester(fixture.settings)
+        fixture.topic = fixture.follow(with: &first)
+        #expect(fixture.topic.map(\.key.first) == ["e", "f"])
+        fixture.isCutOff = false
+        fixture.document.append(FeedEntry(id: "b", headline: "b"))
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.written.isEmpty)
     }
 
     // MARK: - Held back
