@@ -51,6 +51,7 @@ func `a life of feeds has the same result every time`() throws {
             990_000_014_038,
             "a late version of a former entry counted once compaction had removed the record that moved the entry"
         ),
+        (991_000_023_245, "a process that had stood still made a new story backlog with its own first reading"),
     ] as [(UInt64, String)])
 func `seeds of feeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {
     #expect(try FeedCampaign.live(FeedScenario(seed: seed)).get().events > 0)

@@ -22,11 +22,18 @@ struct EntryLog: Sendable, Hashable {
     /// Entries whose last record is not their state, because it does not count, or because the record of another entry
     /// moved them. The owner overwrites it, because compaction keeps only that record.
     private(set) var overwritten: Set<EntryHash> = []
+    /// True once a record of the feed says that its first reading is complete.
+    private(set) var hasFirstReading = false
 
     /// Number of names that trimming leaves. An entry without a name cannot be continued under another id.
     static let namesMax = 64
 
-    /// Folds the next record of the partition into the log.
+    /// Folds the feed's own record into the log.
+    mutating func fold(_ feed: FeedState) {
+        if feed.isPrimed, !feed.isHalfPrimed { hasFirstReading = true }
+    }
+
+    /// Folds the next record of an entry into the log.
     /// - Parameters:
     ///   - record: `nil` for a tombstone.
     ///   - offset: the record's own.
@@ -44,6 +51,12 @@ struct EntryLog: Sendable, Hashable {
             return true
         }
         let before = table[hash]
+        if repeatsFirstReading(record, after: before) {
+            // An unknown entry stays unknown, so that the next reading decides about it. No tombstone overwrites the record,
+            // because it could delete what another process has stored in the meantime.
+            if before != nil { overwritten.insert(hash) }
+            return false
+        }
         let isTold = isTold(record, as: hash)
         guard !isTold, counts(record, of: hash, after: before), !isOvertaken(record, of: hash),
             !isOutdated(record, of: hash)
@@ -83,6 +96,12 @@ struct EntryLog: Sendable, Hashable {
             leave(silent, for: record, at: offset)
         }
         return true
+    }
+
+    /// Returns true if the record is of a first reading by a process that had not read that another one had completed the
+    /// feed's first reading. What is in the later document only may be news, and the record would make it backlog.
+    private func repeatsFirstReading(_ record: EntryRecord, after old: EntryState?) -> Bool {
+        hasFirstReading && record.isOfFirstReading && record.intent == nil && old?.standing != .known
     }
 
     /// Marks an entry as moved, because the record at `offset` has its story under another id. The feed's owner stores

@@ -157,6 +157,7 @@ extension Ingester {
         var record = EntryRecord(state: state, name: change.name, writer: feed.writer)
         record.after = partitions[feed.partition]?.readTo
         record.former = change.former
+        record.isOfFirstReading = !feed.state.isPrimed
         switch change.heldBack {
         case .kept: record.heldBack = feed.log.heldBack[change.hash]
         case .dropped: break

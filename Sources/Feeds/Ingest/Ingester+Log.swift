@@ -21,8 +21,9 @@ extension Ingester {
     }
 
     private func readFeed(_ feed: inout FollowedFeed, _ key: String, _ value: [UInt8]?) {
-        if let value, feed.batch?.awaits(key, value) ?? false { return }
         let state = value.flatMap { parse($0) { FeedState($0) } } ?? FeedState()
+        feed.log.fold(state)
+        if let value, feed.batch?.awaits(key, value) ?? false { return }
         feed.read(state, isRestoring: partitions[feed.partition]?.stage == .restoring)
     }
 
@@ -38,10 +39,10 @@ extension Ingester {
             return
         }
         // A record by another writer shows that another process briefly follows this feed too, or that this one wrote it before it
-        // lost the partition. Its view may be newer or older than ours, so the whole document is read again.
-        if feed.log.fold(hash, record, at: offset), record.writer != feed.writer, isOwned(feed) {
-            feed.forgetValidators()
-        }
+        // lost the partition. Its view may be newer or older than ours, so the whole document is read again. So it is if a record of
+        // this feed's own does not count, because the decision about its entry is void.
+        let counts = feed.log.fold(hash, record, at: offset)
+        if counts == (record.writer != feed.writer), isOwned(feed) { feed.forgetValidators() }
     }
 
     private func parse<Value>(_ bytes: [UInt8], _ read: (JSONObject) -> Value) -> Value? {

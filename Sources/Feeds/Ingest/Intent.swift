@@ -28,6 +28,8 @@ struct EntryRecord: Sendable, Hashable {
     /// The entry that this one continues under another id. The same record marks that entry as moved, so that no crash
     /// can separate the two changes.
     var former: EntryHash?
+    /// True if the writer knew no earlier reading of the feed.
+    var isOfFirstReading = false
 
     /// True for an alert that is to be written, or that a limit holds back.
     var isAlert: Bool { state.standing == .waiting || state.standing == .sent && intent != nil }

@@ -38,6 +38,7 @@ extension EntryRecord {
             json.field("writer", writer)
             json.field("after", after)
             json.field("former", former?.description)
+            if isOfFirstReading { json.field("firstReading", true) }
             if let intent { json.object("intent") { intent.write(into: &$0) } }
             if let heldBack {
                 json.object("heldBack") { json in
@@ -77,6 +78,7 @@ extension EntryRecord {
         writer = members.text("writer") ?? ""
         after = members.number("after")
         former = members.text("former").flatMap { EntryHash(hexadecimal: $0) }
+        isOfFirstReading = members.flag("firstReading")
         state.sentPrint = members.minute("sent")
         state.returnedAt = members.minute("returnedAt")
         name = members.text("id").map {

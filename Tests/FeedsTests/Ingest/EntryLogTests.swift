@@ -411,6 +411,32 @@ extension EntryLog {
         #expect(log.names[EntryHash("4")] == nil)
     }
 
+    /// The entry is unknown, or another process has stored it with this standing.
+    @Test(
+        arguments: [nil, .known, .unreadable, .held, .sent] as [EntryState.Standing?],
+        [(isFirst: true, isComplete: true), (false, true), (true, false)])
+    func `a record of a first reading decides nothing after a complete first reading`(
+        standing: EntryState.Standing?, reading: (isFirst: Bool, isComplete: Bool)
+    ) throws {
+        var log = EntryLog()
+        var feed = FeedState()
+        feed.primedAt = FollowedFeed.start
+        feed.isHalfPrimed = !reading.isComplete
+        log.fold(feed)
+        var record = try #require(Self.record("0 known"))
+        if let standing {
+            record.state.standing = standing
+            log.fold(Self.hash, record)
+            record.state.standing = .known
+        }
+        let before = log.table[Self.hash]
+        record.isOfFirstReading = reading.isFirst
+        let isVoid = reading.isFirst && reading.isComplete && standing != .known
+        #expect(log.fold(Self.hash, record) == !isVoid)
+        #expect(log.table[Self.hash] == (isVoid ? before : record.state))
+        #expect(log.overwritten.contains(Self.hash) == (isVoid && standing != nil))
+    }
+
     @Test func `an unreadable record is overwritten only if its entry is known`() {
         var log = EntryLog()
         log.spoiled(Self.hash)
@@ -451,6 +477,7 @@ extension EntryLog {
         record.name = EventName(id: "wire:é", origin: EntryHash("b"))
         record.after = .max
         record.former = EntryHash("c")
+        record.isOfFirstReading = true
         record.heldBack = HeldBack(
             intent: Intent(lane: "live", key: "k", event: Array("{}".utf8), order: 0), version: "8", due: 9,
             staleAt: Minute.never)

@@ -362,6 +362,49 @@ struct IngesterFixture {
         #expect(fixture.texts == ["wire:new 1 Headline of new"])
     }
 
+    /// The second process stood still before its first reading. The first one has completed its own in the meantime.
+    @Test(arguments: [[], ["old"]], [false, true])
+    func `an entry that only the later of two first readings found is news`(backlog: [String], isUndated: Bool) {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].isUndated = isUndated
+        func publish(_ id: String) {
+            fixture.publish(id)
+            if isUndated { fixture.document[0].publishedAt = nil }
+        }
+        for id in backlog { publish(id) }
+        let before = fixture
+        fixture.live(as: "first")
+        publish("new")
+        var standing = before
+        (standing.document, standing.now, standing.settings.writer) = (fixture.document, fixture.now, "second")
+        var slow = Ingester(standing.settings)
+        fixture.topic += standing.follow(with: &slow)
+        fixture.live(as: "third", polls: 2)
+        #expect(fixture.texts == ["wire:new 1 Headline of new"])
+    }
+
+    /// With the validators of the slow process, "not changed" would hide the entries that its first reading has found.
+    @Test func `a process whose first reading came second does not store its validators`() throws {
+        var fixture = IngesterFixture()
+        let before = fixture
+        fixture.live(as: "first")
+        fixture.publish("new")
+        var standing = before
+        (standing.document, standing.etag, standing.settings.writer) = (fixture.document, "tag", "second")
+        var slow = Ingester(standing.settings)
+        fixture.topic += standing.follow(with: &slow)
+        var closing: [StateRecord] = []
+        for input in fixture.inputs(of: fixture.topic, from: 0) {
+            for action in slow.handle(input, at: standing.moment) {
+                if case .store(_, _, let records) = action { closing += records }
+            }
+        }
+        #expect(closing.last?.key == "feed/wire")
+        fixture.topic += closing
+        fixture.live(as: "third")
+        #expect(try #require(fixture.requests.last).validators == nil)
+    }
+
     @Test(arguments: [true, false])
     func `undated entries are not news after a first reading that was cut off`(_ isCutOff: Bool) {
         var fixture = IngesterFixture()
