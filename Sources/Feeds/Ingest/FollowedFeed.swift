@@ -186,6 +186,8 @@ extension FollowedFeed {
             batch?.feed.learnForGood(from: record)
             stored = nil
         }
+        // A process that had not read the end of the first reading may have stored its own view later.
+        if log.hasFirstReading { state.isHalfPrimed = false }
     }
 
     /// Marks a feed as read if its process ended before storing the feed's record. Entries since then are news.

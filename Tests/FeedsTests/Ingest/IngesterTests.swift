@@ -467,6 +467,24 @@ struct IngesterFixture {
         #expect(fixture.written.isEmpty)
     }
 
+    /// Another process found a part of the first reading, had a failed poll, and stored its view after the first reading had been
+    /// completed.
+    @Test(arguments: [true, false])
+    func `an undated entry is news after a complete first reading although a later record says that it is incomplete`(
+        _ isCutOff: Bool
+    ) {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].isUndated = true
+        fixture.isCutOff = isCutOff
+        fixture.live(as: "first")
+        fixture.isCutOff = false
+        let late = #"{"primedAt":"2026-01-01T00:00:00Z","halfPrimed":true,"failures":1}"#
+        fixture.topic.append(StateRecord(key: "feed/wire", value: Array(late.utf8)))
+        fixture.document = [FeedEntry(id: "new", headline: "Headline of new")]
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.texts == (isCutOff ? [] : ["wire:new 1 Headline of new"]))
+    }
+
     // MARK: - Held back
 
     @Test func `the last text of an hour is sent when the hour ends, even by another process`() {
