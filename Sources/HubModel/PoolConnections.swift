@@ -16,7 +16,7 @@ package enum ConnectionState: Hashable, Sendable {
     /// Connected, but not ready for requests: TLS and, over HTTP/2, the server's settings are missing. Followed by
     /// `serving` or `closing`.
     ///
-    /// - isHTTP2: the server has chosen HTTP/2, and not shown that it speaks it.
+    /// - isHTTP2: the server has chosen HTTP/2. It has not yet sent its settings and accepted ours.
     case handshaking(until: Instant, isHTTP2: Bool = false)
     /// Carrying requests, or ready for them. Followed by `closing`.
     case serving(ServingConnection)

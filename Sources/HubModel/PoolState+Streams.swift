@@ -81,7 +81,8 @@ extension PoolState {
         connections.update(connection) { ($0.heardAt, $0.pingedAt) = (now, nil) }
     }
 
-    /// A request needs HTTP/1.1. The connection takes no more requests, and the next ones do not offer HTTP/2 for a while.
+    /// Handles a request that needs HTTP/1.1. This connection takes no more requests, and new ones do not offer HTTP/2 for
+    /// ten minutes.
     ///
     /// - Parameter slots: requests of which nothing was written.
     package mutating func fallBack(_ connection: ConnectionID, refused slots: [RequestSlot] = [], at now: Instant) {

@@ -178,7 +178,7 @@ package struct PoolState {
         serveWaiting(at: now)
     }
 
-    /// A request waits again, in the place of its age.
+    /// Puts a request back among those that wait, which are ordered by age.
     mutating func wait(_ pooled: PooledRequest) {
         waiting.insert(pooled, at: waiting.firstIndex { $0.number > pooled.number } ?? waiting.endIndex)
         armWaiting()

@@ -3,9 +3,9 @@ import PublishEngine
 import Testing
 
 @Suite struct ConnectionSharesTests {
-    /// Lets shards report until no share changes any more.
+    /// Lets shards report regularly, and when they are asked to, until no share changes any more.
     private func settle(_ shares: inout ConnectionShares, _ needs: [ConnectionNeed]) -> [Int] {
-        var due = Array(needs.indices)
+        var due = Array(needs.indices) + Array(needs.indices) + Array(needs.indices)
         var reports = 0
         while let next = due.popLast(), reports < 100 {
             reports += 1
@@ -32,6 +32,12 @@ import Testing
     @Test func `a shard with work gets what others leave idle`() {
         var shares = ConnectionShares(most: 8, shards: 2)
         #expect(settle(&shares, [need(1, inFlight: 2, others: 50), need(7)]) == [8, 0])
+    }
+
+    @Test func `a shard that has just sent keeps its share`() {
+        var shares = ConnectionShares(most: 8, shards: 2)
+        let between = ConnectionNeed(partitions: 1, recent: 4)
+        #expect(settle(&shares, [need(1, others: 50), between]) == [4, 4])
     }
 
     @Test func `work on both shards is divided by their partitions`() {

@@ -9,7 +9,7 @@ import Testing
 struct ShardTests {
     @Test func `the shard of a topic's only partition has all connections`() async throws {
         let newsroom = try await Newsroom(partitions: 1)
-        // Each shard has two connections until the assignment is known.
+        // Each shard begins with two connections.
         let publisher = try newsroom.publisher(
             try newsroom.settings {
                 $0.shards = 4

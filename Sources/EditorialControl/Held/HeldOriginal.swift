@@ -34,5 +34,5 @@ public struct HeldOriginal: Sendable, Hashable {
 
 extension HeldOriginal? {
     /// Returns false if both are known and differ.
-    func isSame(as other: HeldOriginal?) -> Bool { self == nil || other == nil || self == other }
+    func mayBe(_ other: HeldOriginal?) -> Bool { self == nil || other == nil || self == other }
 }

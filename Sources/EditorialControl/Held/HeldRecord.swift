@@ -10,8 +10,8 @@ public enum HeldRecord {
         case held(HeldEvent, since: Int64?)
         /// Events of the story up to the offset are no longer held; `nil` stands for the offset before this record.
         ///
-        /// - Parameter original: the event at that offset. If it is another one, the tombstone is from before the topic was
-        ///   recreated, and erases nothing.
+        /// - Parameter original: the event at that offset. If the offset holds a different event, the tombstone was written
+        ///   before the topic was recreated, and erases nothing.
         case erased(story: String, upTo: Int64?, original: HeldOriginal? = nil)
         /// The record is invalid and stays on the topic.
         case unreadable

@@ -215,7 +215,7 @@ public struct HeldState: Sendable {
         let story = HeldIndex.hash(text)
         vanishedEvents.found(story, in: place.partition)
         guard let slot = index.find(story, place.partition) else { return }
-        guard index.since(slot) <= upTo, index[slot].original.isSame(as: original) else {
+        guard index.since(slot) <= upTo, index[slot].original.mayBe(original) else {
             endanger(slot)
             return
         }

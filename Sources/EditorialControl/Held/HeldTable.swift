@@ -33,7 +33,7 @@ public struct HeldTable: Sendable {
         case .erased(let story, let upTo, let original):
             let key = Key(story: story, partition: place.partition)
             if let known = held[key], known.since <= upTo ?? place.offset,
-                HeldOriginal(of: known.event).isSame(as: original)
+                HeldOriginal(of: known.event).mayBe(original)
             {
                 held[key] = nil
             }

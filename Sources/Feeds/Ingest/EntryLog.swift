@@ -98,8 +98,8 @@ struct EntryLog: Sendable, Hashable {
         return true
     }
 
-    /// Returns true if the record is of a first reading by a process that had not read that another one had completed the
-    /// feed's first reading. What is in the later document only may be news, and the record would make it backlog.
+    /// Returns true if the record comes from a second first reading: its writer did not know that another process had
+    /// completed one. An entry found only by the second one may be news, and this record would make it backlog.
     private func repeatsFirstReading(_ record: EntryRecord, after old: EntryState?) -> Bool {
         hasFirstReading && record.isOfFirstReading && record.intent == nil && old?.standing != .known
     }

@@ -39,10 +39,11 @@ extension Ingester {
             return
         }
         // A record by another writer shows that another process briefly follows this feed too, or that this one wrote it before it
-        // lost the partition. Its view may be newer or older than ours, so the whole document is read again. So it is if a record of
-        // this feed's own does not count, because the decision about its entry is void.
+        // lost the partition. Its view may be newer or older than ours, so the whole document is read again. It is also read again if
+        // one of our own records does not count.
         let counts = feed.log.fold(hash, record, at: offset)
-        if counts == (record.writer != feed.writer), isOwned(feed) { feed.forgetValidators() }
+        let isOurs = record.writer == feed.writer
+        if counts != isOurs, isOwned(feed) { feed.forgetValidators() }
     }
 
     private func parse<Value>(_ bytes: [UInt8], _ read: (JSONObject) -> Value) -> Value? {

@@ -234,7 +234,7 @@ final class HubConnection: ChannelInboundHandler {
             pool.update { $0.leave(id, refused: refused, isCalm: isCalm, at: $1) }
         case .needsHTTP1(let slot, let failure):
             pool.update {
-                // First, so that the place of the request goes to no other one.
+                // First, because `ended` would otherwise let another request use this connection.
                 $0.fallBack(id, at: $1)
                 $0.ended(slot, on: id, failure, at: $1)
             }

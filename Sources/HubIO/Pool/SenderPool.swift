@@ -90,7 +90,7 @@ public final class SenderPool {
         }
     }
 
-    /// Replaces the TLS contexts for the next connections. Open ones go on with theirs.
+    /// Replaces the TLS contexts for the next connections. Open connections keep theirs.
     public func renew(_ tls: HubTLS?) {
         eventLoop.assertInEventLoop()
         self.tls = tls

@@ -99,8 +99,8 @@ extension SettingsKey {
         SettingsKey(
             "hub.trustRoots", .text,
             """
-            A PEM file with the certificate authorities to trust instead of the system's. SIGHUP reads it again for the \
-            next connections.
+            A PEM file with the certificate authorities to trust instead of the system's. `newswire run` reads it \
+            again at SIGHUP, for new connections.
             """),
         SettingsKey(
             "retry.attempts", .integer(1...100),
@@ -189,7 +189,8 @@ extension SettingsKey {
         SettingsKey(
             "shards", .integerOr("auto", 1...64), default: "auto",
             """
-            How many event loops share the work and, by their partitions, the connections and the rate. One handles tens \
+            How many event loops share the work. The rate is divided by their partitions; idle ones lend their connections. \
+            One handles tens \
             of thousands of events a second. auto, decided at the start, is one unless rate.perSecond is above 10000 or \
             unlimited; then two to eight by the number of cores, and no more than hub.connections.
             """),

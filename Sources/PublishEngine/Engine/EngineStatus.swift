@@ -111,23 +111,35 @@ extension Engine {
 extension Engine {
     package var requestsInFlight: Int { inFlight.count }
 
-    package var connectionNeed: ConnectionNeed {
+    /// What the engine needs of the connections that it shares with others.
+    package func connectionNeed(at now: Instant) -> ConnectionNeed {
         var need = ConnectionNeed(partitions: lanes.reduce(0) { $0 + $1.slots.count }, inFlight: inFlight.count)
-        guard waitsForConnections else { return need }
-        for lane in lanes.ids where lanes[lane].maySend {
-            if lane == lanes.ids.first {
-                need.urgent = lanes[lane].ready.count
-            } else {
-                need.others += lanes[lane].ready.count
+        if wantsProbe {
+            need.others = 1
+        } else if waitsForConnections(at: now) {
+            for lane in lanes.ids where lanes[lane].maySend {
+                if lane == lanes.ids.first {
+                    need.urgent = lanes[lane].ready.count
+                } else {
+                    need.others += lanes[lane].ready.count
+                }
             }
         }
         return need
     }
 
     /// True if another connection would let a request leave: neither orders nor the hub nor the pace forbid it.
-    package var waitsForConnections: Bool {
-        isRunning && !mayNotSend && halt == nil && paceAt == nil && concurrency.limit == concurrency.maximum
-            && inFlight.count >= concurrency.limit && lanes.contains { $0.maySend && !$0.ready.isEmpty }
+    package func waitsForConnections(at now: Instant) -> Bool {
+        guard isRunning, !mayNotSend, halt == nil, inFlight.count >= concurrency.limit, concurrency.needsConnections,
+            hubPause.until <= now, lanes.contains(where: { $0.maySend && !$0.ready.isEmpty })
+        else { return false }
+        return bucket.map { $0.available(at: now) > 0 } ?? true
+    }
+
+    /// True if a request must find out how the hub or a flooded lane is.
+    private var wantsProbe: Bool {
+        isRunning && !mayNotSend && inFlight.count == 0
+            && (halt != nil || lanes.contains { $0.isFlooded && $0.mayProbe })
     }
 }
 

@@ -7,12 +7,11 @@ public import NewsModel
 /// that was not slower adds one, or doubles before any limit was met. Only replies that mean acceptance change the
 /// average. `TokenBucket` limits the rate.
 public struct ConcurrencyLimit: Sendable, Hashable {
-    /// At most `maximum`, and 0 only if that is 0.
-    public private(set) var limit: Int
+    /// The number of connections, which the caller changes.
     public private(set) var maximum: Int
+    /// The requests that the hub can bear, at least 1. One more than `maximum` says that more connections would be used.
+    private var bearable: Int
     private var growsFast = true
-    /// The hub has refused a request or become slower, so that `limit` says what it can bear.
-    private var hasMetLimit = false
     private static let first = 16
     /// Moving average of the round trip and of its deviation, in nanoseconds; 0 before the first reply.
     private var average: Int64 = 0
@@ -32,18 +31,18 @@ public struct ConcurrencyLimit: Sendable, Hashable {
 
     public init(maximum: Int) {
         self.maximum = max(maximum, 1)
-        limit = min(self.maximum, Self.first)
+        bearable = Self.first
     }
 
-    /// Changes the number of connections, e.g. when a shard's share changes. With 0, nothing is sent.
-    ///
-    /// If the hub has not met its limit yet, the limit is at least that of a start: a low limit would let a second
-    /// alert wait for the first reply. Otherwise it grows fast from its present value.
-    public mutating func change(maximum: Int) {
-        if maximum > self.maximum { growsFast = true }
-        self.maximum = max(maximum, 0)
-        limit = min(max(limit, hasMetLimit ? 1 : Self.first), self.maximum)
-    }
+    /// The requests that may be in flight now.
+    public var limit: Int { min(bearable, maximum) }
+
+    /// True if more connections would let more requests be in flight.
+    var needsConnections: Bool { bearable > maximum }
+
+    /// Changes the number of connections, e.g. when a shard's share changes. With 0, nothing is sent. What the hub can bear
+    /// stays.
+    public mutating func change(maximum: Int) { self.maximum = max(maximum, 0) }
 
     /// Records a request accepted after `roundTrip`; `inFlight` includes it.
     public mutating func accepted(roundTrip: Duration, inFlight: Int, at now: Instant) {
@@ -65,10 +64,9 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         let slower = average > 0 && mean > average + max(deviation * 5 / 2, average, Self.noise)
         if window.refused || slower {
             growsFast = false
-            hasMetLimit = true
-            limit = min(max(1, limit * 9 / 10), maximum)
+            bearable = max(1, limit * 9 / 10)
         } else if window.filled {
-            limit = min(maximum, growsFast ? limit * 2 : limit + 1)
+            bearable = max(bearable, min(maximum + 1, growsFast ? bearable * 2 : bearable + 1))
         }
         if window.count > 0 {
             let difference = mean - average

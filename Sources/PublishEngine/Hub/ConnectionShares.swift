@@ -1,8 +1,9 @@
 /// Divides a process's limit of requests in flight among its shards. A shard without work lends its share to others.
 ///
 /// Each shard may have as many requests in flight as its share says. It reports what it needs, and only its own report
-/// changes its share, so the sum never exceeds the limit: what a shard has in flight above a smaller share counts until
-/// its report says that it has ended.
+/// changes its share, so the sum never exceeds the limit. If a share shrinks below the shard's requests in flight, these
+/// requests count until the shard reports that they have ended. Only if more shards have work than the limit allows, each
+/// of them still gets one, so that the sum exceeds the limit.
 package struct ConnectionShares: Sendable {
     private let most: Int
     private var needs: [ConnectionNeed]
@@ -10,7 +11,7 @@ package struct ConnectionShares: Sendable {
     private var shares: [Int]
 
     /// - Parameters:
-    ///   - most: the limit. With fewer than one for each shard that has work, each of these still has one.
+    ///   - most: the limit.
     ///   - shards: at least 1.
     package init(most: Int, shards: Int) {
         self.most = most
@@ -22,7 +23,8 @@ package struct ConnectionShares: Sendable {
 
     /// Applies a shard's report to its share.
     ///
-    /// - Returns: other shards that should report now, because their shares are no longer right.
+    /// - Returns: other shards that should report now: those that have what this one needs, or need what it gives. The
+    ///   others learn of a better share with their next regular report.
     package mutating func report(_ shard: Int, _ need: ConnectionNeed) -> [Int] {
         needs[shard] = need
         let targets = targets
@@ -30,22 +32,24 @@ package struct ConnectionShares: Sendable {
         let room = most - used
         let least = isScarce && need.hasWork ? 1 : 0
         shares[shard] = max(min(targets[shard], room), least)
-        let isRoomLeft = room > max(shares[shard], need.inFlight)
+        let isShort = shares[shard] < targets[shard] && need.isWaiting
+        let hasRoom = room > max(shares[shard], need.inFlight)
         return shares.indices.filter { other in
-            let mayGrow = isRoomLeft || isScarce && shares[other] == 0
-            return other != shard && (targets[other] < shares[other] || targets[other] > shares[other] && mayGrow)
+            guard other != shard else { return false }
+            if targets[other] < shares[other] { return isShort }
+            return targets[other] > shares[other] && needs[other].isWaiting && (hasRoom || shares[other] == 0)
         }
     }
 
     /// True if there is not one for each shard with work.
     private var isScarce: Bool { needs.count { $0.hasWork } > most }
 
-    /// The shares that would be right: first one for each shard with work, then what urgent requests need, then what
-    /// others need, in proportion to the partitions; the rest too.
+    /// The shares that the needs call for. Each shard with work gets one. Urgent requests come next, then other requests.
+    /// What is left is divided by partitions.
     private var targets: [Int] {
         var targets = needs.map { $0.hasWork ? 1 : 0 }
         var left = most - targets.reduce(0, +)
-        for wanted in [needs.map(\.withUrgent), needs.map(\.all)] {
+        for wanted in [needs.map(\.wantedByUrgent), needs.map(\.wanted)] {
             let missing = zip(wanted, targets).map { max(0, $0 - $1) }
             left -= Self.give(left, to: &targets, atMost: missing, by: needs)
         }
@@ -53,7 +57,7 @@ package struct ConnectionShares: Sendable {
         return targets
     }
 
-    /// Distributes `count` in proportion to the partitions, to each shard at most what it misses.
+    /// Distributes `count` in proportion to the partitions, at most `missing` to each shard.
     ///
     /// - Returns: the number distributed.
     private static func give(
@@ -87,19 +91,24 @@ package struct ConnectionNeed: Sendable, Hashable {
     /// Number of partitions that it owns.
     package var partitions: Int
     package var inFlight: Int
+    /// The most requests in flight in the last moments. A shard that sends keeps its share between two batches of records,
+    /// because taking it back would leave connections idle.
+    package var recent: Int
     /// Requests of the most urgent lane, and of all others, that wait only for a connection.
     package var urgent: Int
     package var others: Int
 
-    package init(partitions: Int = 0, inFlight: Int = 0, urgent: Int = 0, others: Int = 0) {
+    package init(partitions: Int = 0, inFlight: Int = 0, recent: Int = 0, urgent: Int = 0, others: Int = 0) {
         self.partitions = partitions
         self.inFlight = inFlight
+        self.recent = recent
         self.urgent = urgent
         self.others = others
     }
 
     /// The connections with which its urgent requests could leave at once.
-    fileprivate var withUrgent: Int { urgent > 0 ? inFlight + urgent : 0 }
-    fileprivate var all: Int { inFlight + urgent + others }
-    fileprivate var hasWork: Bool { partitions > 0 && all > 0 }
+    fileprivate var wantedByUrgent: Int { urgent > 0 ? inFlight + urgent : 0 }
+    fileprivate var wanted: Int { max(recent, inFlight + urgent + others) }
+    fileprivate var isWaiting: Bool { urgent + others > 0 }
+    fileprivate var hasWork: Bool { partitions > 0 && wanted > 0 }
 }

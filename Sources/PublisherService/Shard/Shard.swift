@@ -158,7 +158,11 @@ final class Shard {
         if let traces, case .replies(let settled) = input { traces.settled(settled, at: now.wall) }
         engine.handle(input, at: now, into: &actions)
         carryOutActions()
-        if share.isDue(engine, at: now.steady) { shareConnections() }
+        guard share.isDue(engine, at: now.steady),
+            share.report(engine.connectionNeed(at: now.steady), at: now.steady)
+        else { return }
+        // At once, before inputs that wait: others may use already what this shard gives.
+        handle(.connections(share.connections))
     }
 
     private func standstillSinceLastLook() -> Input? {
@@ -184,6 +188,7 @@ final class Shard {
     private func reportRegularly() {
         nextReport = eventLoop.assumeIsolated().scheduleTask(in: Self.reportInterval) { [weak self] in
             self?.report()
+            self?.shareConnectionsRegularly()
             self?.reportRegularly()
         }
     }
@@ -206,8 +211,6 @@ final class Shard {
             meter.report(on: engine, status, pool.map(HubWire.init) ?? HubWire(), at: now), shard: id)
         log.halts(in: status)
         paceReturns()
-        shareConnections()
-        if share.isTimeToClose() { pool?.keep(connections: share.connections) }
     }
 
     /// Tells the time of the hub to all that must not act before it.
@@ -227,9 +230,16 @@ final class Shard {
         held.post(.settled(id, next.settled, perSecond: next.perSecond))
     }
 
-    /// Asks for connections that others leave idle, and lends its own.
+    /// Reports what this shard needs of the connections, and applies its new share.
     func shareConnections() {
-        if share.report(engine.connectionNeed, at: clock.now.steady) { receive(.connections(share.connections)) }
+        let now = clock.now.steady
+        if share.report(engine.connectionNeed(at: now), at: now) { receive(.connections(share.connections)) }
+    }
+
+    private func shareConnectionsRegularly() {
+        shareConnections()
+        share.endPeriod()
+        pool?.keep(connections: share.connections)
     }
 
     // MARK: Actions

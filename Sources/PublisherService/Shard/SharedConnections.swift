@@ -35,9 +35,12 @@ struct ConnectionShare {
     private(set) var connections: Int
     private let shared: SharedConnections
     private let shard: ShardID
+    private var reported = ConnectionNeed()
     private var reportedAt = Instant.distantPast
-    private var callsUntilClosing = 0
+    /// The most requests in flight since the last regular report, and between the two before.
+    private var peaks = (now: 0, before: 0)
 
+    /// The shortest time between two reports of the same wish.
     private static let interval = Duration.milliseconds(1)
 
     init(_ shared: SharedConnections, of shard: ShardID) {
@@ -45,23 +48,24 @@ struct ConnectionShare {
         connections = shared.share(of: shard)
     }
 
-    /// True if others wait for what the shard has too much, or the shard waits for more.
-    func isDue(_ engine: borrowing Engine, at now: Instant) -> Bool {
-        engine.requestsInFlight > connections
-            || engine.waitsForConnections && now - reportedAt >= Self.interval
+    /// True if requests above the share have ended, which others may wait for, or if the shard needs a larger share.
+    mutating func isDue(_ engine: borrowing Engine, at now: Instant) -> Bool {
+        let inFlight = engine.requestsInFlight
+        peaks.now = max(peaks.now, inFlight)
+        if reported.inFlight > connections, inFlight < reported.inFlight { return true }
+        let isRepeated = reported.urgent + reported.others > 0
+        return (!isRepeated || now - reportedAt >= Self.interval) && engine.waitsForConnections(at: now)
     }
 
     /// - Returns: true if the share has changed.
     mutating func report(_ need: ConnectionNeed, at now: Instant) -> Bool {
-        reportedAt = now
         let before = connections
-        connections = shared.report(shard, need)
+        (reported, reportedAt) = (need, now)
+        reported.recent = max(peaks.now, peaks.before)
+        connections = shared.report(shard, reported)
         return connections != before
     }
 
-    /// True every tenth time. Connections above the share are not closed at once, because the next burst may need them.
-    mutating func isTimeToClose() -> Bool {
-        callsUntilClosing = callsUntilClosing > 0 ? callsUntilClosing - 1 : 9
-        return callsUntilClosing == 9
-    }
+    /// Ends a period between two regular reports.
+    mutating func endPeriod() { peaks = (0, peaks.now) }
 }

@@ -8,7 +8,7 @@ struct PromptWrites: Checker {
     let promise = Promise.promptWrites
     /// The last time at which each process continued after a standstill.
     private var thawedAt: [Address: Instant] = [:]
-    /// The longest wait of a request that comes back unsent: after a short standstill too, which no fact reports.
+    /// The longest wait of a request that comes back unsent. It includes a short standstill, because no fact reports one.
     private static let returnMax = StandstillWatch.gapMin * 2 + .seconds(1)
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
