@@ -165,6 +165,18 @@ struct EngineReplyTests {
         #expect(after.sends.count == 2)
     }
 
+    @Test func `a halted engine without connections asks for one, to probe the hub`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a"))
+        _ = shell.reply(404, to: sent.sends[0])
+        _ = shell.take(.connections(0))
+        #expect(shell.wait(.seconds(60)).sends.isEmpty)
+        #expect(shell.engine.connectionNeed(at: shell.now).others == 1)
+        _ = shell.take(.connections(1))
+        #expect(shell.wait(.seconds(60)).sends.count == 1)
+    }
+
     @Test(arguments: [(403, Halt.Reason.rightMissing), (404, .hubMissing)])
     func `an error of the hub stops sending and keeps the events`(status: Int, reason: Halt.Reason) throws {
         var shell = try TestShell()
