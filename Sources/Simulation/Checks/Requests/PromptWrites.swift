@@ -8,6 +8,8 @@ struct PromptWrites: Checker {
     let promise = Promise.promptWrites
     /// The last time at which each process continued after a standstill.
     private var thawedAt: [Address: Instant] = [:]
+    /// Requests that were written. The hub may refuse one of them at any time before its reply.
+    private var written: Set<Int> = []
     /// The longest wait of a request that comes back unsent. It includes a short standstill, because no fact reports one.
     private static let returnMax = StandstillWatch.gapMin * 2 + .seconds(1)
 
@@ -15,6 +17,7 @@ struct PromptWrites: Checker {
         switch fact {
         case .thawed(let address): thawedAt[address] = truth.now
         case .written(let number, _):
+            written.insert(number)
             let attempt = truth.attempts[number]
             let age = truth.now - attempt.sentAt
             guard age > StandstillWatch.gapMin else { return nil }
@@ -23,7 +26,7 @@ struct PromptWrites: Checker {
             let attempt = truth.attempts[number]
             let age = truth.now - attempt.sentAt
             guard age > Self.returnMax, case .notSent(let failure)? = attempt.reply, failure.kind == .waitedTooLong,
-                attempt.ownership >= 0,
+                attempt.ownership >= 0, !written.contains(number),
                 thawedAt[truth.ownerships[attempt.ownership].address] ?? .distantPast < attempt.sentAt
             else { return nil }
             return "\(truth.name(attempt.delivery)) came back unsent \(age.short) after it was decided"
