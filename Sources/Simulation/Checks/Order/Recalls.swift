@@ -8,8 +8,9 @@ import PublishEngine
 struct Recalls: Checker {
     let promise = Promise.recalls
     private var recalled: [Address: Set<String>] = [:]
-    /// Stories of canceled records delivered to an engine and possibly not examined yet, because a lane may be stopped.
-    private var pending: [Int: Set<String>] = [:]
+    /// Canceled records delivered to an engine and possibly not examined yet, because a lane may be stopped. The key is the
+    /// ownership.
+    private var pending: [Int: Set<Int>] = [:]
     /// Time at which any process lifted a recall of the story. Older events do not restore it.
     private var lifted: [String: Instant] = [:]
     /// Time at which the order that recalls a story lapses, by the wall clock.
@@ -20,17 +21,16 @@ struct Recalls: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .taken(let ownership, let items):
-            for item in items
-            where truth.news[item].kind == .canceled && !isTakenBack(item, truth)
-                && !isReported(item, ownership, truth)
-            {
-                pending[ownership, default: []].insert(truth.news[item].story)
+            for item in items where truth.news[item].kind == .canceled {
+                pending[ownership, default: []].insert(item)
             }
         case .acted(let address, let snapshot) where snapshot.counts.unexamined == 0 && !pending.isEmpty:
             // Records not examined when their partition was revoked are left to the next owner.
-            for (ownership, stories) in pending
+            for (ownership, items) in pending
             where truth.ownerships[ownership].address == address && truth.ownerships[ownership].revokedAt == nil {
-                recalled[address, default: []].formUnion(stories)
+                for item in items where !isTakenBack(item, truth) && !isReported(item, ownership, truth) {
+                    recalled[address, default: []].insert(truth.news[item].story)
+                }
                 pending[ownership] = nil
             }
         // The next owner reads unexamined records again.
@@ -49,7 +49,9 @@ struct Recalls: Checker {
             }
             guard case .lifted(.recall(let story)) = row.meaning else { return nil }
             lifted[story] = truth.now
-            for ownership in pending.keys { pending[ownership]?.remove(story) }
+            for ownership in pending.keys {
+                pending[ownership] = pending[ownership]?.filter { truth.news[$0].story != story }
+            }
             for address in recalled.keys { recalled[address]?.remove(story) }
         case .sent(let number, let address, _):
             let delivery = truth.attempts[number].delivery
@@ -62,14 +64,14 @@ struct Recalls: Checker {
         return nil
     }
 
-    /// Returns true if a former run reported the recall. With a control topic, a single result proves that the order was written
-    /// or lifted since, and `OrdersObeyed` checks it. Otherwise all results must be known, because only then is the record not
-    /// examined again.
+    /// Returns true if another process or a former run reported the recall, and this engine knew it when it examined the record.
+    /// With a control topic, a single result proves that the order was written or lifted since, and `OrdersObeyed` checks it.
+    /// Otherwise all results must be known, because only then is the record not examined again.
     private func isReported(_ item: Int, _ ownership: Int?, _ truth: GroundTruth) -> Bool {
         guard let ownership else { return false }
         let owner = truth.ownerships[ownership]
         func isKnown(_ delivery: Int) -> Bool {
-            truth.resultsOf[delivery].contains { owner.knows($0, as: ownership) }
+            truth.resultsOf[delivery].contains { owner.known.contains($0.offset) }
         }
         let deliveries = truth.deliveries(of: item)
         return truth.scenario.setting.hasControl
