@@ -21,7 +21,10 @@ struct EntryLog: Sendable, Hashable {
     private var unwritten = RecentRecords()
     /// Entries whose last record is not their state, because it does not count, or because the record of another entry
     /// moved them. The owner overwrites it, because compaction keeps only that record.
-    private(set) var overwritten: Set<EntryHash> = []
+    var overwritten: Set<EntryHash> { Set(misleading.keys) }
+    /// The offsets of the records to be overwritten. A record overwrites one of them only if its writer had read that one.
+    /// Otherwise it may not count for a reader that finds both, but not the earlier records that compaction has removed.
+    private var misleading: [EntryHash: Int64] = [:]
     /// True once a record of the feed says that its first reading is complete.
     private(set) var hasFirstReading = false
 
@@ -47,14 +50,14 @@ struct EntryLog: Sendable, Hashable {
             names[hash] = nil
             changes.forget(hash)
             unwritten.forget(hash)
-            overwritten.remove(hash)
+            misleading[hash] = nil
             return true
         }
         let before = table[hash]
         if repeatsFirstReading(record, after: before) {
             // An unknown entry stays unknown, so that the next reading decides about it. No tombstone overwrites the record,
             // because it could delete what another process has stored in the meantime.
-            if before != nil { overwritten.insert(hash) }
+            if before != nil { misleading[hash] = offset }
             return false
         }
         let isTold = isTold(record, as: hash)
@@ -70,10 +73,10 @@ struct EntryLog: Sendable, Hashable {
                 table[hash] = state
                 changes.note(hash, at: offset, by: record.writer)
             }
-            overwritten.insert(hash)
+            misleading[hash] = offset
             return false
         }
-        overwritten.remove(hash)
+        if record.after ?? .max >= misleading[hash] ?? .min { misleading[hash] = nil }
         if let intent = record.intent {
             keep(intent, of: hash, at: offset)
         } else if record.state.standing.wasSent || record.state.standing == .moved {
@@ -83,7 +86,7 @@ struct EntryLog: Sendable, Hashable {
         heldBack[hash] = record.heldBack
         // A moved entry has no name, because the entry that continues it has the name.
         keep(record.state.standing == .moved ? nil : record.name, of: hash)
-        if record.state.standing.wasSent { settleAlerts(of: record, hash) }
+        if record.state.standing.wasSent { settleAlerts(of: record, hash, at: offset) }
         let isMoved = record.state.standing == .moved
         let wasMoved = before?.standing == .moved
         if wasMoved != isMoved { changes.forget(hash) }
@@ -115,7 +118,7 @@ struct EntryLog: Sendable, Hashable {
         names[former] = nil
         changes.forget(former)
         changes.note(former, at: offset, by: record.writer)
-        overwritten.insert(former)
+        misleading[former] = offset
     }
 
     /// Returns the entry with the same link of which nothing was written, if `record` is an alert whose writer did not
@@ -140,7 +143,7 @@ struct EntryLog: Sendable, Hashable {
 
     /// Ends what limits hold back under other ids of an entry that was sent: a process that had stood still sent it under its
     /// former id. The text that the entry has by now is an update, which the next reading of the feed finds.
-    private mutating func settleAlerts(of record: EntryRecord, _ hash: EntryHash) {
+    private mutating func settleAlerts(of record: EntryRecord, _ hash: EntryHash, at offset: Int64) {
         let origin = record.name?.origin ?? hash
         for (relative, name) in names where relative != hash && (name.origin == origin || relative == origin) {
             guard let waiting = table[relative], waiting.standing == .waiting || heldBack[relative] != nil,
@@ -150,7 +153,7 @@ struct EntryLog: Sendable, Hashable {
             (state.firstSeen, state.lastSeen, state.versionsThisHour) = (waiting.firstSeen, waiting.lastSeen, 0)
             table[relative] = state
             heldBack[relative] = nil
-            overwritten.insert(relative)
+            misleading[relative] = offset
         }
     }
 
@@ -257,7 +260,7 @@ struct EntryLog: Sendable, Hashable {
     }
 
     /// Marks the entry to be overwritten, because its last record is unreadable.
-    mutating func spoiled(_ hash: EntryHash) {
-        if table[hash] != nil { overwritten.insert(hash) }
+    mutating func spoiled(_ hash: EntryHash, at offset: Int64) {
+        if table[hash] != nil { misleading[hash] = offset }
     }
 }

@@ -35,7 +35,7 @@ extension Ingester {
         }
         guard let record = parse(value, { EntryRecord($0) }) ?? nil else {
             note(.warning, feed.name, "A record of an entry on the state topic cannot be read and is ignored.")
-            feed.log.spoiled(hash)
+            feed.log.spoiled(hash, at: offset)
             return
         }
         // A record by another writer shows that another process briefly follows this feed too, or that this one wrote it before it

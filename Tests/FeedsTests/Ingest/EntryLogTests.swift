@@ -281,7 +281,7 @@ extension EntryLog {
         #expect(log.fold(old, try record("3 Y", nil)))
         // A record that overwrites another one settles the entry, because otherwise its owner would write it forever.
         for hash in [old, new, third] {
-            log.spoiled(hash)
+            log.spoiled(hash, at: 0)
             log.fold(hash, log.record(of: hash, writer: "w"))
             #expect(log.overwritten.isDisjoint(with: [hash]))
         }
@@ -356,6 +356,22 @@ extension EntryLog {
         guard counts else { return }
         #expect(compacted.table == log.table)
         #expect(compacted.overwritten.isEmpty && log.overwritten.isEmpty)
+    }
+
+    /// The writer of the record at offset 6 had read the move, but not the version that does not count.
+    @Test func `a record that does not count is overwritten only by a writer that had read it`() throws {
+        let old = EntryHash("old")
+        var (log, compacted) = try Self.continuedStory()
+        let unaware = log.record(of: old, writer: "w", after: 3)
+        log.fold(old, unaware, at: 6)
+        #expect(log.overwritten == [old])
+        let aware = log.record(of: old, writer: "w", after: 6)
+        log.fold(old, aware, at: 7)
+        #expect(log.overwritten.isEmpty)
+        compacted.fold(old, unaware, at: 6)
+        compacted.fold(old, aware, at: 7)
+        #expect(compacted.intents.isEmpty && compacted.overwritten.isEmpty)
+        #expect(compacted.table == log.table)
     }
 
     /// A record without an event says that an entry continues `old`. In the meantime, another entry continues it, or it
@@ -439,10 +455,10 @@ extension EntryLog {
 
     @Test func `an unreadable record is overwritten only if its entry is known`() {
         var log = EntryLog()
-        log.spoiled(Self.hash)
+        log.spoiled(Self.hash, at: 0)
         #expect(log.overwritten.isEmpty)
         log.fold(Self.hash, Self.record("1 X"))
-        log.spoiled(Self.hash)
+        log.spoiled(Self.hash, at: 0)
         #expect(log.overwritten == [Self.hash])
     }
 
