@@ -125,9 +125,7 @@ public enum HeldRecord {
 
     private static let ours: Set = [
         HeaderName.source, HeaderName.version, HeaderName.writtenAt, HeaderName.identity, HeldHeader.lane,
-        HeldHeader.eventID,
-        HeldHeader.due,
-        HeldHeader.because, HeldHeader.key, HeldHeader.since, HeldHeader.erases,
+        HeldHeader.eventID, HeldHeader.due, HeldHeader.because, HeldHeader.key, HeldHeader.since, HeldHeader.erases,
         HeldHeader.original,
     ]
 }

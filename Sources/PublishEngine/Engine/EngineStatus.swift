@@ -111,7 +111,7 @@ extension Engine {
 extension Engine {
     package var requestsInFlight: Int { inFlight.count }
 
-    /// What the engine needs of the connections that it shares with others.
+    /// Counts the requests in flight and those that wait only for a connection.
     package func connectionNeed(at now: Instant) -> ConnectionNeed {
         var need = ConnectionNeed(partitions: lanes.reduce(0) { $0 + $1.slots.count }, inFlight: inFlight.count)
         if wantsProbe {

@@ -86,7 +86,7 @@ package struct ConnectionShares: Sendable {
     }
 }
 
-/// What an engine needs of the connections that it shares with others.
+/// The report of one shard: the requests that it has in flight, and those that wait for a connection.
 package struct ConnectionNeed: Sendable, Hashable {
     /// Number of partitions that it owns.
     package var partitions: Int

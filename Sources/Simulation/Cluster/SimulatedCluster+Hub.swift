@@ -5,13 +5,13 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// The hub.
+/// The hub reads requests, decides about each of them and answers.
 extension SimulatedCluster {
     private struct Fate {
         var isAccepted = false
         var answer: Answer?
 
-        /// What the hub does with a request that it has read. `nil` if it never answers.
+        /// How the hub ends a request that it has read. `nil` if it never answers.
         enum Answer {
             case reply(HubReply)
             /// The stream ends without a reply or, over HTTP/1.1, the connection.

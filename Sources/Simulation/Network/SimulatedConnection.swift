@@ -33,7 +33,7 @@ struct Flight {
     var slot: RequestSlot
 }
 
-/// What a process hears of a connection.
+/// An event that a connection reports to its process.
 enum ConnectionEvent {
     case connected
     /// The hub has chosen HTTP/2 in the TLS handshake.

@@ -156,7 +156,7 @@ public enum HubFailure: Sendable, Hashable {
     }
 }
 
-/// What the hub does to connections.
+/// A fault that the hub causes on its connections.
 public enum ConnectionFault: Sendable, Hashable {
     case reset
     /// GOAWAY: the hub answers what it has read, and reads no more. `isCalm` if it asks for fewer requests.

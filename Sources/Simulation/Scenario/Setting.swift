@@ -38,7 +38,7 @@ public struct Setting: Sendable {
     public var controlStaleAfter: Duration
     public var onStale: ControlState.OnStale
 
-    public enum Hub: Sendable, Hashable, CaseIterable {
+    public enum Hub: Sendable, Hashable {
         /// Without TLS, so without HTTP/2.
         case plain
         case http1
