@@ -1,0 +1,168 @@
+import EditorialControl
+import NewsModel
+import Testing
+
+/// Invalid records, compaction of the control topic, and the number of orders that a process keeps.
+@Suite struct ControlStateTopicTests {
+    // MARK: Invalid records
+
+    @Test func `a recall whose record was replaced by an invalid one is written again`() {
+        var state = TestControlState()
+        state.write(.stands(Order(recall: "a")))
+        state.start()
+        state.write("recall/story/a", "no order")
+        state.read()
+        #expect(state.written.contains(.stands(Order(recall: "a"))))
+        #expect(state.recalled == ["a"])
+    }
+
+    @Test func `an invalid record behind a recall is noticed at the start too`() {
+        var state = TestControlState()
+        state.write(.stands(Order(recall: "a")))
+        state.write("recall/story/a", "{}")
+        state.start()
+        #expect(state.written.contains(.stands(Order(recall: "a"))))
+    }
+
+    @Test func `an invalid record raises an alarm as long as it is on the topic`() {
+        var state = TestControlState()
+        state.write("hold/story/a", "{}")
+        state.write("recall/story/b", "no order")
+        state.start()
+        #expect(state.status.alarms == [.garbage(2)])
+        state.write("recall/story/c", "{}")
+        state.write("stop/hub", "")
+        state.read()
+        #expect(state.status.alarms == [.garbage(4)])
+        state.write(.stands(Order(recall: "b")))
+        state.write("hold/story/a", nil)
+        state.write(.lifted(.stop(.hub)))
+        state.read()
+        #expect(state.status.alarms == [.garbage(1)], "a newer record, or a tombstone, takes its place")
+        state.take(.unreadable(TestControlState.failure))
+        state.write(.lifted(.recall(story: "c")))
+        state.compact()
+        state.readAll()
+        #expect(state.status.alarms == [])
+        #expect(state.status.counts.unreadable == 4, "the count continues")
+    }
+
+    @Test func `invalid records are counted and change nothing`() {
+        var state = TestControlState()
+        state.write(.stands(Order(recall: "a")))
+        state.start()
+        let told = state.told
+        for number in 0..<100 {
+            state.take(.records([SourceRecord(offset: Int64(number), key: [UInt8(number)], value: [0xFF])]))
+        }
+        #expect(state.told == told)
+        #expect(state.status.counts.unreadable == 100)
+        #expect(state.notes < 20)
+        #expect(state.isKnown)
+    }
+
+    // MARK: Deletion and compaction
+
+    @Test func `orders of a deleted topic stay in force and are written to the new one`() {
+        var state = TestControlState()
+        state.write(.stands(Order(recall: "a")))
+        state.write(.stands(Order(stop: .hub)))
+        state.start()
+        state.take(.missing)
+        #expect(state.status.alarms == [.gone])
+        state.deleteTopic()
+        state.write(.lifted(.stop(.hub)))
+        state.take(.began(reading: state.reading))
+        state.read()
+        state.take(.reachedEnd)
+        #expect(state.written.suffix(1) == [.stands(Order(recall: "a"))])
+        #expect(state.recalled.contains("a") == true)
+        #expect(state.status.standing[.stop(.hub)] == nil)
+    }
+
+    @Test func `a compacted topic means the same as before`() {
+        var whole = TestControlState()
+        let records: [ControlRecord] = [
+            .stands(Order(recall: "a")), .stands(Order(stop: .hub)), .lifted(.recall(story: "a")),
+            .stands(Order(stop: .hub, id: "2")), .stands(Order(recall: "b")),
+        ]
+        for record in records { whole.write(record) }
+        var compacted = TestControlState()
+        for record in records[2...] { compacted.write(record) }
+        whole.start()
+        compacted.start()
+        #expect(whole.status.standing == compacted.status.standing)
+        #expect(whole.status.standing.count == 2)
+    }
+
+    @Test func `an order lifted during an interruption is lifted after the topic is read again`() {
+        var state = TestControlState()
+        state.write(.stands(Order(recall: "a")))
+        state.start()
+        state.take(.unreadable(TestControlState.failure))
+        state.write(.lifted(.recall(story: "a")))
+        state.write(.stands(Order(recall: "b")))
+        state.readAll()
+        #expect(state.told.suffix(2) == [.lifted(.recall(story: "a")), .stands(Order(recall: "b"))])
+    }
+
+    // MARK: Bounds
+
+    @Test func `recalls beyond the capacity are refused, but the hub can be stopped`() {
+        var state = TestControlState()
+        for number in 0...StandingOrders.capacity { state.write(.stands(Order(recall: "\(number)"))) }
+        state.write(.stands(Order(stop: .hub)))
+        state.start()
+        #expect(state.status.standing.count == StandingOrders.capacity + 1)
+        #expect(state.status.standing[.stop(.hub)] != nil)
+        #expect(state.status.alarms == [.refused(1)])
+    }
+
+    @Test func `recalls by events from many processes leave room for editors`() {
+        var state = TestControlState()
+        let all = StandingOrders.capacity + 500
+        for number in 0..<all { state.write(.stands(Order(recall: "\(number)", id: "event news/0/\(number)"))) }
+        state.start()
+        #expect(state.status.standing.count == 9_000)
+        #expect(state.status.counts.unordered == 1_500)
+        #expect(state.status.alarms == [], "an archive is no reason to be not ready for a week")
+        for number in 0..<1_000 { state.write(.stands(Order(recall: "editor \(number)"))) }
+        state.read()
+        #expect(state.status.standing.count == StandingOrders.capacity)
+        #expect(state.status.alarms == [])
+    }
+
+    @Test func `a refused order takes effect when there is room again`() {
+        var state = TestControlState()
+        for number in 0...StandingOrders.capacity { state.write(.stands(Order(recall: "\(number)"))) }
+        state.start()
+        state.write(.lifted(.recall(story: "0")))
+        state.read()
+        #expect(state.told.last == .stands(Order(recall: "\(StandingOrders.capacity)")))
+        #expect(state.status.alarms == [])
+    }
+
+    @Test func `the hub can be stopped whatever the number of other stops`() {
+        var orders = StandingOrders()
+        for number in 0...StandingOrders.stopCapacity { orders.apply(.stands(Order(stop: .feed("\(number)")))) }
+        #expect(orders.count == StandingOrders.stopCapacity)
+        #expect(orders.apply(.stands(Order(stop: .hub))) && orders.stopped.contains(.hub))
+    }
+
+    @Test func `orders far beyond the capacity are found again on the topic when there is room`() {
+        var state = TestControlState()
+        let all = StandingOrders.capacity + 2_000
+        for number in 0..<all { state.write(.stands(Order(recall: "\(number)"))) }
+        state.start()
+        for number in 0..<2_500 { state.write(.lifted(.recall(story: "\(number)"))) }
+        state.read()
+        let before = state.rereads
+        state.pass(.seconds(20))
+        #expect(state.rereads > before)
+        state.compact()
+        state.readAll()
+        let count = state.status.standing.count
+        #expect(count == all - 2_500)
+        #expect(state.status.alarms == [])
+    }
+}
