@@ -3,166 +3,7 @@ import Testing
 
 @testable import Feeds
 
-/// A topic, a lane and a publisher around one ingester at a time. Its actions are carried out step by step, so that it
-/// can end between any two.
-struct IngesterFixture {
-    var settings = IngestSettings()
-    var document: [FeedEntry] = []
-    var isCutOff = false
-    var etag: String?
-    var requests: [FetchRequest] = []
-    /// The records in the order of the partition.
-    var topic: [StateRecord] = []
-    var written: [FeedEvent] = []
-    var now = FollowedFeed.start
-
-    private enum Step {
-        case input(IngestInput)
-        case store(WriteID, Int32, [StateRecord])
-        case publish(WriteID, [FeedEvent])
-    }
-
-    init() {
-        var rules = FeedRules(name: "wire", url: "https://example.org/feed")
-        rules.category = "World"
-        settings.feeds = [rules]
-    }
-
-    var moment: Moment { Moment(steady: now, wall: now) }
-
-    /// Starts a process that reads the topic and follows `polls` documents completely, or ends after `steps`.
-    /// - Returns: number of steps that the process has done.
-    @discardableResult
-    mutating func live(as writer: String, polls: Int = 1, steps stepsMax: Int = .max) -> Int {
-        settings.writer = writer
-        var ingester = Ingester(settings)
-        var queue: [Step] = [.input(.assigned([0]))]
-        queue += inputs(of: topic, from: 0).map(Step.input)
-        queue.append(.input(.restored(partition: 0)))
-        var steps = 0
-        var wake: Instant?
-        var documents = 0
-        while steps < stepsMax {
-            if queue.isEmpty {
-                guard documents < polls, let at = wake else { break }
-                now = max(now, at)
-                queue.append(.input(.tick))
-            }
-            steps += 1
-            switch queue.removeFirst() {
-            case .store(_, _, let records):
-                queue += inputs(of: records, from: topic.count).map(Step.input)
-                topic += records
-            case .publish(let id, let events):
-                written += events
-                queue.append(.input(.published(id)))
-            case .input(let input):
-                for action in ingester.handle(input, at: moment) {
-                    switch action {
-                    case .fetch(let id, let request):
-                        requests.append(request)
-                        documents += 1
-                        queue.append(.input(.fetched(id, answer)))
-                    case .store(let id, let partition, let records): queue.append(.store(id, partition, records))
-                    case .publish(let id, _, let events): queue.append(.publish(id, events))
-                    case .wake(let at): wake = at
-                    default: break
-                    }
-                }
-            }
-        }
-        return steps
-    }
-
-    /// Assigns the partition to `ingester`, which reads the topic and the document once.
-    /// - Parameter late: records of another process that it reads between the two.
-    /// - Returns: the records that it writes. They are not on the topic yet.
-    mutating func follow(with ingester: inout Ingester, after late: [StateRecord] = []) -> [StateRecord] {
-        var inputs: [IngestInput] = [.assigned([0])]
-        inputs += self.inputs(of: topic, from: 0)
-        inputs.append(.restored(partition: 0))
-        inputs += self.inputs(of: late, from: topic.count)
-        var records: [StateRecord] = []
-        var wake: Instant?
-        var isRead = false
-        while !inputs.isEmpty {
-            for action in ingester.handle(inputs.removeFirst(), at: moment) {
-                switch action {
-                case .fetch(let id, _):
-                    isRead = true
-                    inputs.append(.fetched(id, answer))
-                case .store(_, _, let stored): records += stored
-                case .wake(let at): wake = at
-                default: break
-                }
-            }
-            if inputs.isEmpty, !isRead, let at = wake {
-                now = max(now, at)
-                inputs.append(.tick)
-            }
-        }
-        return records
-    }
-
-    func inputs(of records: [StateRecord], from offset: Int) -> [IngestInput] {
-        records.enumerated().map {
-            .record(partition: 0, offset: Int64(offset + $0.offset), key: $0.element.key, value: $0.element.value)
-        }
-    }
-
-    private var answer: FetchResult {
-        var feed = FeedDocument(format: .rss20, entries: document)
-        feed.isCutOff = isCutOff
-        let headers = etag.map { [HeaderField("etag", $0)] } ?? []
-        return .answered(
-            FetchAnswer(status: 200, headers: headers, finalURL: "https://example.org/feed", document: .feed(feed)))
-    }
-
-    mutating func publish(_ id: String) {
-        var entry = FeedEntry(id: id, headline: "Headline of \(id)")
-        entry.link = "https://example.org/\(id)"
-        entry.publishedAt = now
-        document.insert(entry, at: 0)
-    }
-
-    /// Number of intents on the topic that are not done.
-    var intents: Int {
-        var last: [String: Bool] = [:]
-        for record in topic {
-            last[record.key] = record.value.map { String(decoding: $0, as: UTF8.self).contains("\"intent\"") }
-        }
-        return last.values.count { $0 }
-    }
-
-    /// The written events as `id version headline`, without repetitions.
-    var texts: [String] {
-        var texts: [String] = []
-        for event in written {
-            let text = String(decoding: event.value, as: UTF8.self)
-            let parts = ["id", "version", "headline"].map { name in
-                text.split(separator: "\"\(name)\":\"").dropFirst().first?.split(separator: "\"").first ?? ""
-            }
-            let line = parts.joined(separator: " ")
-            if !texts.contains(line) { texts.append(line) }
-        }
-        return texts
-    }
-
-    /// A fixture whose feed has been read, with two new stories that have not been polled.
-    static var withTwoStories: IngesterFixture {
-        var fixture = IngesterFixture()
-        fixture.live(as: "first")
-        fixture.publish("a")
-        fixture.publish("b")
-        return fixture
-    }
-
-    static let stepsOfTwoStories: Int = {
-        var fixture = IngesterFixture.withTwoStories
-        return fixture.live(as: "second")
-    }()
-}
-
+/// The records and events of processes that follow a feed one after another or at the same time.
 @Suite struct IngesterTests {
     @Test func `two new stories are written once, and no intent remains`() {
         var fixture = IngesterFixture.withTwoStories
@@ -340,149 +181,34 @@ struct IngesterFixture {
         #expect(try #require(fixture.requests.last).validators?.etag == (isAlertLate ? nil : "tag"))
     }
 
-    /// Either all records of the first reading were stored, or all except the last ones.
-    @Test(arguments: [0, 1, 2])
-    func `an entry that appears after an unfinished first reading is news`(missing: Int) {
-        var fixture = IngesterFixture()
-        fixture.publish("old")
-        fixture.publish("older")
-        var steps = 0
-        while fixture.topic.isEmpty {
-            steps += 1
-            fixture = IngesterFixture()
-            fixture.publish("old")
-            fixture.publish("older")
-            fixture.now = fixture.now + .seconds(120)
-            fixture.live(as: "first", steps: steps)
-        }
-        fixture.topic.removeLast(missing)
-        fixture.now = fixture.now + .seconds(120)
-        fixture.publish("new")
-        fixture.live(as: "second", polls: 2)
-        #expect(fixture.texts == ["wire:new 1 Headline of new"])
+    @Test func `a host's request to wait applies even if nobody needs the answer any more`() {
+        var settings = IngesterFixture().settings
+        settings.feeds[0].group = "left"
+        var ingester = Ingester(settings)
+        var now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        _ = ingester.handle(.assigned([0]), at: now)
+        _ = ingester.handle(.restored(partition: 0), at: now)
+        now.steady = now.steady + .seconds(61)
+        now.wall = now.wall + .seconds(61)
+        let fetch = ingester.handle(.tick, at: now).compactMap { if case .fetch(let id, _) = $0 { id } else { nil } }
+        #expect(fetch.count == 1)
+        _ = ingester.handle(.lost([0]), at: now)
+        let answer = FetchAnswer(
+            status: 429, headers: [HeaderField("retry-after", "900")], finalURL: "https://example.org/feed")
+        for id in fetch { _ = ingester.handle(.fetched(id, .answered(answer)), at: now) }
+        #expect(ingester.queue.isBlocked("example.org", at: now.steady) == now.steady + .seconds(900))
     }
 
-    /// The second process stood still before its first reading. The first one has completed its own in the meantime.
-    @Test(arguments: [[], ["old"]], [false, true])
-    func `an entry that only the later of two first readings found is news`(backlog: [String], isUndated: Bool) {
-        var fixture = IngesterFixture()
-        fixture.settings.feeds[0].isUndated = isUndated
-        func publish(_ id: String) {
-            fixture.publish(id)
-            if isUndated { fixture.document[0].publishedAt = nil }
-        }
-        for id in backlog { publish(id) }
-        let before = fixture
-        fixture.live(as: "first")
-        publish("new")
-        var standing = before
-        (standing.document, standing.now, standing.settings.writer) = (fixture.document, fixture.now, "second")
-        var slow = Ingester(standing.settings)
-        fixture.topic += standing.follow(with: &slow)
-        fixture.live(as: "third", polls: 2)
-        #expect(fixture.texts == ["wire:new 1 Headline of new"])
-    }
-
-    /// With the validators of the slow process, "not changed" would hide the entries that its first reading has found.
-    @Test func `a process whose first reading came second does not store its validators`() throws {
-        var fixture = IngesterFixture()
-        let before = fixture
-        fixture.live(as: "first")
-        fixture.publish("new")
-        var standing = before
-        (standing.document, standing.etag, standing.settings.writer) = (fixture.document, "tag", "second")
-        var slow = Ingester(standing.settings)
-        fixture.topic += standing.follow(with: &slow)
-        var closing: [StateRecord] = []
-        for input in fixture.inputs(of: fixture.topic, from: 0) {
-            for action in slow.handle(input, at: standing.moment) {
-                if case .store(_, _, let records) = action { closing += records }
-            }
-        }
-        #expect(closing.last?.key == "feed/wire")
-        fixture.topic += closing
-        fixture.live(as: "third")
-        #expect(try #require(fixture.requests.last).validators == nil)
-    }
-
-    @Test(arguments: [true, false])
-    func `undated entries are not news after a first reading that was cut off`(_ isCutOff: Bool) {
-        var fixture = IngesterFixture()
-        fixture.isCutOff = isCutOff
-        fixture.live(as: "a")
-        fixture.isCutOff = false
-        fixture.document = [FeedEntry(id: "old", headline: "It may have stood in the feed")]
-        fixture.live(as: "b")
-        #expect(fixture.written.isEmpty == isCutOff)
-        fixture.document.insert(FeedEntry(id: "new", headline: "It is certainly new"), at: 0)
-        fixture.live(as: "c")
-        #expect(fixture.written.count == (isCutOff ? 1 : 2))
-    }
-
-    @Test func `an undated entry is not news after a first reading that may be stored in part`() {
-        var fixture = IngesterFixture()
-        fixture.settings.feeds[0].isUndated = true
-        for id in ["a", "b", "c"] { fixture.publish(id) }
-        for index in fixture.document.indices { fixture.document[index].publishedAt = nil }
-        fixture.live(as: "first")
-        fixture.topic.removeAll { $0.key.hasPrefix("feed/") }
-        fixture.topic.removeLast()
-        fixture.live(as: "second", polls: 2)
-        #expect(fixture.written.isEmpty)
-        fixture.publish("new")
-        fixture.live(as: "third", polls: 2)
-        #expect(fixture.texts == ["wire:new 1 Headline of new"])
-    }
-
-    /// A process stores a part of the first reading of a feed. After another process has taken over, it repeats the write.
-    @Test(arguments: [false, true])
-    func `an undated entry is news once another process has stored the first reading`(_ isCutOff: Bool) {
-        var fixture = IngesterFixture()
-        fixture.settings.feeds[0].isUndated = true
-        fixture.isCutOff = isCutOff
-        fixture.document = ["a", "b"].map { FeedEntry(id: $0, headline: $0) }
-        var slow = Ingester(fixture.settings)
-        let reading = fixture.follow(with: &slow)
-        #expect(reading.map(\.key.first) == ["e", "e", "f"])
-        fixture.topic = Array(reading.prefix(1))
-        fixture.document.insert(FeedEntry(id: "new", headline: "new"), at: 0)
-        var next = Ingester(fixture.settings)
-        let records = fixture.follow(with: &next, after: reading)
-        let isNews = records.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("\"intent\"") }
-        #expect(isNews == !isCutOff)
-    }
-
-    /// The process ends after it has stored the entries, before it stores the feed's final state.
-    @Test func `an undated entry is not news after a first reading that was cut off and whose process ended early`() {
-        var fixture = IngesterFixture()
-        fixture.settings.feeds[0].isUndated = true
-        fixture.isCutOff = true
-        fixture.document = [FeedEntry(id: "a", headline: "a")]
-        var first = Ingester(fixture.settings)
-        fixture.topic = fixture.follow(with: &first)
-        #expect(fixture.topic.map(\.key.first) == ["e", "f"])
-        fixture.isCutOff = false
-        fixture.document.append(FeedEntry(id: "b", headline: "b"))
-        fixture.live(as: "second", polls: 2)
-        #expect(fixture.written.isEmpty)
-    }
-
-    /// Another process found a part of the first reading, had a failed poll, and stored its view after the first reading had been
-    /// completed.
-    @Test(arguments: [true, false])
-    func `an undated entry is news after a complete first reading although a later record says that it is incomplete`(
-        _ isCutOff: Bool
-    ) {
-        var fixture = IngesterFixture()
-        fixture.settings.feeds[0].isUndated = true
-        fixture.isCutOff = isCutOff
-        fixture.live(as: "first")
-        fixture.isCutOff = false
-        let late = #"{"primedAt":"2026-01-01T00:00:00Z","halfPrimed":true,"failures":1}"#
-        fixture.topic.append(StateRecord(key: "feed/wire", value: Array(late.utf8)))
-        fixture.document = [FeedEntry(id: "new", headline: "Headline of new")]
-        fixture.live(as: "second", polls: 2)
-        #expect(fixture.texts == (isCutOff ? [] : ["wire:new 1 Headline of new"]))
+    @Test func `repeated requests for polls that must wait do not accumulate timers`() {
+        let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        var ingester = Ingester(IngesterFixture().settings)
+        _ = ingester.handle(.assigned([0]), at: now)
+        let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
+        _ = ingester.handle(.record(partition: 0, offset: 0, key: "feed/wire", value: Array(state.utf8)), at: now)
+        _ = ingester.handle(.restored(partition: 0), at: now)
+        let before = ingester.load.timers
+        for _ in 0..<1_000 { _ = ingester.handle(.pollNow, at: now) }
+        #expect(ingester.load.timers <= before + 1)
     }
 
     // MARK: - Held back
@@ -524,35 +250,5 @@ struct IngesterFixture {
         // Every record names the last one that its writer had read.
         let entries = fixture.topic.filter { $0.key.hasPrefix("entry/") }.compactMap(\.value)
         #expect(entries.allSatisfy { String(decoding: $0, as: UTF8.self).contains(#""after":"#) })
-    }
-
-    @Test func `a host's request to wait applies even if nobody needs the answer any more`() {
-        var settings = IngesterFixture().settings
-        settings.feeds[0].group = "left"
-        var ingester = Ingester(settings)
-        var now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
-        _ = ingester.handle(.assigned([0]), at: now)
-        _ = ingester.handle(.restored(partition: 0), at: now)
-        now.steady = now.steady + .seconds(61)
-        now.wall = now.wall + .seconds(61)
-        let fetch = ingester.handle(.tick, at: now).compactMap { if case .fetch(let id, _) = $0 { id } else { nil } }
-        #expect(fetch.count == 1)
-        _ = ingester.handle(.lost([0]), at: now)
-        let answer = FetchAnswer(
-            status: 429, headers: [HeaderField("retry-after", "900")], finalURL: "https://example.org/feed")
-        for id in fetch { _ = ingester.handle(.fetched(id, .answered(answer)), at: now) }
-        #expect(ingester.queue.isBlocked("example.org", at: now.steady) == now.steady + .seconds(900))
-    }
-
-    @Test func `repeated requests for polls that must wait do not accumulate timers`() {
-        let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
-        var ingester = Ingester(IngesterFixture().settings)
-        _ = ingester.handle(.assigned([0]), at: now)
-        let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
-        _ = ingester.handle(.record(partition: 0, offset: 0, key: "feed/wire", value: Array(state.utf8)), at: now)
-        _ = ingester.handle(.restored(partition: 0), at: now)
-        let before = ingester.load.timers
-        for _ in 0..<1_000 { _ = ingester.handle(.pollNow, at: now) }
-        #expect(ingester.load.timers <= before + 1)
     }
 }

@@ -1,0 +1,157 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+/// Changes of entries, and events beyond the limits of a feed.
+@Suite struct FollowerChangeTests {
+    // MARK: - Changes
+
+    @Test(arguments: [
+        (FeedRules.UpdatePolicy.headline, "Other", String?.none, Decision.Action.update),
+        (.headline, "Storm", "other summary", .noise), (.any, "Storm", "other summary", .update),
+        (.never, "Other", nil, .noise), (.headline, " Storm ", nil, .unchanged),
+    ])
+    func `the update policy decides whether a change is a new version or noise`(
+        policy: FeedRules.UpdatePolicy, headline: String, summary: String?, action: Decision.Action
+    ) {
+        var feed = FollowedFeed.empty { $0.updates = policy }
+        feed.poll([feed.entry("a", "Storm")])
+        var entry = feed.entry("a", headline)
+        entry.summary = summary
+        let result = feed.poll([entry])
+        #expect(result.actions == [action])
+        #expect(result.events.map(\.version?.text) == (action == .update ? ["2"] : []))
+    }
+
+    @Test func `an update is marked as an update and makes no sound`() {
+        var feed = FollowedFeed.empty { $0.signals = [.correction: ["CORRECTED:"]] }
+        feed.poll([feed.entry("a", "Storm")])
+        let updated = feed.poll([feed.entry("a", "Big storm")]).events
+        #expect(updated.first?.data == [NewsEvent.DataField(name: "update", value: "update")])
+        #expect(updated.first?.urgency == EventMaker.updateUrgency)
+        let corrected = feed.poll([feed.entry("a", "CORRECTED: small storm")]).events
+        #expect(corrected.first?.data == [NewsEvent.DataField(name: "update", value: "correction")])
+    }
+
+    @Test func `another date alone is not a change`() {
+        var feed = FollowedFeed.empty { $0.updates = .any }
+        feed.poll([feed.entry("a")])
+        #expect(feed.poll([feed.entry("a", age: .seconds(5))]).actions == [.unchanged])
+    }
+
+    @Test func `a correction that is taken back reaches readers`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a", "Right")])
+        #expect(feed.poll([feed.entry("a", "Wrong")]).actions == [.update])
+        let back = feed.poll([feed.entry("a", "Right")])
+        #expect(back.events.map(\.headline) == ["Right"])
+        #expect(back.events.map(\.version?.text) == ["3"])
+    }
+
+    @Test func `a text that alternates is sent once it lasts`() {
+        var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
+        for headline in ["One", "Two", "One"] { feed.poll([feed.entry("a", headline)]) }
+        for _ in 0..<5 {
+            #expect(feed.poll([feed.entry("a", "Two")]).actions == [.limited])
+            #expect(feed.log.heldBack.values.map(\.due) == [Minute.of(feed.now) + 60])
+            // A text that readers already have needs no event, and the waiting event is dropped.
+            #expect(feed.poll([feed.entry("a", "One")]).actions == [.noise])
+            #expect(feed.log.heldBack.isEmpty)
+        }
+        feed.poll([feed.entry("a", "Two")])
+        #expect(feed.poll([feed.entry("a", "Two")]).actions == [.unchanged])
+        #expect(feed.log.heldBack.count == 1)
+        #expect(feed.poll([feed.entry("a", "Three")]).actions == [.update])
+    }
+
+    @Test func `beyond maxVersionsPerHour, only the last text waits for the end of the hour`() {
+        var feed = FollowedFeed.empty()
+        let began = Minute.of(feed.now + .seconds(60))
+        let actions = (0..<5).map { number in feed.poll([feed.entry("a", "Text \(number)")]).actions[0] }
+        #expect(actions == [.alert, .update, .update, .limited, .limited])
+        let held = feed.log.heldBack.values.first
+        #expect(held?.due == began + 60)
+        #expect(held?.version == "4")
+        #expect(held.map { String(decoding: $0.intent.event, as: UTF8.self).contains("Text 4") } == true)
+        #expect(feed.poll([feed.entry("a", "Text 9")], after: .seconds(3_700)).actions == [.update])
+        #expect(feed.log.heldBack.isEmpty)
+    }
+
+    @Test func `a recall is not held back, and drops the event that is`() {
+        var feed = FollowedFeed.empty()
+        for number in 0..<4 { feed.poll([feed.entry("a", "Text \(number)")]) }
+        #expect(feed.log.heldBack.count == 1)
+        var gone = feed.entry("a")
+        gone.status = .canceled
+        #expect(feed.poll([gone]).actions == [.canceled])
+        #expect(feed.log.heldBack.isEmpty)
+    }
+
+    @Test func `a change to an entry that was never sent is noise`() {
+        var feed = FollowedFeed()
+        feed.poll([feed.entry("a", "Storm")])
+        #expect(feed.poll([feed.entry("a", "Big storm")]).actions == [.noise])
+    }
+
+    @Test func `a higher version of the format is an update, and an equal or lower one is a repeat`() {
+        var feed = FollowedFeed.empty()
+        func version(_ version: String, _ headline: String) -> FeedEntry {
+            var entry = feed.entry("urn:a", headline)
+            entry.version = NewsEvent.Version(version)
+            entry.story = "urn:story"
+            return entry
+        }
+        let first = feed.poll([version("3", "Storm")])
+        #expect(first.events.map(\.version?.text) == ["3"])
+        #expect(first.events.map(\.orderKey) == ["urn:story"])
+        #expect(feed.poll([version("3", "Other")]).actions == [.unchanged])
+        #expect(feed.poll([version("2", "Older")]).actions == [.unchanged])
+        #expect(feed.poll([version("10", "Newer")]).events.map(\.version?.text) == ["10"])
+    }
+
+    // MARK: - Floods
+
+    @Test func `alerts and updates beyond maxPerHour are held back, over polls and pushes`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 3 }
+        let entries = ["d", "c", "b", "a"].map { feed.entry($0) }
+        #expect(feed.poll(entries).actions == [.alert, .alert, .alert, .limited])
+        #expect(feed.feed.cappedAt == feed.now)
+        #expect(feed.poll(entries).actions == [.unchanged, .unchanged, .unchanged, .unchanged])
+        #expect(feed.poll([feed.entry("e")], isPartial: true).actions == [.limited])
+        var edited = entries
+        edited[0].headline = "Corrected"
+        let result = feed.poll([feed.entry("e")] + edited)
+        #expect(result.actions == [.unchanged, .limited, .unchanged, .unchanged, .unchanged])
+        #expect(result.notes.count == 1)
+        #expect(feed.log.heldBack.count == 3)
+        // An alert is dropped once its entry has left the feed. A correction of a sent event is kept.
+        feed.poll([feed.entry("f")])
+        #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .sent } == 1)
+        #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .waiting } == 1)
+        #expect(feed.poll([feed.entry("g")], after: .seconds(3_700)).actions == [.alert])
+    }
+
+    @Test func `held-back events are bounded, and entries beyond the bound are examined again`() {
+        var feed = FollowedFeed.empty {
+            $0.maxPerHour = 1
+            $0.maxPerPoll = 1_000
+        }
+        let first = (0..<100).map { feed.entry("\($0)") }
+        #expect(feed.poll(first).count(.limited) == 99)
+        let more = (100..<120).map { feed.entry("\($0)") } + first
+        let result = feed.poll(more)
+        #expect(result.count(.limited) == 20 && result.notes.count == 2)
+        #expect(feed.log.heldBack.count == Follower.heldBackMax && feed.entries.count == 101)
+        #expect(feed.poll(more, after: .seconds(3_601)).count(.alert) == 1)
+    }
+
+    @Test func `entries sent at first sight do not count against maxPerHour`() {
+        var feed = FollowedFeed {
+            $0.maxPerHour = 1
+            $0.onFirstSight = .last(3)
+        }
+        #expect(feed.poll(["c", "b", "a"].map { feed.entry($0) }).events.count == 3)
+        #expect(feed.poll([feed.entry("d")]).actions == [.alert])
+    }
+}

@@ -1,0 +1,163 @@
+import NewsModel
+
+@testable import Feeds
+
+/// A topic, a lane and a publisher around one ingester at a time. Its actions are carried out step by step, so that it
+/// can end between any two.
+struct IngesterFixture {
+    var settings = IngestSettings()
+    var document: [FeedEntry] = []
+    var isCutOff = false
+    var etag: String?
+    var requests: [FetchRequest] = []
+    /// The records in the order of the partition.
+    var topic: [StateRecord] = []
+    var written: [FeedEvent] = []
+    var now = FollowedFeed.start
+
+    private enum Step {
+        case input(IngestInput)
+        case store(WriteID, Int32, [StateRecord])
+        case publish(WriteID, [FeedEvent])
+    }
+
+    init() {
+        var rules = FeedRules(name: "wire", url: "https://example.org/feed")
+        rules.category = "World"
+        settings.feeds = [rules]
+    }
+
+    var moment: Moment { Moment(steady: now, wall: now) }
+
+    /// Starts a process that reads the topic and follows `polls` documents completely, or ends after `steps`.
+    /// - Returns: number of steps that the process has done.
+    @discardableResult
+    mutating func live(as writer: String, polls: Int = 1, steps stepsMax: Int = .max) -> Int {
+        settings.writer = writer
+        var ingester = Ingester(settings)
+        var queue: [Step] = [.input(.assigned([0]))]
+        queue += inputs(of: topic, from: 0).map(Step.input)
+        queue.append(.input(.restored(partition: 0)))
+        var steps = 0
+        var wake: Instant?
+        var documents = 0
+        while steps < stepsMax {
+            if queue.isEmpty {
+                guard documents < polls, let at = wake else { break }
+                now = max(now, at)
+                queue.append(.input(.tick))
+            }
+            steps += 1
+            switch queue.removeFirst() {
+            case .store(_, _, let records):
+                queue += inputs(of: records, from: topic.count).map(Step.input)
+                topic += records
+            case .publish(let id, let events):
+                written += events
+                queue.append(.input(.published(id)))
+            case .input(let input):
+                for action in ingester.handle(input, at: moment) {
+                    switch action {
+                    case .fetch(let id, let request):
+                        requests.append(request)
+                        documents += 1
+                        queue.append(.input(.fetched(id, answer)))
+                    case .store(let id, let partition, let records): queue.append(.store(id, partition, records))
+                    case .publish(let id, _, let events): queue.append(.publish(id, events))
+                    case .wake(let at): wake = at
+                    default: break
+                    }
+                }
+            }
+        }
+        return steps
+    }
+
+    /// Assigns the partition to `ingester`, which reads the topic and the document once.
+    /// - Parameter late: records of another process that it reads between the two.
+    /// - Returns: the records that it writes. They are not on the topic yet.
+    mutating func follow(with ingester: inout Ingester, after late: [StateRecord] = []) -> [StateRecord] {
+        var inputs: [IngestInput] = [.assigned([0])]
+        inputs += self.inputs(of: topic, from: 0)
+        inputs.append(.restored(partition: 0))
+        inputs += self.inputs(of: late, from: topic.count)
+        var records: [StateRecord] = []
+        var wake: Instant?
+        var isRead = false
+        while !inputs.isEmpty {
+            for action in ingester.handle(inputs.removeFirst(), at: moment) {
+                switch action {
+                case .fetch(let id, _):
+                    isRead = true
+                    inputs.append(.fetched(id, answer))
+                case .store(_, _, let stored): records += stored
+                case .wake(let at): wake = at
+                default: break
+                }
+            }
+            if inputs.isEmpty, !isRead, let at = wake {
+                now = max(now, at)
+                inputs.append(.tick)
+            }
+        }
+        return records
+    }
+
+    func inputs(of records: [StateRecord], from offset: Int) -> [IngestInput] {
+        records.enumerated().map {
+            .record(partition: 0, offset: Int64(offset + $0.offset), key: $0.element.key, value: $0.element.value)
+        }
+    }
+
+    private var answer: FetchResult {
+        var feed = FeedDocument(format: .rss20, entries: document)
+        feed.isCutOff = isCutOff
+        let headers = etag.map { [HeaderField("etag", $0)] } ?? []
+        return .answered(
+            FetchAnswer(status: 200, headers: headers, finalURL: "https://example.org/feed", document: .feed(feed)))
+    }
+
+    mutating func publish(_ id: String) {
+        var entry = FeedEntry(id: id, headline: "Headline of \(id)")
+        entry.link = "https://example.org/\(id)"
+        entry.publishedAt = now
+        document.insert(entry, at: 0)
+    }
+
+    /// Number of intents on the topic that are not done.
+    var intents: Int {
+        var last: [String: Bool] = [:]
+        for record in topic {
+            last[record.key] = record.value.map { String(decoding: $0, as: UTF8.self).contains("\"intent\"") }
+        }
+        return last.values.count { $0 }
+    }
+
+    /// The written events as `id version headline`, without repetitions.
+    var texts: [String] {
+        var texts: [String] = []
+        for event in written {
+            let text = String(decoding: event.value, as: UTF8.self)
+            let parts = ["id", "version", "headline"].map { name in
+                text.split(separator: "\"\(name)\":\"").dropFirst().first?.split(separator: "\"").first ?? ""
+            }
+            let line = parts.joined(separator: " ")
+            if !texts.contains(line) { texts.append(line) }
+        }
+        return texts
+    }
+
+    /// A fixture whose feed has been read, with two new stories that have not been polled.
+    static var withTwoStories: IngesterFixture {
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.publish("b")
+        return fixture
+    }
+
+    static let stepsOfTwoStories: Int = {
+        var fixture = IngesterFixture.withTwoStories
+        return fixture.live(as: "second")
+    }()
+}
