@@ -1,0 +1,184 @@
+import ControlIO
+import EditorialControl
+import NewsModel
+import NewswireCommands
+import NotificationHub
+import Testing
+
+struct OrderReportTests {
+    /// A report of three processes, the first of which has met deliveries.
+    ///
+    /// - Parameter silent: the processes that have not answered.
+    private func report(
+        _ scope: ControlScope, waiting: Int, inFlight: Int, held: Int = 0, lifts: Bool = false,
+        silent: Set<String> = [],
+        former: Order? = nil
+    ) -> OrderReport {
+        let order = Instruction(id: "o", scope: scope, lifts: lifts, at: Instant(milliseconds: 0), by: "m")
+        var answers = OrderAnswers(to: order, inPlaceOf: former)
+        let beats = ["a", "b", "c"].map { ControlRecord.Beat(replica: $0, at: Instant(milliseconds: 0)) }
+        var signs = LifeSigns(capacity: 3)
+        for beat in beats { signs.heard(beat) }
+        answers.apply(order.order.map { .stands($0) } ?? .lifted(scope), signs)
+        for beat in beats where !silent.contains(beat.replica) {
+            let isFirst = beat.replica == "a"
+            answers.apply(
+                AuditEntry(
+                    at: Instant(milliseconds: 0), scope: scope.key, action: order.action, order: "o",
+                    replica: beat.replica,
+                    applied: AppliedOrder(
+                        order: "o", waiting: isFirst ? waiting : 0, inFlight: isFirst ? inFlight : 0, held: held)))
+        }
+        return OrderReport(answers, took: .milliseconds(140))
+    }
+
+    @Test func `the outcome is one sentence`() {
+        let applied = "applied by 3 of 3 processes in 140 ms"
+        let story = ControlScope.recall(story: "urn:x\u{1B}[2J")
+        #expect(
+            report(story, waiting: 12, inFlight: 2).sentence
+                == "recalled urn:x[2J: \(applied); 12 waiting deliveries ended, 2 were on their way")
+        #expect(
+            report(story, waiting: 0, inFlight: 1).sentence
+                == "recalled urn:x[2J: \(applied); nothing of it was waiting, 1 was on its way")
+        #expect(report(story, waiting: 0, inFlight: 0).sentence.hasSuffix("; nothing of it was waiting"))
+        #expect(
+            report(.stop(.lane("live")), waiting: 1_204, inFlight: 0).sentence
+                == "stopped lane live: \(applied); 1,204 deliveries wait")
+        #expect(report(story, waiting: 0, inFlight: 0, held: 1).sentence == "recalled urn:x[2J: \(applied); 1 was held")
+        #expect(
+            report(story, waiting: 2, inFlight: 0, held: 1).sentence.hasSuffix(
+                "; 2 waiting deliveries ended, 1 was held"))
+        #expect(
+            report(.stop(.hub), waiting: 0, inFlight: 0).sentence == "stopped the hub: \(applied); 0 deliveries wait")
+        #expect(report(.stop(.hub), waiting: 3, inFlight: 0, lifts: true).sentence == "resumed the hub: \(applied)")
+    }
+
+    @Test func `the report of an unconfirmed order says that it is in force`() {
+        let nobody = Instruction(id: "o", scope: .stop(.hub), at: Instant(milliseconds: 0), by: "m")
+        #expect(
+            OrderReport(OrderAnswers(to: nobody), took: .zero).sentence
+                == "stopped the hub: no process has confirmed; the order is in force. A process that starts reads it before it "
+                + "sends anything")
+    }
+
+    @Test func `a process that is not awaited is named with its risk`() {
+        let stop = Instruction(id: "o", scope: .stop(.hub), at: Instant(milliseconds: 0), by: "m")
+        var signs = LifeSigns(capacity: 3)
+        for (replica, seconds) in [("gone\u{1B}", 100), ("a", 1_000)] {
+            signs.heard(.init(replica: replica, at: Instant(milliseconds: 0), logTime: .seconds(seconds)))
+        }
+        var answers = OrderAnswers(to: stop)
+        answers.apply(stop.record, signs)
+        #expect(
+            OrderReport(answers, took: .zero).silent == [
+                "warning: gone fell silent 15 min ago and has not said that it ended: it is not waited for. If it still runs but "
+                    + "is cut off from Kafka, it may send what it had read before; make sure that it has ended"
+            ])
+    }
+
+    @Test func `the outcome covers only processes that have answered`() {
+        let story = ControlScope.recall(story: "S")
+        #expect(
+            report(story, waiting: 0, inFlight: 0, silent: ["c"]).sentence
+                == "recalled S: applied by 2 of 3 processes in 140 ms; nothing of it was waiting in those that answered"
+        )
+        #expect(
+            report(.stop(.hub), waiting: 1, inFlight: 0, silent: ["b", "c"]).sentence
+                == "stopped the hub: applied by 1 of 3 processes in 140 ms; 1 delivery waits in those that answered")
+        #expect(
+            report(story, waiting: 0, inFlight: 0, silent: ["a", "b", "c"]).sentence
+                == "recalled S: applied by 0 of 3 processes in 140 ms")
+    }
+
+    @Test func `a replaced order is reported with its author, time and reason`() {
+        let former = Order(
+            id: "o0", scope: .stop(.hub), at: Instant(milliseconds: 1_795_255_200_000), by: "n\u{1B}", reason: "flood")
+        #expect(
+            report(.stop(.hub), waiting: 0, inFlight: 0, former: former).replacement
+                == "it takes the place of the stop by n, 2026-11-21 10:00:00 UTC: flood")
+        #expect(report(.stop(.hub), waiting: 0, inFlight: 0).replacement == nil)
+    }
+
+    // MARK: Recalls
+
+    private func history(_ results: (id: String, outcome: Outcome)...) -> StoryHistory {
+        var history = StoryHistory(story: "S")
+        for result in results {
+            history.apply(
+                ResultRecord(
+                    eventID: result.id, story: "S", platform: .template, outcome: result.outcome,
+                    categories: ["World"], lane: "live",
+                    source: .init(partition: TopicPartition(topic: "t", partition: 0), offset: 0),
+                    settledAt: Instant(milliseconds: 1_795_255_200_000)))
+        }
+        return history
+    }
+
+    @Test func `a recall claims that the hub took nothing only if that is known`() {
+        #expect(RecallReport(history(), StoryDoubts()).lines == ["the hub took nothing of it in the last 7 days"])
+        #expect(
+            RecallReport(history(), StoryDoubts(inFlight: 1, unanswered: 2)).lines == [
+                "no result of the last 7 days says that the hub took any of it",
+                "more may have been accepted: 1 request was in flight when the recall arrived, and 2 processes have not "
+                    + "answered. newswire results shows what is known later",
+            ])
+        #expect(
+            RecallReport(history(("a", .accepted), ("b\u{1B}", .unknown)), StoryDoubts()).lines == [
+                "already accepted: a, 2026-11-21 10:00:00 UTC, for World",
+                "may have been accepted, the outcome is unknown: b, 2026-11-21 10:00:00 UTC, for World",
+            ])
+    }
+
+    @Test func `a replacement that was not sent is reported with what is not known`() {
+        func sentence(_ written: WrittenReplacement, _ doubts: StoryDoubts) -> String {
+            ReplacementReport(
+                written, of: "S", lanes: [], ControlView(), isConfirmed: true, doubts, at: Instant(milliseconds: 0)
+            ).sentence
+        }
+        var written = WrittenReplacement()
+        #expect(
+            sentence(written, StoryDoubts()) == "nothing to replace: the hub took nothing of S in the last 7 days")
+        #expect(
+            sentence(written, StoryDoubts(unanswered: 1)).hasPrefix(
+                "nothing was replaced: no result of the last 7 days says that the hub took any of S, but more may have")
+        )
+        written.doubtful = ["Sports"]
+        #expect(
+            sentence(written, StoryDoubts())
+                == "nothing was replaced, because it is not known if the hub took S: the outcome is unknown for Sports")
+        written.reach = ["World"]
+        #expect(
+            sentence(written, StoryDoubts())
+                == "the replacement is on its way to the readers of World. It is not known if the hub took S for Sports "
+                + "too: nothing is replaced there")
+    }
+
+    @Test func `an order that may have lapsed is listed as such`() {
+        let order = Order(
+            id: "o", scope: .recall(story: "S"), at: Instant(milliseconds: 0), by: "m",
+            until: Instant(milliseconds: 1_795_255_200_000))
+        let table = ControlTable.orders([order], hasColours: false, mayHaveLapsed: { _ in true })
+        #expect(table.contains("2026-11-21 10:00:00, may have lapsed"))
+        #expect(!ControlTable.orders([order], hasColours: false).contains("lapsed"))
+        let json = String(
+            decoding: JSONWriter.object { json in
+                json.array("orders") { order.list(unconfirmed: [], mayHaveLapsed: true, into: &$0) }
+            }, as: UTF8.self)
+        #expect(json.contains(#""mayHaveLapsed":true"#))
+    }
+
+    @Test func `only a name that nothing matches is doubted`() {
+        func doubt(_ gate: Gate, waiting: Int = 0, lifts: Bool = false, silent: Set<String> = []) -> String? {
+            report(.stop(gate), waiting: waiting, inFlight: 0, lifts: lifts, silent: silent).doubt(feeds: ["agency"])
+        }
+        #expect(doubt(.hub) == nil && doubt(.lane("live")) == nil && doubt(.category("World")) == nil)
+        #expect(doubt(.run("1")) != nil && doubt(.run("1"), lifts: true) == nil)
+        #expect(doubt(.run("1"), waiting: 1) == nil && doubt(.run("1"), silent: ["a", "b", "c"]) == nil)
+        #expect(doubt(.feed("agency"), waiting: 1) == nil)
+        #expect(
+            doubt(.feed("agncy"), waiting: 1)
+                == "warning: feed agncy stands stopped, but the configuration has no such feed (did you mean agency?). If "
+                + "the name is wrong: newswire resume --config FILE feed:agncy")
+    }
+}
