@@ -57,6 +57,9 @@ final class LaneConsumer {
                 ("auto.offset.reset", "earliest"), ("isolation.level", "read_committed"),
                 // The default of 45 s would delay alerts too long after a member dies.
                 ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "2500"),
+                // A broker answers one fetch at a time. One that waits for idle partitions, 500 ms by default, delays the
+                // records of a busy partition whose queue was full when it left.
+                ("fetch.wait.max.ms", "20"),
                 ("statistics.interval.ms", KafkaSettings.statisticsInterval),
             ] + budget.properties,
             fixed: fixed)
