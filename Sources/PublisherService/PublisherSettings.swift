@@ -29,13 +29,13 @@ public struct PublisherSettings: Sendable {
     /// The number of shards that suits a pace and a machine.
     ///
     /// One shard handles tens of thousands of requests per second, and has the whole pace and all connections for any
-    /// partition. More are useful only for a higher pace. There is then one per core, at most eight, the number that
-    /// one Kafka thread feeds. With few cores there are up to four, at most two per core, because some wait for replies
-    /// while others work.
+    /// partition. More are useful only for a higher pace. There is then one for every two cores, at most eight, the number
+    /// that one Kafka thread feeds. The other cores serve Kafka and TLS; event loops that compete for a core write smaller
+    /// groups of requests, which cost this process and the hub more.
     /// - Parameter perSecond: the pace; `nil` for unlimited.
     public static func suitableShards(perSecond: Int?, cores: Int, connections: Int) -> Int {
         if let perSecond, perSecond <= 10_000 { return standardShards }
-        return max(1, min(8, max(cores, min(4, 2 * cores)), connections))
+        return max(1, min(8, cores / 2, connections))
     }
 
     public init(

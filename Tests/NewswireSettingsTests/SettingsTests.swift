@@ -372,14 +372,14 @@ func `a secret that only resembles a placeholder is accepted`(secret: String) {
     #expect(!lines(loaded).joined().contains("canary"))
 }
 
-@Test func `shards are one until the pace asks for more, and then as many as the cores suggest`() {
+@Test func `shards are one until the pace asks for more, and then one for every two cores`() {
     func shards(_ perSecond: Int?, cores: Int, connections: Int = 64) -> Int {
         PublisherSettings.suitableShards(perSecond: perSecond, cores: cores, connections: connections)
     }
     #expect(shards(500, cores: 64) == 1)
     #expect(shards(10_000, cores: 2) == 1)
-    #expect([1, 2, 3, 4, 6, 8, 64].map { shards(nil, cores: $0) } == [2, 4, 4, 4, 6, 8, 8])
-    #expect(shards(10_001, cores: 2) == 4)
+    #expect([1, 2, 3, 4, 6, 8, 64].map { shards(nil, cores: $0) } == [1, 1, 1, 2, 3, 4, 8])
+    #expect(shards(10_001, cores: 4) == 2)
     #expect(shards(nil, cores: 8, connections: 1) == 1, "one connection stays one")
     #expect(shards(nil, cores: 0) == 1)
 }

@@ -190,9 +190,8 @@ extension SettingsKey {
             "shards", .integerOr("auto", 1...64), default: "auto",
             """
             How many event loops share the work. The rate is divided by their partitions; idle ones lend their connections. \
-            One handles tens \
-            of thousands of events a second. auto, decided at the start, is one unless rate.perSecond is above 10000 or \
-            unlimited; then two to eight by the number of cores, and no more than hub.connections.
+            One handles tens of thousands of events a second. auto, decided at the start, is one unless rate.perSecond is \
+            above 10000 or unlimited; then one for every two cores, at most eight, and no more than hub.connections.
             """),
         SettingsKey(
             "shutdown.deadline", .duration(.seconds(1) ... .seconds(600), orNone: false),
