@@ -62,7 +62,8 @@ struct PathRun {
         let record = News.record(number)
         try writer.publish(
             ProducedRecord(
-                topic: topic, partition: Int32(number % scenario.partitions), key: record.key, value: record.value))
+                topic: topic, partition: scenario.isUneven ? 0 : Int32(number % scenario.partitions), key: record.key,
+                value: record.value))
     }
 
     private func start(_ configuration: URL) throws -> Process {

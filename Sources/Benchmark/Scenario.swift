@@ -3,6 +3,8 @@ struct Scenario {
     var name: String
     var events = 80_000
     var partitions = 16
+    /// All events are in the first partition, and Kafka's wait for the others has its default.
+    var isUneven = false
     /// The payload's platforms; empty for one template payload per event.
     var platforms: [String] = []
     var isSecure = false
@@ -24,6 +26,7 @@ struct Scenario {
         Scenario(name: "two shards", shards: 2),
         Scenario(name: "one partition", events: 10_000, partitions: 1),
         Scenario(name: "128 partitions", partitions: 128),
+        Scenario(name: "one busy partition of 16", events: 10_000, isUneven: true),
         Scenario(name: "hub 20 ms away, 256 connections", connections: 256, delay: 20),
         Scenario(name: "1,000 a second", events: 20_000, writtenPerSecond: 1_000),
         Scenario(
@@ -46,7 +49,8 @@ struct Scenario {
 
     /// - Parameter certificate: a file with the certificate to trust.
     ///
-    /// The configuration's fetch wait is short, because the embedded broker delays an empty fetch for all of it.
+    /// The configuration's fetch wait is short unless it is what is measured, because the embedded broker delays an empty
+    /// fetch for all of it.
     func configuration(broker: String, hubPort: Int, certificate: String?) -> String {
         let scheme = isSecure ? "https" : "http"
         let lanes =
@@ -56,7 +60,7 @@ struct Scenario {
         return """
             kafka:
               bootstrapServers: ["\(broker)"]
-              properties: {fetch.wait.max.ms: 1, session.timeout.ms: 6000}
+              properties: {\(isUneven ? "" : "fetch.wait.max.ms: 1, ")session.timeout.ms: 6000}
             lanes: \(lanes)
             results: {topic: news.results}
             hub:
