@@ -1,6 +1,7 @@
 import ByteText
 import Crypto
 import NewsModel
+import Testing
 
 @testable import Feeds
 
