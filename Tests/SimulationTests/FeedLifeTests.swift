@@ -107,7 +107,9 @@ func `a failing life of feeds is simplified as long as it breaks the same promis
     }
     let scenario = try #require(
         (1...120 as ClosedRange<UInt64>).lazy.map(FeedScenario.init).first {
-            $0.processes > 1 && $0.crashes > 0 && violation(in: $0) != nil
+            var simple = $0
+            (simple.processes, simple.crashes, simple.rebalances, simple.lostSessions) = (1, 0, 0, 0)
+            return $0.processes > 1 && $0.crashes > 0 && violation(in: $0) != nil && violation(in: simple) != nil
         })
     let failure = FeedFailure(scenario, try #require(violation(in: scenario)), fails: violation)
     #expect(failure.simplest.processes == 1)

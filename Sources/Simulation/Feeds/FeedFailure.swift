@@ -40,6 +40,8 @@ public struct FeedFailure: Sendable, CustomStringConvertible {
     }
 
     private static let simplifications: [@Sendable (inout FeedScenario) -> Void] = [
+        // Together, because each of them alone often hides a fault that needs none of them.
+        { ($0.processes, $0.crashes, $0.rebalances, $0.lostSessions) = (1, 0, 0, 0) },
         { $0.stormy = max($0.stormy / 2, .seconds(60)) },
         { $0.feeds = 1 },
         { $0.feeds = max($0.feeds - 1, 1) },
