@@ -102,14 +102,14 @@ let package = Package(
             name: "PublisherService",
             dependencies: [
                 "ByteText", "ControlIO", "EditorialControl", "HubIO", "HubModel", "KafkaIO", "KafkaModel", "NewsModel",
-                "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix, nioSSL, tracing,
+                "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix, tracing,
             ]),
         // Polls the hub about accepted sends.
         .target(
             name: "TelemetryIO",
             dependencies: [
                 "HubIO", "HubModel", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", logging,
-                nioCore, nioPosix, nioSSL,
+                nioCore, nioPosix,
             ]),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing]),

@@ -100,7 +100,7 @@ package struct PoolState {
     }
 
     /// - Parameter id: returned with the result.
-    package mutating func send(_ request: SendRequest, id: RequestID, at now: Instant) {
+    package mutating func send(_ request: HubCall, id: RequestID, at now: Instant) {
         switch phase {
         case .closed: return
         case .closing: settle(id, .notSent(SendFailure(.poolClosed, "the pool is closed")))
@@ -145,6 +145,8 @@ package struct PoolState {
             return leave(connection, refused: [slot], at: now)
         }
         guard let pooled = requests.remove(slot, from: connection) else { return }
+        // The detail of an error says enough about a send.
+        if case .send = pooled.request { reply.body = [] }
         settle(pooled.id, .replied(consume reply))
         if keepsAlive, isOpen {
             free(connection, at: now)

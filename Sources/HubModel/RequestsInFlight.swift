@@ -11,7 +11,7 @@ public struct RequestSlot: Hashable, Sendable {
 /// A request that has not ended.
 package struct PooledRequest {
     package let id: RequestID
-    package let request: SendRequest
+    package let request: HubCall
     /// Counts the requests in the order in which they were sent.
     let number: UInt64
     /// The time at which the owner decided to send it.

@@ -5,7 +5,6 @@ import KafkaIO
 import KafkaModel
 import Logging
 import NIOCore
-import NIOSSL
 import NewsModel
 import NotificationHub
 
@@ -14,7 +13,13 @@ final class TelemetryCore: @unchecked Sendable {
     // Created on one thread, then used only on the loop.
     let loop: any EventLoop
     private var state: TelemetryState
-    private let questions: HubQuestions
+    /// Created on the loop, when the first question is asked.
+    private var pool: SenderPool?
+    private let limits: SenderLimits
+    private let tls: HubTLS?
+    /// The questions in flight, by the number of their request.
+    private var asked: [UInt64: FollowedSendID] = [:]
+    private var lastRequest: UInt64 = 0
     private var token: AccessToken
     private let endpoint: HubEndpoint
     private let hub: HubName
@@ -31,7 +36,7 @@ final class TelemetryCore: @unchecked Sendable {
     let caughtUp: EventLoopPromise<Void>
 
     init(
-        _ settings: TelemetryService.Settings, tls: NIOSSLContext?, loop: any EventLoop, log: Logger
+        _ settings: TelemetryService.Settings, tls: HubTLS?, loop: any EventLoop, log: Logger
     ) {
         self.loop = loop
         self.log = log
@@ -43,7 +48,8 @@ final class TelemetryCore: @unchecked Sendable {
         var limits = settings.limits
         limits.connections = settings.telemetry.inFlightMax
         limits.bodyBytesMax = NotificationDetails.readMax
-        questions = HubQuestions(eventLoop: loop, endpoint: endpoint, limits: limits, tls: tls)
+        self.limits = limits
+        self.tls = tls
         finished = loop.makePromise()
         caughtUp = loop.makePromise()
         startedAt = clock.now.wall
@@ -118,12 +124,28 @@ final class TelemetryCore: @unchecked Sendable {
     }
 
     private func ask(_ id: FollowedSendID, _ notificationID: String) {
-        questions.authorization = token.headerValue(at: clock.now.wall.milliseconds / 1000)
-        questions.ask(HubPath(endpoint: endpoint, hub: hub).details(of: notificationID)) { [self] result in
-            switch result {
-            case .success(let answer): handle(.answered(id, HubWord(answer.reply, body: answer.body)))
-            case .failure(let failure): handle(.answered(id, .failed("\(failure)")))
-            }
+        let pool = pool ?? makePool()
+        lastRequest += 1
+        asked[lastRequest] = id
+        pool.authorization = token.headerValue(at: clock.now.wall.milliseconds / 1000)
+        let target = HubPath(endpoint: endpoint, hub: hub).details(of: notificationID)
+        pool.send([PoolRequest(id: RequestID(rawValue: lastRequest), request: .question(target: target))])
+    }
+
+    private func makePool() -> SenderPool {
+        let target = SendTarget(endpoint: endpoint, hub: hub)
+        let pool = SenderPool(eventLoop: loop, target: target, limits: limits, tls: tls) { [self] results in
+            for settled in results { receive(settled) }
+        }
+        self.pool = pool
+        return pool
+    }
+
+    private func receive(_ settled: SettledRequest) {
+        guard let id = asked.removeValue(forKey: settled.id.rawValue) else { return }
+        switch settled.result {
+        case .replied(let reply): handle(.answered(id, HubWord(reply, body: reply.body)))
+        case .notSent(let failure), .unknown(let failure): handle(.answered(id, .failed("\(failure)")))
         }
     }
 
@@ -143,7 +165,8 @@ final class TelemetryCore: @unchecked Sendable {
     func end() {
         alarm?.task.cancel()
         alarm = nil
-        questions.close()
+        pool?.close()
+        pool = nil
         finished.succeed()
         caughtUp.succeed()
     }

@@ -7,7 +7,6 @@ public import KafkaModel
 public import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 import NewsModel
 public import NotificationHub
 
@@ -56,7 +55,9 @@ public final class TelemetryService: Sendable {
     public init(_ settings: Settings, log: Logger) throws(TrustRootsProblem) {
         self.settings = settings
         self.log = log
-        let tls = settings.connection.endpoint.scheme == .https ? try settings.trustRoots.makeContext() : nil
+        let tls =
+            settings.connection.endpoint.scheme == .https
+            ? try settings.trustRoots.makeHubTLS(offersHTTP2: settings.limits.offersHTTP2) : nil
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         core = TelemetryCore(settings, tls: tls, loop: group.next(), log: log)
     }

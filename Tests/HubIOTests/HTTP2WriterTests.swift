@@ -87,6 +87,29 @@ import Testing
         #expect(fields.contains(["content-length", "0"]))
     }
 
+    @Test func `questions between sends have their own target and change no field of a send`() throws {
+        var writer = try Self.makeWriter()
+        var server = Server()
+        let refused = writer.write(question: "/a b", stream: 1)
+        #expect(refused == nil)
+        for stream in stride(from: UInt32(1), to: 21, by: 2) {
+            let target = stream == 9 ? "/\(String(repeating: "x", count: 40_000))" : "/messages/\(stream)"
+            let isQuestion = stream % 4 == 1
+            let range =
+                isQuestion
+                ? writer.write(question: target, stream: stream) : writer.write(Self.request, stream: stream)
+            #expect(range == 0..<writer.buffer.writerIndex)
+            server.decoder.maxHeaderListSize = 50_000
+            let read = try server.read(writer.takeFrames())
+            let question = [
+                [":method", "GET"], [":scheme", "https"], [":authority", "ns.servicebus.windows.net"],
+                [":path", target], ["user-agent", "newswire/1"], ["authorization", "SharedAccessSignature sr=x"],
+            ]
+            #expect(read[stream]?.0 == (isQuestion ? question : Self.fields()))
+            #expect(read[stream]?.1 == (isQuestion ? [] : Self.request.body))
+        }
+    }
+
     @Test func `a long body and a long header block are split into frames of the permitted size`() throws {
         for payloadMax in [16_384, 16_385, 20_000, 70_000] {
             var writer = try Self.makeWriter()

@@ -62,7 +62,7 @@ final class Journal: Sendable {
     }
 
     func send(_ ids: ClosedRange<UInt64>) async throws {
-        let requests = ids.map { PoolRequest(id: RequestID(rawValue: $0), request: .sample()) }
+        let requests = ids.map { PoolRequest(id: RequestID(rawValue: $0), request: .send(.sample())) }
         try await loop.submit { self.owner.value?.pool?.send(requests) }.get()
     }
 

@@ -59,6 +59,24 @@ import Testing
         #expect(third.contains("sr=y"))
     }
 
+    @Test func `a question has no body and no fields of a send`() throws {
+        var writer = try Self.makeWriter(host: "::1", port: 8443)
+        for target in ["", "messages", "/a b", "/a\r\nHost: b", "/é"] {
+            let refused = writer.write(question: target)
+            #expect(refused == nil)
+        }
+        let range = writer.write(question: "/news/messages/1?api-version=2020-06")
+        #expect(range == 0..<writer.buffer.writerIndex)
+        #expect(
+            String(buffer: writer.buffer) == """
+                GET /news/messages/1?api-version=2020-06 HTTP/1.1\r
+                Host: [::1]:8443\r
+                User-Agent: newswire/1\r
+                Authorization: SharedAccessSignature sr=x\r
+                \r\n
+                """)
+    }
+
     @Test func `a refused request leaves no bytes behind, and the next one is whole`() throws {
         var writer = try Self.makeWriter(host: "::1", port: 8443)
         let firstRange = writer.write(.sample("first"))

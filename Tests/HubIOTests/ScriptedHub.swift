@@ -199,8 +199,8 @@ final class ScriptedHub: Sendable {
         private func nextRequest() -> String? {
             guard let end = received.utf8.firstRange(of: "\r\n\r\n".utf8)?.upperBound else { return nil }
             let label = "\r\nContent-Length: "
-            guard let value = received.utf8.firstRange(of: label.utf8)?.upperBound,
-                let length = Int(received[value...].prefix { $0.isNumber }),
+            let value = received.utf8.firstRange(of: label.utf8)?.upperBound
+            guard let length = value.map({ Int(received[$0...].prefix { $0.isNumber }) }) ?? 0,
                 let bodyEnd = received.utf8.index(end, offsetBy: length, limitedBy: received.utf8.endIndex)
             else { return nil }
             defer { received = String(received[bodyEnd...]) }

@@ -46,9 +46,13 @@ final class Sender: Sendable {
         }.get()
     }
 
-    func send(_ request: SendRequest = .sample()) async -> SendResult {
+    func send(_ request: SendRequest = .sample()) async -> SendResult { await send(.send(request)) }
+
+    func ask(_ target: String) async -> SendResult { await send(.question(target: target)) }
+
+    private func send(_ call: HubCall) async -> SendResult {
         await withCheckedContinuation { continuation in
-            loop.execute { self.start(request, continuation) }
+            loop.execute { self.start(call, continuation) }
         }
     }
 
@@ -61,16 +65,16 @@ final class Sender: Sendable {
                 let happened = DispatchSemaphore(value: 0)
                 event { happened.signal() }
                 happened.wait()
-                self.start(.sample(), continuation)
+                self.start(.send(.sample()), continuation)
             }
         }
     }
 
-    private func start(_ request: SendRequest, _ continuation: CheckedContinuation<SendResult, Never>) {
+    private func start(_ call: HubCall, _ continuation: CheckedContinuation<SendResult, Never>) {
         let inbox = inbox.value
         inbox.lastID += 1
         inbox.awaited[inbox.lastID] = continuation
-        inbox.pool?.send([PoolRequest(id: RequestID(rawValue: inbox.lastID), request: request)])
+        inbox.pool?.send([PoolRequest(id: RequestID(rawValue: inbox.lastID), request: call)])
     }
 
     /// Runs `body` with the pool on its loop.

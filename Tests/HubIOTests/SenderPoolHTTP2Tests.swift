@@ -47,6 +47,17 @@ import Testing
         }
     }
 
+    @Test func `the reply to a question keeps its body, and that to a send does not`() async throws {
+        let hub = try await ScriptedHTTP2Hub.start { _, stream in
+            .frames([.headers(stream, [(":status", "200")], ends: false), .data(stream, "words")])
+        }
+        try await Self.with(hub) { sender in
+            #expect(await sender.send().reply?.body == [])
+            #expect(await sender.ask("/news").reply?.body == Array("words".utf8))
+            #expect(hub.state.withLock { $0.accepted } == 1)
+        }
+    }
+
     @Test func `a pool that does not offer HTTP-2 speaks HTTP-1-1`() async throws {
         let hub = try await ScriptedHTTP2Hub.start { _, stream in .frames([.created(stream)]) }
         try await Self.with(hub, limits: SenderLimits.test.with { $0.offersHTTP2 = false }) { sender in

@@ -57,6 +57,18 @@ import Testing
         try await hub.stop()
     }
 
+    @Test func `the reply to a question keeps its body, and that to a send does not`() async throws {
+        let hub = try await ScriptedHub.start { _ in .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwords") }
+        let sender = try await Sender(port: hub.port)
+        #expect(await sender.send().reply?.body == [])
+        #expect(await sender.ask("/news").reply?.body == Array("words".utf8))
+        #expect(await sender.send().reply?.body == [])
+        #expect(hub.requests.map { $0.prefix(5) } == ["POST ", "GET /", "POST "])
+        #expect(hub.accepted == 1)
+        try await sender.close()
+        try await hub.stop()
+    }
+
     @Test func `a reply cut anywhere on the wire arrives whole`() async throws {
         let reply =
             "HTTP/1.1 201 Created\r\nLocation: /m/messages/NH-7\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"

@@ -44,7 +44,7 @@ struct PoolShell {
         tell { state, now in
             for number in numbers {
                 let request = SendRequest(format: .template, tags: "World", body: [number])
-                state.send(request, id: RequestID(rawValue: UInt64(number)), at: now)
+                state.send(.send(request), id: RequestID(rawValue: UInt64(number)), at: now)
             }
         }
     }

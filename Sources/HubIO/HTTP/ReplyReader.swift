@@ -1,7 +1,7 @@
 import ByteText
 internal import NotificationHub
 
-/// Reads HTTP/1.1 and 1.0 replies to POST requests from pieces of any size. Call `reset()` between replies. Refuses
+/// Reads HTTP/1.1 and 1.0 replies to POST and GET requests from pieces of any size. Call `reset()` between replies. Refuses
 /// everything that RFC 9112 calls invalid or lets a recipient repair, because a misread reply could be taken for the
 /// answer to another request.
 ///

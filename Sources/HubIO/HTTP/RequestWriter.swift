@@ -63,6 +63,14 @@ package struct RequestWriter {
         return start..<buffer.writerIndex
     }
 
+    /// - Returns: as `write` of a send.
+    package mutating func write(question target: String) -> Range<Int>? {
+        guard isPrefixSendable, target.isRequestTarget else { return nil }
+        let start = buffer.writerIndex
+        buffer.writeString("GET \(target) HTTP/1.1\r\n\(commonLines)\r\n")
+        return start..<buffer.writerIndex
+    }
+
     /// True if the written requests should be sent before another one is written.
     package var isFull: Bool { buffer.isFullGroup }
 
@@ -72,14 +80,17 @@ package struct RequestWriter {
     private mutating func opening(of request: borrowing SendRequest) -> [UInt8] {
         let (format, isRaw) = (request.format, request.isRaw)
         if let known = openings.first(where: { $0.format == format && $0.isRaw == isRaw }) { return known.bytes }
-        var lines =
-            "POST \(target.path) HTTP/1.1\r\nHost: \(target.endpoint.authority)\r\nUser-Agent: \(userAgent)\r\n"
-        if !authorization.isEmpty { lines += "Authorization: \(authorization)\r\n" }
+        var lines = "POST \(target.path) HTTP/1.1\r\n\(commonLines)"
         lines += "Content-Type: \(request.contentType)\r\nServiceBusNotification-Format: \(format.rawValue)\r\n"
         lines += "ServiceBusNotification-Tags: "
         let bytes = Array(lines.utf8)
         openings.append((format, isRaw, bytes))
         return bytes
+    }
+
+    private var commonLines: String {
+        let lines = "Host: \(target.endpoint.authority)\r\nUser-Agent: \(userAgent)\r\n"
+        return authorization.isEmpty ? lines : lines + "Authorization: \(authorization)\r\n"
     }
 
     private mutating func changePrefix() {

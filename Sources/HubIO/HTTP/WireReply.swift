@@ -30,8 +30,9 @@ package struct WireReply: Hashable, Sendable {
     /// Applies the rules of `HubReply.init(status:fields:body:now:)` to a head that the reader has already parsed.
     var hubReply: HubReply {
         // Nearly every reply to a send takes this path. It contains no further values of interest.
-        if retryAfter == nil, known.status < 300 { return known }
+        if retryAfter == nil, known.status < 300, body.isEmpty { return known }
         var reply = known
+        reply.body = body
         // Only a date needs the clock, in Unix seconds.
         reply.retryAfter = retryAfter.flatMap { RetryAfter.duration(of: $0, now: Int64(time(nil))) }
         guard reply.status >= 300, !body.isEmpty else { return reply }

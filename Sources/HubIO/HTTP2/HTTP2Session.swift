@@ -84,17 +84,23 @@ struct HTTP2Session {
     mutating func sent() { writer.reset() }
 
     /// Writes the request on a stream of its own.
-    mutating func write(_ request: SendRequest, _ slot: RequestSlot, authorization: String) -> Writing {
+    mutating func write(_ request: HubCall, _ slot: RequestSlot, authorization: String) -> Writing {
         guard nextStream <= UInt32(Int32.max) else { return .usedUp }
         // A body that the server takes only in parts would leave a request half written, and thus unknown.
-        guard request.body.count <= streamWindow else { return .tooLong }
-        guard request.body.count <= window else {
-            awaitedWindow = request.body.count
+        let length = request.body.count
+        guard length <= streamWindow else { return .tooLong }
+        guard length <= window else {
+            awaitedWindow = length
             return .blocked
         }
         writer.authorization = authorization
-        guard writer.write(request, stream: nextStream) != nil else { return .invalid }
-        window -= request.body.count
+        let range =
+            switch request {
+            case .send(let send): writer.write(send, stream: nextStream)
+            case .question(let target): writer.write(question: target, stream: nextStream)
+            }
+        guard range != nil else { return .invalid }
+        window -= length
         streams[slot.index] = nextStream
         reader.open(nextStream)
         nextStream += 2

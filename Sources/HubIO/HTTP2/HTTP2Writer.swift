@@ -157,28 +157,55 @@ package struct HTTP2Writer {
         return start..<buffer.writerIndex
     }
 
+    /// Writes a GET request, which ends its stream on our side. Parameters and result are those of a send.
+    package mutating func write(question target: String, stream: UInt32) -> Range<Int>? {
+        guard isPrefixSendable, target.isRequestTarget else { return nil }
+        let block = beginBlock(&table, question: target)
+        // New entries have moved the indexes of the others.
+        openings.removeAll()
+        let payloadMax = payloadMax
+        let room = block.count + (block.count / FrameHeader.usualPayloadMax + 2) * FrameHeader.size
+        let start = buffer.writerIndex
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { memory in
+            var rest = memory
+            rest.skip(FrameHeader.size)
+            rest.write(block)
+            rest = memory.frameBlock(
+                ofLength: block.count, payloadMax: payloadMax, stream: stream, endsStream: true)
+            return memory.count - rest.count
+        }
+        return start..<buffer.writerIndex
+    }
+
     /// The fields before the value of the tags, and the table after them if they change it.
     private mutating func opening(of request: borrowing SendRequest) -> ([UInt8], HPACKTable?) {
         let (format, isRaw) = (request.format, request.isRaw)
         if let known = openings.first(where: { $0.format == format && $0.isRaw == isRaw }) { return (known.bytes, nil) }
         // A copy, because a request that cannot be written must not change the table.
         var changed = table
-        var block = changed.begin()
-        let method: UInt8 = 0x83
-        let scheme: UInt8 = target.endpoint.scheme == .https ? 0x87 : 0x86
-        block += [method, scheme]
-        block += changed.field(":authority", staticName: 1, target.endpoint.authority)
-        block += changed.field(":path", staticName: 4, target.path)
-        if !userAgent.isBlank { block += changed.field("user-agent", staticName: 58, userAgent.withoutSpaces) }
-        if !authorization.isBlank {
-            block += changed.field("authorization", staticName: 23, authorization.withoutSpaces, isSecret: true)
-        }
+        var block = beginBlock(&changed)
         block += changed.field("content-type", staticName: 31, request.contentType)
         block += changed.field("servicebusnotification-format", format.rawValue)
         block += changed.beginning(ofField: "servicebusnotification-tags", value: request.tags.withoutSpaces)
         guard changed.count == table.count, table.sizeUpdates.isEmpty else { return (block, changed) }
         openings.append((format, isRaw, block))
         return (block, nil)
+    }
+
+    /// The fields that every request has.
+    /// - Parameter question: the target of a GET request. It stays out of the table, because it does not repeat.
+    private func beginBlock(_ table: inout HPACKTable, question: String? = nil) -> [UInt8] {
+        var block = table.begin()
+        let method: UInt8 = question == nil ? 0x83 : 0x82
+        let scheme: UInt8 = target.endpoint.scheme == .https ? 0x87 : 0x86
+        block += [method, scheme]
+        block += table.field(":authority", staticName: 1, target.endpoint.authority)
+        block += question.map { [4] + HPACK.literal($0) } ?? table.field(":path", staticName: 4, target.path)
+        if !userAgent.isBlank { block += table.field("user-agent", staticName: 58, userAgent.withoutSpaces) }
+        if !authorization.isBlank {
+            block += table.field("authorization", staticName: 23, authorization.withoutSpaces, isSecret: true)
+        }
+        return block
     }
 
     private mutating func changePrefix() {

@@ -174,7 +174,7 @@ final class HubConnection: ChannelInboundHandler {
     var isHTTP2: Bool { session != nil }
 
     /// Writes the request into the group of frames that is sent at the end of the pool's turn.
-    func write(_ request: SendRequest, _ slot: RequestSlot, authorization: String) {
+    func write(_ request: HubCall, _ slot: RequestSlot, authorization: String) {
         switch session?.write(request, slot, authorization: authorization) {
         case .written:
             if session?.isFull == true { sendFrames() } else { sendLater() }

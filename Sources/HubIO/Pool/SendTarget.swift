@@ -1,6 +1,6 @@
 public import NotificationHub
 
-/// The target of a pool's requests: the `messages` resource of one hub.
+/// The target of a pool's sends: the `messages` resource of one hub.
 public struct SendTarget: Sendable, Hashable {
     public var endpoint: HubEndpoint
     /// The path and the query.
@@ -16,9 +16,9 @@ public struct SendTarget: Sendable, Hashable {
 public struct PoolRequest: Sendable {
     /// Returned with the result. The pool does not interpret it.
     public var id: RequestID
-    public var request: SendRequest
+    public var request: HubCall
 
-    public init(id: RequestID, request: SendRequest) {
+    public init(id: RequestID, request: HubCall) {
         self.id = id
         self.request = request
     }

@@ -168,13 +168,21 @@ public final class SenderPool {
             update { $0.endedBeforeWriting(on: id, at: $1) }
         } else if connection.isHTTP2 {
             connection.write(request, slot, authorization: writer.authorization)
-        } else if let bytes = writer.write(request) {
+        } else if let bytes = bytes(of: request) {
             connection.slot = slot
             written.append((connection, bytes))
             // A group of large requests is sent in parts, so that memory stays bounded.
             if writer.isFull { flush() }
         } else {
             update { $0.unwritable(slot, on: id, at: $1) }
+        }
+    }
+
+    /// Writes the request for HTTP/1.1.
+    private func bytes(of request: HubCall) -> Range<Int>? {
+        switch request {
+        case .send(let send): writer.write(send)
+        case .question(let target): writer.write(question: target)
         }
     }
 

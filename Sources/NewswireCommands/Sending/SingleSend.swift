@@ -59,7 +59,7 @@ struct SingleSend: Sendable {
                 }
                 holder.pool = pool
                 pool.authorization = authorization
-                pool.send([PoolRequest(id: RequestID(rawValue: 0), request: request)])
+                pool.send([PoolRequest(id: RequestID(rawValue: 0), request: .send(request))])
             }
         }
     }

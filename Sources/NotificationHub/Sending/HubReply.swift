@@ -12,6 +12,8 @@ public struct HubReply: Sendable, Hashable {
     public var trackingID: String?
     /// The `<Detail>` of the error body, trimmed and bounded.
     public var detail: String?
+    /// The body of the reply to a question; empty for a send.
+    public var body: [UInt8] = []
 
     public init(
         status: Int, retryAfter: Duration? = nil, notificationID: String? = nil, trackingID: String? = nil,

@@ -1,7 +1,6 @@
 import HubIO
 import HubModel
 import NIOCore
-import NIOSSL
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -11,21 +10,21 @@ import PublishEngine
 /// Confined to one event loop.
 final class HubTimeQuestion {
     private let eventLoop: any EventLoop
-    private let endpoint: HubEndpoint
-    private var tls: NIOSSLContext?
+    private let target: SendTarget
+    private var tls: HubTLS?
     /// `nil` if no question is in flight.
-    private var connection: HubQuestions?
+    private var pool: SenderPool?
     private var askedAt = Instant.distantPast
     /// The pause between questions while the hub has told no time.
     private static let pause = Duration.seconds(10)
 
-    init(_ eventLoop: any EventLoop, _ endpoint: HubEndpoint, tls: NIOSSLContext?) {
+    init(_ eventLoop: any EventLoop, _ target: SendTarget, tls: HubTLS?) {
         self.eventLoop = eventLoop
-        self.endpoint = endpoint
+        self.target = target
         self.tls = tls
     }
 
-    func renew(_ tls: NIOSSLContext?) { self.tls = tls }
+    func renew(_ tls: HubTLS?) { self.tls = tls }
 
     func isDue(at now: Instant) -> Bool { askedAt + Self.pause < now }
 
@@ -33,22 +32,22 @@ final class HubTimeQuestion {
     ///
     /// - Parameter onAnswer: receives the hub's time; `nil` if it did not answer.
     func ask(at now: Instant, onAnswer: @escaping (Instant?) -> Void) {
-        guard connection == nil else { return }
+        guard pool == nil else { return }
         askedAt = now
         var limits = SenderLimits(connections: 1)
         limits.connectTimeout = Engine.timeInquiryLasts
         limits.requestTimeout = Engine.timeInquiryLasts
-        let connection = HubQuestions(eventLoop: eventLoop, endpoint: endpoint, limits: limits, tls: tls)
-        self.connection = connection
-        connection.ask("/") { [weak self] result in
-            guard let self else { return }
+        let pool = SenderPool(eventLoop: eventLoop, target: target, limits: limits, tls: tls) { [weak self] _ in
+            guard let self, let date = self.pool.map(\.hubDate) else { return }
             close()
-            onAnswer((try? result.get())?.date)
+            onAnswer(date)
         }
+        self.pool = pool
+        pool.send([PoolRequest(id: RequestID(rawValue: 0), request: .question(target: "/"))])
     }
 
     func close() {
-        connection?.close()
-        connection = nil
+        pool?.close()
+        pool = nil
     }
 }

@@ -75,7 +75,8 @@ final class Shard {
         self.onEvent = onEvent
         records = ShardRecords(
             kafka, id, resultsTopic: settings.engine.resultsTopic, group: settings.kafka.group)
-        timeQuestion = HubTimeQuestion(eventLoop, settings.connection.endpoint, tls: tls?.http1)
+        timeQuestion = HubTimeQuestion(
+            eventLoop, SendTarget(endpoint: settings.connection.endpoint, hub: settings.hub), tls: tls)
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name),
             at: clock.now.steady)
@@ -177,7 +178,7 @@ final class Shard {
     func reload(_ reload: Reload, categories: [String], tls: HubTLS?) {
         meter.know(categories)
         pool?.renew(tls)
-        timeQuestion.renew(tls?.http1)
+        timeQuestion.renew(tls)
         receive(.reload(reload))
     }
 
@@ -259,7 +260,7 @@ final class Shard {
                 results.append(request)
             case .send(let id, let request):
                 store(&results)
-                requests.append(PoolRequest(id: id, request: request))
+                requests.append(PoolRequest(id: id, request: .send(request)))
             case let action:
                 store(&results)
                 send(&requests)

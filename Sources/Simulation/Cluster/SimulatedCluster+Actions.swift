@@ -60,7 +60,7 @@ extension SimulatedCluster {
         report.sends += 1
         record(.sent(attempt: attempt, address, wall: processes[address.process].moment(at: now).wall))
         processes[address.process].attempts[id] = attempt
-        tellPool(address) { $0.send(request, id: id, at: $1) }
+        tellPool(address) { $0.send(.send(request), id: id, at: $1) }
     }
 
     // MARK: Results and dead letters
