@@ -175,6 +175,24 @@ struct ControlViewTests {
         #expect(view.lapseClock(wall) == beat)
     }
 
+    /// The topic was made again: the process has read it all, and obeys orders that it does not have.
+    @Test func `a topic lacks orders if a process that has read it all obeys more of them`() {
+        func observed(obeyed: Int?, appliedTo: Int64?) -> ControlView {
+            var view = view(lapsing)
+            let beat = ControlRecord.beat(
+                .init(replica: "a", at: start, logTime: .zero, appliedTo: appliedTo, orders: obeyed)
+            ).record(on: "c")
+            view.apply(SourceRecord(offset: 1, key: beat.key, value: beat.value))
+            return view
+        }
+        #expect(observed(obeyed: 2, appliedTo: 0).lacksOrders)
+        #expect(observed(obeyed: 2, appliedTo: 57).lacksOrders)
+        #expect(!observed(obeyed: 1, appliedTo: 0).lacksOrders)
+        #expect(!observed(obeyed: 2, appliedTo: -1).lacksOrders, "it has not read the record that lifted one of them")
+        #expect(!observed(obeyed: nil, appliedTo: 0).lacksOrders)
+        #expect(!observed(obeyed: 2, appliedTo: nil).lacksOrders)
+    }
+
     @Test func `records of a widened topic are written to its first partition`() {
         #expect(ControlRecord.stands(lapsing).record(on: "c").partition == 0)
         #expect(ControlRecord.ended(replica: "a").record(on: "c").partition == 0)

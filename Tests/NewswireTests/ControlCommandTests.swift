@@ -94,6 +94,46 @@ struct ControlCommandTests {
         await room.close()
     }
 
+    private func keys(_ room: ProgramRoom) throws -> [(key: [UInt8], isTombstone: Bool)] {
+        let reader = try TopicReader(settings: room.broker.settings(group: "keys"), topic: "news.control")
+        var keys: [(key: [UInt8], isTombstone: Bool)] = []
+        while !reader.isAtEnd {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                keys.append((read.record.key ?? [], read.record.value == nil))
+            }
+        }
+        return keys
+    }
+
+    /// "é" has two spellings in Unicode, of which a keyboard or a system writes one.
+    @Test func `an order is lifted by any spelling of its name`() async throws {
+        let room = try await room()
+        let recalled = try await room.run("recall", "Cafe\u{301}", "--reason", "r", "--unseen")
+        #expect(recalled.status == 1, "no process runs")
+        let lifted = try await room.run("recall", "Caf\u{E9}", "--lift")
+        #expect(!lifted.output.contains("nothing to lift"), "\(lifted.output)")
+        let keys = try keys(room)
+        #expect(keys.map(\.isTombstone) == [false, true])
+        #expect(Set(keys.map(\.key)).count == 1)
+        await room.close()
+    }
+
+    /// A process obeys an order that is not on the topic, which was deleted and made again.
+    @Test func `an order that only processes know is reported and can be lifted`() async throws {
+        let room = try await room()
+        let beat = ControlRecord.Beat(
+            replica: "a", at: ServiceClock().now.wall, logTime: .zero, appliedTo: 100, orders: 1)
+        try write(room, ControlRecord.beat(beat).record(on: "news.control"))
+        let listed = try await room.run("control", "--list")
+        #expect(listed.output.hasPrefix("no order stands; 1 process obeys"))
+        #expect(listed.errors.contains("running processes obey orders that are not on news.control"))
+        let resumed = try await room.run("resume", "hub")
+        #expect(resumed.status == 1, "the process does not answer")
+        #expect(!resumed.output.contains("nothing to resume"))
+        #expect(try keys(room).contains { $0 == (Array("stop/hub".utf8), true) })
+        await room.close()
+    }
+
     @Test func `a stop of a feed or a run without deliveries is given, with a warning`() async throws {
         let room = try await room()
         let running = try room.start("run")

@@ -99,11 +99,19 @@ public final class OrderClient {
     /// - Parameter patience: the longest wait. Later answers count as missing.
     public func give(_ instruction: Instruction, patience: Duration = .seconds(5)) throws(Refusal) -> OrderOutcome {
         let begin = now()
-        if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall) { throw .standsNot }
-        let isNew = !instruction.lifts && view.orders[instruction.scope] == nil
-        if isNew, !view.orders.hasRoom(for: instruction.scope) { throw .tooMany }
-        let former = view.order(instruction.scope, at: begin.wall)
         var instruction = instruction
+        if let known = view.orders[instruction.scope] {
+            // The topic compares the bytes of names, and orders compare their characters: "é" has two spellings in Unicode. The
+            // record that is in force must be the one that is replaced or lifted.
+            instruction.scope = known.scope
+        } else if !instruction.lifts, !view.orders.hasRoom(for: instruction.scope) {
+            throw .tooMany
+        }
+        // An order that only the processes know is lifted without its record.
+        if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall), !view.lacksOrders {
+            throw .standsNot
+        }
+        let former = view.order(instruction.scope, at: begin.wall)
         instruction.processTime = view.signs.living.map(\.at).max()
         let audit: TopicReader
         do {

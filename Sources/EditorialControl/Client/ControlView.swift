@@ -11,6 +11,8 @@ public struct ControlView: Sendable, Hashable {
     public private(set) var signs = LifeSigns(capacity: 10_000)
     /// Offset of the record of each order in force.
     private var offsets: [ControlScope: Int64] = [:]
+    /// Offset of the last record that gave or lifted an order.
+    private var changedAt: Int64 = -1
     /// Number of partitions of the topic. Records in several partitions have no common order.
     public let partitions: Int
 
@@ -21,6 +23,10 @@ public struct ControlView: Sendable, Hashable {
     public mutating func apply(_ record: SourceRecord) -> ControlRecord? {
         let reading = ControlRecord.read(record)
         if reading.fault != nil { unreadable += 1 }
+        switch reading.record {
+        case .stands, .lifted: changedAt = record.offset
+        case .beat, .ended, .environment, .noEnvironment, .heldTotals, nil: break
+        }
         switch reading.record {
         case .stands(let order):
             orders.apply(.stands(order))
@@ -87,6 +93,15 @@ public struct ControlView: Sendable, Hashable {
             guard !confirmed.contains(beat.replica) else { return false }
             guard let offset = offsets[order.scope], let appliedTo = beat.appliedTo else { return true }
             return appliedTo < offset
+        }
+    }
+
+    /// True if a living process that has read all of this topic obeys more orders than the topic has. The topic was made anew, and
+    /// the processes put their orders back as soon as they notice.
+    public var lacksOrders: Bool {
+        signs.living.contains { beat in
+            guard let obeyed = beat.orders, let appliedTo = beat.appliedTo else { return false }
+            return appliedTo >= changedAt && obeyed > orders.count
         }
     }
 

@@ -46,7 +46,10 @@ extension ControlRecord {
         guard let value = record.value else { return Reading(record: .ended(replica: replica)) }
         guard let fields = Fields(value), let at = fields.at ?? record.timestamp else { return Reading(fault: .value) }
         return Reading(
-            record: .beat(Beat(replica: replica, at: at, logTime: fields.logTime, appliedTo: fields.appliedTo)))
+            record: .beat(
+                Beat(
+                    replica: replica, at: at, logTime: fields.logTime, appliedTo: fields.appliedTo,
+                    orders: fields.orders)))
     }
 
     /// Decodes an order. An invalid stop is in force too, because its key suffices and everything unsent can be sent later.
@@ -109,6 +112,7 @@ private struct Fields {
     var hub: String?
     var logTime: Duration?
     var appliedTo: Int64?
+    var orders: Int?
     var count: Int?
     var partition: Int32?
     var offset: Int64?
@@ -117,7 +121,7 @@ private struct Fields {
     /// Highest valid time of the log: about 1,000 years. Higher values count as absent.
     private static let logTimeMax: Int64 = 1_000 * 366 * 86_400_000
 
-    /// Highest valid number of held events. Higher values count as absent.
+    /// Highest valid number of held events or orders. Higher values count as absent.
     private static let heldMax: Int64 = 1 << 40
 
     init() {}
@@ -168,6 +172,7 @@ private struct Fields {
         switch name {
         case "logTime" where (0...Self.logTimeMax).contains(number): logTime = .milliseconds(number)
         case "appliedTo": appliedTo = number
+        case "orders" where (0...Self.heldMax).contains(number): orders = Int(exactly: number)
         case "count" where (0...Self.heldMax).contains(number): count = Int(exactly: number)
         case "partition": partition = Int32(exactly: number)
         case "offset": offset = number

@@ -27,12 +27,17 @@ public enum ControlRecord: Sendable, Hashable {
         public var logTime: Duration?
         /// The process obeys all orders up to this offset of the topic; `nil` while this is unknown.
         public var appliedTo: Int64?
+        /// The number of orders that the process obeys; `nil` if it does not say so.
+        public var orders: Int?
 
-        public init(replica: String, at: Instant, logTime: Duration? = nil, appliedTo: Int64? = nil) {
+        public init(
+            replica: String, at: Instant, logTime: Duration? = nil, appliedTo: Int64? = nil, orders: Int? = nil
+        ) {
             self.replica = replica
             self.at = at
             self.logTime = logTime
             self.appliedTo = appliedTo
+            self.orders = orders
         }
 
         /// Interval at which a process writes beats.
@@ -45,6 +50,7 @@ public enum ControlRecord: Sendable, Hashable {
                 json.field("at", at)
                 json.field("logTime", milliseconds: logTime)
                 json.field("appliedTo", appliedTo)
+                json.field("orders", orders)
             }
         }
     }

@@ -131,7 +131,8 @@ extension ControlState {
     mutating func beat(_ now: Moment) {
         guard let replica = settings.replica, mayWrite else { return }
         let beat = ControlRecord.Beat(
-            replica: replica, at: now.wall, logTime: beats.clock.time(now), appliedTo: appliedTo)
+            replica: replica, at: now.wall, logTime: beats.clock.time(now), appliedTo: appliedTo,
+            orders: standing.count)
         beats.wrote(beat, now)
         write(.beat(beat), for: .beat)
     }

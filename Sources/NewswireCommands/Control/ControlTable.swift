@@ -51,9 +51,18 @@ package enum ControlTable {
             + "Running processes write the orders in force to it again"
     }
 
-    /// Writes the warning about a control topic that was widened.
+    /// A warning about a control topic that was made anew; `nil` if it has every order.
+    package static func loss(_ view: ControlView, _ topic: String) -> String? {
+        guard view.lacksOrders else { return nil }
+        return
+            "warning: running processes obey orders that are not on \(topic). It was probably deleted and made again; the "
+            + "processes put their orders back within a minute. Until then they are not listed, and only lifting them by "
+            + "name ends them"
+    }
+
+    /// Writes the warnings about a control topic that was widened or made anew.
     static func warn(of view: ControlView, _ topic: String) {
-        if let line = width(view, topic) { notice(line) }
+        for line in [width(view, topic), loss(view, topic)].compactMap(\.self) { notice(line) }
     }
 
     /// A sentence about a process that has been silent for long and has not reported its end.
