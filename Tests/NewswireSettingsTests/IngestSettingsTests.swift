@@ -89,6 +89,13 @@ struct IngestSettingsTests {
         #expect(ingest.feeds.feeds == [world, agency])
     }
 
+    @Test func `the query of a feed's address is not shown, because publishers put keys there`() {
+        let loaded = feeds("    - {name: a, url: \"https://example.org/a?key=canary#canary\"}")
+        let yaml = EffectiveSetting.yaml(loaded.effective)
+        #expect(yaml.contains("https://example.org/a?…"))
+        #expect(!yaml.contains("canary"))
+    }
+
     @Test func `a setting that the file leaves out has the component's own default`() throws {
         let settings = try #require(feeds("    - {name: a, url: https://example.org/a}").settings)
         #expect(settings.ingest.feeds.feeds == [FeedRules(name: "a", url: "https://example.org/a")])

@@ -1,3 +1,5 @@
+import Feeds
+
 /// One setting in force, from the file, the environment or its default. It can be shown, because secrets are masked.
 package struct EffectiveSetting: Hashable, Sendable {
     package var path: SettingsPath
@@ -29,6 +31,12 @@ package struct EffectiveSetting: Hashable, Sendable {
         }
         return isFilledIn
             || ["password", "secret", "token", "oauthbearer.config", ".pem", "key"].contains { name.contains($0) }
+    }
+
+    /// The value as it may be shown: publishers put keys into the query of a feed's address.
+    static func shown(_ value: String, at path: SettingsPath) -> String {
+        guard path.matches(SettingsPath("ingest.feeds.*.url")) else { return value }
+        return WebAddress(value)?.shown ?? value
     }
 
     /// All settings as YAML, each with its origin.

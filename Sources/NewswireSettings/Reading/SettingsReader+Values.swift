@@ -146,7 +146,7 @@ extension SettingsReader {
         guard let (filled, isFilledIn) = expand(raw, at: place, path) else { return nil }
         let isHidden = key.isSecret || EffectiveSetting.isSecret(path, isFilledIn: isFilledIn)
         guard let value = parse(filled, isShown: !isHidden && !isFilledIn, at: place, path, key) else { return nil }
-        return (value, isHidden ? Secret.mask : filled, filled)
+        return (value, isHidden ? Secret.mask : EffectiveSetting.shown(filled, at: path), filled)
     }
 
     /// Expands a value of the file. Values of the environment are not expanded.
