@@ -163,6 +163,11 @@ extension Terminal {
     /// command line itself prints, such as help, cannot be lost silently either.
     package static func prepare() {
         signal(SIGPIPE, SIG_IGN)
+        // A socket must not get the number of a standard descriptor that is closed, because texts are written to those. They
+        // stay unwritable, so that lost output is an error.
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            _ = open("/dev/null", O_RDONLY)
+        }
         atexit {
             let error = fflush(nil) != 0 && errno != EPIPE ? errno : nil
             if let error { notice("error: standard output: \(String(cString: strerror(error)))") }
