@@ -21,6 +21,7 @@ struct LiveFeedsTests {
         var other = FeedStatus(FeedRules(name: "sports", url: ""), nil, at: poll)
         live.complete(&other)
         #expect(other.nextPollAt == nil)
+        #expect(live.follows("world") && !live.follows("sports"))
     }
 
     @Test(arguments: ["", "no", "[]", "{}"]) func `a reply of another service is ignored`(text: String) {

@@ -135,6 +135,15 @@ struct IngestCommand: AsyncParsableCommand {
         if let address {
             let live = await LiveFeeds.ask("\(address)")
             for index in statuses.indices { live?.complete(&statuses[index]) }
+            let elsewhere = statuses.count { live?.follows($0.name) == false }
+            if elsewhere > 0 {
+                notice(
+                    """
+                    The process at \(address) does not poll \(grouped(elsewhere)) of these feeds. Their times are \
+                    as last recorded on the topic, which may be a while ago; name the ingest.listen of another process \
+                    with --listen.
+                    """)
+            }
             if live == nil {
                 notice(
                     """

@@ -107,6 +107,9 @@ package struct LiveFeeds: Sendable {
         feeds = Dictionary(answer.feeds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// True if the process follows the feed now.
+    package func follows(_ name: String) -> Bool { feeds[name] != nil }
+
     /// Completes a status from the state topic with what this report knows.
     package func complete(_ status: inout FeedStatus) {
         guard let feed = feeds[status.name] else { return }
