@@ -112,11 +112,16 @@ final class ScriptedHTTP2Hub: Sendable {
                 guard received.readSlice(length: 24) != nil else { return }
                 hasPreface = true
             }
-            while let (type, flags, stream) = nextFrame() {
-                switch type {
+            while let frame = nextFrame() {
+                switch frame.kind {
                 case 0: break
-                case 1: answer(stream, context)
-                default: hub.state.withLock { $0.controlFrames.append((type, flags, stream)) }
+                case 1: answer(frame.stream, context)
+                default:
+                    hub.state.withLock { $0.controlFrames.append((frame.kind, frame.flags, frame.stream)) }
+                    // A client on a busy machine asks after some seconds whether the hub is still there.
+                    if frame.kind == 6, frame.flags & 1 == 0 {
+                        write(Frame(kind: 6, flags: 1, payload: frame.payload).bytes, context)
+                    }
                 }
             }
         }
@@ -128,13 +133,13 @@ final class ScriptedHTTP2Hub: Sendable {
             write(Array("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n".utf8), context)
         }
 
-        /// Removes the next frame, whose payload does not matter here.
-        private func nextFrame() -> (UInt8, UInt8, UInt32)? {
+        private func nextFrame() -> Frame? {
             guard let head = received.getBytes(at: received.readerIndex, length: 9) else { return nil }
             let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-            guard received.readSlice(length: 9 + length) != nil else { return nil }
+            guard let bytes = received.readBytes(length: 9 + length) else { return nil }
             let stream = head[5...].reduce(0) { $0 << 8 | UInt32($1) }
-            return (head[3], head[4], stream & 0x7FFF_FFFF)
+            return Frame(
+                kind: head[3], flags: head[4], stream: stream & 0x7FFF_FFFF, payload: Array(bytes.dropFirst(9)))
         }
 
         private func answer(_ stream: UInt32, _ context: ChannelHandlerContext) {
