@@ -52,7 +52,16 @@ extension SimulatedCluster {
     private func hideBehindGap(
         _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ address: Address, lane: LaneID
     ) {
-        guard case .record(let found) = finding, found.offset > check.anchor.offset, !check.anchor.isBeginning,
+        let isGap =
+            switch finding {
+            case .record(let found): found.offset > check.anchor.offset
+            // The present incarnation ends with a transaction's marker.
+            case .nothing(let end):
+                end > check.anchor.offset
+                    && truth.sources[check.partition].map { $0.start <= check.anchor.offset } ?? false
+            case .unknown: false
+            }
+        guard isGap, !check.anchor.isBeginning,
             let position = processes[address.process].lanes[lane].positions[check.partition]
         else { return }
         truth.hide(check.partition, below: position.offset, publishedAfter: .distantPast, from: address)
