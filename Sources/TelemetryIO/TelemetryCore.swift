@@ -165,6 +165,7 @@ final class TelemetryCore: @unchecked Sendable {
     func end() {
         alarm?.task.cancel()
         alarm = nil
+        asked = [:]
         pool?.close()
         pool = nil
         finished.succeed()
