@@ -39,7 +39,7 @@ struct Scenario {
     /// connections allow, where requests should not have to wait.
     static func distant(_ delay: Int) -> [Scenario] {
         let delay = max(delay, 1)
-        var fast = Scenario(name: "hub \(delay) ms away", events: 20_000, shards: 4, delay: delay)
+        var fast = Scenario(name: "hub \(delay) ms away", events: 20_000, delay: delay)
         fast.name += ", of at most \(fast.connections * 1_000 / delay)"
         var paced = fast
         paced.writtenPerSecond = max(1, fast.connections * 800 / delay)
