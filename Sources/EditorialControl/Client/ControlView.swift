@@ -24,14 +24,12 @@ public struct ControlView: Sendable, Hashable {
         let reading = ControlRecord.read(record)
         if reading.fault != nil { unreadable += 1 }
         switch reading.record {
-        case .stands, .lifted: changedAt = record.offset
-        case .beat, .ended, .environment, .noEnvironment, .heldTotals, nil: break
-        }
-        switch reading.record {
         case .stands(let order):
+            changedAt = record.offset
             orders.apply(.stands(order))
             if orders[order.scope] == order { offsets[order.scope] = record.offset }
         case .lifted(let scope):
+            changedAt = record.offset
             orders.apply(.lifted(scope))
             offsets[scope] = nil
         case .beat(let beat): signs.heard(beat)
@@ -96,8 +94,8 @@ public struct ControlView: Sendable, Hashable {
         }
     }
 
-    /// True if a living process that has read all of this topic obeys more orders than the topic has. The topic was made anew, and
-    /// the processes put their orders back as soon as they notice.
+    /// True if a living process that has read all of this topic obeys more orders than the topic has. The topic was recreated,
+    /// and the processes put their orders back as soon as they notice.
     public var lacksOrders: Bool {
         signs.living.contains { beat in
             guard let obeyed = beat.orders, let appliedTo = beat.appliedTo else { return false }

@@ -125,7 +125,7 @@ public struct HeldState: Sendable {
 
     // MARK: Before the start
 
-    /// What the topic contains. `nil` while this process cannot tell, or may still write vanished events again.
+    /// The content of the topic. `nil` while this process cannot tell, or may still write vanished events again.
     public var totals: HeldTotals? {
         guard former.isCompared, reach.isCaughtUp, vanishedEvents.isEmpty else { return nil }
         return HeldTotals(count: count, last: former.last)

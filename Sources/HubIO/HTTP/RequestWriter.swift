@@ -63,7 +63,7 @@ package struct RequestWriter {
         return start..<buffer.writerIndex
     }
 
-    /// - Returns: as `write` of a send.
+    /// Writes a GET request for the target. Returns what `write` returns for a send.
     package mutating func write(question target: String) -> Range<Int>? {
         guard isPrefixSendable, target.isRequestTarget else { return nil }
         let start = buffer.writerIndex

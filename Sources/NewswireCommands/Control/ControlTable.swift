@@ -51,7 +51,7 @@ package enum ControlTable {
             + "Running processes write the orders in force to it again"
     }
 
-    /// A warning about a control topic that was made anew; `nil` if it has every order.
+    /// A warning about a control topic that was recreated; `nil` if it has every order.
     package static func loss(_ view: ControlView, _ topic: String) -> String? {
         guard view.lacksOrders else { return nil }
         return
@@ -60,7 +60,7 @@ package enum ControlTable {
             + "name ends them"
     }
 
-    /// Writes the warnings about a control topic that was widened or made anew.
+    /// Writes the warnings about a control topic that was widened or recreated.
     static func warn(of view: ControlView, _ topic: String) {
         for line in [width(view, topic), loss(view, topic)].compactMap(\.self) { notice(line) }
     }

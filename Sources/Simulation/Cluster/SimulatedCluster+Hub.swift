@@ -11,7 +11,7 @@ extension SimulatedCluster {
         var isAccepted = false
         var answer: Answer?
 
-        /// How the hub ends a request that it has read. `nil` if it never answers.
+        /// The end of a request that the hub has read; `nil` if it never answers.
         enum Answer {
             case reply(HubReply)
             /// The stream ends without a reply or, over HTTP/1.1, the connection.

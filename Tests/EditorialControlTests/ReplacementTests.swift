@@ -1,0 +1,136 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import NotificationHub
+import Testing
+
+private let start = Instant(milliseconds: 1_795_255_200_000)
+private let later = start + .seconds(3_600)
+
+struct ReplacementTests {
+    private func result(
+        _ id: String, _ outcome: Outcome, story: String? = nil, categories: [String] = ["World"], at seconds: Int64 = 0,
+        afterRecall: Bool = false, users: [String] = [], offset: Int64 = 7
+    ) -> ResultRecord {
+        ResultRecord(
+            eventID: id, story: story, platform: .template, outcome: outcome, categories: categories, lane: "live",
+            source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: offset),
+            settledAt: start + .seconds(seconds), afterRecall: afterRecall, users: users)
+    }
+
+    private let order = Order(id: "o1", scope: .recall(story: "S"), at: later, by: "m", replacement: "Withdrawn")
+
+    @Test func `a replacement goes to the story's categories and partition, and expires after a day`() throws {
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("S", .accepted))
+        replacement.apply(result("b", .accepted, story: "S", categories: ["World", "Politics"], at: 5))
+        replacement.apply(result("c", .rejected, story: "S", categories: ["Sports"]))
+        replacement.apply(result("d", .accepted, story: "T", categories: ["Business"]))
+        replacement.apply(result("S", .accepted, story: "U", categories: ["Science"]))
+        let record = try #require(replacement.record("Withdrawn", for: order))
+        #expect((record.topic, record.partition) == ("news.events", 3))
+        #expect(record.headers.first { $0.name == HeaderName.replacement }?.text == "o1")
+        let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
+        #expect(event.categories == ["World", "Politics"])
+        #expect((event.orderKey, event.headline) == ("S", "Withdrawn"))
+        #expect(event.expiresAt == later + .seconds(86_400))
+        #expect(event.urgency == 9)
+        #expect(replacement.reach == ["World", "Politics"])
+    }
+
+    @Test func `a replacement written by a desk whose clock is behind is as old as the processes' clocks say`() throws {
+        var replacement = Replacement(story: "S", at: later + .seconds(700_000))
+        replacement.apply(result("S", .accepted))
+        let record = try #require(replacement.record("Withdrawn", for: order))
+        #expect(record.timestamp == later + .seconds(700_000))
+        let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
+        #expect(event.expiresAt == later + .seconds(700_000 + 86_400))
+    }
+
+    @Test(arguments: [Outcome.rejected, .exhausted, .unknown, .canceled, .held, .duplicate])
+    func `a story that the hub never accepted gets no replacement`(outcome: Outcome) {
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("S", outcome))
+        #expect(replacement.record("Withdrawn", for: order) == nil)
+        #expect(replacement.reach == [])
+    }
+
+    @Test func `an event for single readers is not replaced for the readers of its categories`() throws {
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("S", .accepted, users: ["1f"], offset: 8))
+        #expect(replacement.record("Withdrawn", for: order) == nil)
+        #expect(replacement.originals.map(\.offset) == [8])
+        #expect(replacement.reach == [])
+    }
+
+    @Test func `single readers get one replacement each, built from the events that named them`() throws {
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("S", .accepted, categories: ["Sports"]))
+        replacement.apply(result("a", .accepted, story: "S", users: ["1f"], offset: 8))
+        let originals = [
+            #"{"id":"a","story":"S","headline":"h","category":"World","users":["anna","ben"]}"#,
+            #"{"id":"b","story":"S","headline":"h","users":["ben","anna"]}"#,
+            #"{"id":"c","story":"S","headline":"h","users":["ben"]}"#,
+            #"{"id":"d","story":"S","headline":"h","category":"World"}"#,
+            #"{"id":"e","story":"T","headline":"h","users":["carl"]}"#, "{",
+        ]
+        let partition = TopicPartition(topic: "news.events", partition: 3)
+        let records = originals.compactMap { original in
+            replacement.record(
+                "Withdrawn", for: order, inPlaceOf: SourceRecord(offset: 8, value: Array(original.utf8)), at: partition)
+        }
+        let events = try records.map { try NewsDecoder().decode(SourceRecord(offset: 0, value: $0.value)) }
+        #expect(events.map(\.users) == [["anna", "ben"], ["ben"]])
+        #expect(events.map(\.id) == ["replacement-o1-1", "replacement-o1-2"])
+        #expect(events.map(\.headline) == ["Withdrawn", "Withdrawn"])
+        #expect(records.allSatisfy { $0.headers.contains { $0.name == HeaderName.replacement && $0.text == "o1" } })
+        #expect(replacement.reach == ["Sports", Replacement.singleReaders])
+    }
+
+    @Test func `a story that was on no lane is replaced on the most urgent lane`() throws {
+        var replacement = Replacement(story: "S", topics: ["news.live", "news.events"])
+        replacement.apply(result("S", .accepted))
+        #expect(try #require(replacement.record("Withdrawn", for: order)).topic == "news.events")
+        replacement = Replacement(story: "S", topics: ["news.live"])
+        replacement.apply(result("S", .accepted))
+        let record = try #require(replacement.record("Withdrawn", for: order))
+        #expect((record.topic, record.partition) == ("news.live", nil))
+    }
+
+    @Test func `outcomes of requests that were in flight at the recall are counted as late`() {
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("S", .accepted))
+        #expect(replacement.lateOutcomes == 0)
+        replacement.apply(result("b", .accepted, story: "S", afterRecall: true))
+        replacement.apply(result("c", .unknown, story: "S", afterRecall: true))
+        #expect(replacement.lateOutcomes == 2)
+        // This request was not in flight at the recall.
+        replacement.apply(result("d", .unknown, story: "S"))
+        #expect(replacement.lateOutcomes == 2)
+    }
+
+    @Test func `readers for whom all outcomes are unknown get no replacement and are named`() {
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("S", .unknown, categories: ["World", "Sports"]))
+        replacement.apply(result("b", .unknown, story: "S", users: ["1f"], offset: 8))
+        #expect(replacement.doubtful == ["World", "Sports", Replacement.singleReaders])
+        replacement.apply(result("b", .accepted, story: "S", users: ["1f"], offset: 8))
+        replacement.apply(result("c", .accepted, story: "S"))
+        #expect(replacement.doubtful == ["Sports"])
+    }
+
+    @Test func `a replacement leaves a doubt if readers may have the story without it`() {
+        var written = WrittenReplacement()
+        #expect(!written.leavesDoubt(StoryDoubts()))
+        // The outcomes of the requests in flight have arrived since.
+        #expect(!written.leavesDoubt(StoryDoubts(inFlight: 2)))
+        #expect(written.leavesDoubt(StoryDoubts(unanswered: 1)))
+        written.unsettled = 1
+        #expect(written.leavesDoubt(StoryDoubts(inFlight: 2)))
+        #expect(written.remaining(StoryDoubts(inFlight: 2)) == StoryDoubts(inFlight: 1))
+        written.reach = ["World"]
+        #expect(!written.leavesDoubt(StoryDoubts(inFlight: 2)))
+        written.doubtful = ["Sports"]
+        #expect(written.leavesDoubt(StoryDoubts()))
+    }
+}
