@@ -48,9 +48,10 @@ public final class ControlLink: Sendable {
         let commands = try CommandQueue<Command>()
         self.commands = commands
         reader = ControlReader(kafka, topics, commands)
-        loop = ControlLoop(
+        loop = try ControlLoop(
             topics: topics, state: ControlState(state), commands: commands, reader: reader,
-            producer: try KeyedProducer(settings: kafka, wakeUp: commands.wakeUp), now: now, deliver: deliver)
+            makeProducer: { () throws(KafkaFailure) in try KeyedProducer(settings: kafka, wakeUp: commands.wakeUp) },
+            now: now, deliver: deliver)
     }
 
     /// Starts the threads. Call once.
