@@ -120,7 +120,8 @@ struct RealNewsTests {
 
         let results = try newsroom.topics.results()
         #expect(Set(results.map(\.eventID)).count == rows.count)
-        #expect(newsroom.hub.receivedCount == rows.count)
+        // On a busy machine a reply may come after its timeout, and the same member then repeats the request.
+        #expect(newsroom.hub.receivedCount == results.reduce(0) { $0 + $1.attempts })
         #expect(results.count == rows.count)
         await newsroom.close()
     }
