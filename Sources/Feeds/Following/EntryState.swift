@@ -27,6 +27,8 @@ public struct EntryState: Sendable, Hashable {
     var versionsAhead: UInt8 = 0
     /// The significant print that readers have; 0 if unknown.
     var sentPrint: UInt32 = 0
+    /// The publisher's latest date of a change, in seconds since 1970; 0 if it gives none.
+    var updatedAt: UInt32 = 0
     /// The minute in which the text last returned to one that it had left less than a day earlier; 0 if it never did.
     var returnedAt: UInt32 = 0
     public var standing = Standing.known
@@ -118,6 +120,11 @@ public struct EntryState: Sendable, Hashable {
 struct LinkAndTitle: Hashable {
     var link: UInt64
     var title: UInt64
+}
+
+/// Dates of changes in the state, in seconds since 1970, because an error is often corrected within a minute.
+enum Second {
+    static func of(_ instant: Instant?) -> UInt32 { UInt32(clamping: (instant?.nanoseconds ?? 0) / 1_000_000_000) }
 }
 
 /// Times in the state, in minutes since 1970: exact enough for days and hours, and half the size.

@@ -75,18 +75,19 @@ struct EntryTable: Sendable, Hashable {
     }
 
     /// Returns the entries to forget: those not seen for 30 days and not among the `2 × documentLength` seen last, and
-    /// those beyond `rowsMax`. Entries of the current document are never forgotten.
+    /// those beyond `rowsMax`. Entries of the current document are never forgotten, nor those with events within the
+    /// hour, because `sent(inHourOf:)` counts them.
     func forgettable(documentLength: Int, seen: Set<EntryHash>, at now: UInt32) -> [EntryHash] {
         let oldest = Minute.between(30 * 24 * 60, now)
         let keep = max(min(documentLength, Self.rowsMax / 2) * 2, 100)
         guard count > keep, count > Self.rowsMax || rows.contains(where: { $0.state.lastSeen < oldest }) else {
             return []
         }
-        let byAge = rows.filter { !seen.contains($0.hash) }
+        let byAge = rows.filter { !seen.contains($0.hash) && $0.state.versions(inHourOf: now) == 0 }
             .sorted { ($0.state.lastSeen, $0.hash) > ($1.state.lastSeen, $1.hash) }
-        let seenCount = count - byAge.count
+        let kept = count - byAge.count
         return byAge.enumerated().filter { index, row in
-            let rank = seenCount + index
+            let rank = kept + index
             return rank >= Self.rowsMax || (rank >= keep && row.state.lastSeen < oldest)
         }.map(\.element.hash)
     }

@@ -20,6 +20,10 @@ extension Follower {
                 return
             }
         }
+        if old.isNewer(than: keyed.entry), old.standing == .canceled || meaning.isHeld != old.standing.isHeld {
+            unchanged(keyed, old, "its `updated` is older than that of a copy that is known")
+            return
+        }
         if meaning.isHeld {
             hold(keyed, old, meaning)
             return
@@ -46,7 +50,7 @@ extension Follower {
             return
         }
         var state = old
-        state.lastSeen = minute
+        state.see(keyed.entry, at: minute)
         cancel(keyed, meaning, keeping: &state)
     }
 
@@ -78,7 +82,7 @@ extension Follower {
         let because = "the publisher withholds it: only a later version frees it"
         let own = keyed.entry.version
         var state = old
-        state.lastSeen = minute
+        state.see(keyed.entry, at: minute)
         guard old.standing == .sent else {
             state.standing = old.standing.wasSent ? .heldAfterSent : .held
             if let own, !old.standing.wasSent { state.setVersion(own, publishers: own) }
@@ -171,7 +175,7 @@ extension Follower {
             return
         }
         var state = old
-        var limit = isLimited ? entryLimit(old, print: print, state: &state) : nil
+        var limit = isLimited ? entryLimit(keyed, old, print: print, state: &state) : nil
         if isRevived, old.versions(inHourOf: minute) >= rules.maxVersionsPerHour {
             limit = Limit(
                 because: "it changed more than \(rules.maxVersionsPerHour) times within the hour",

@@ -22,7 +22,15 @@ extension Follower {
     }
 
     /// The limit of one entry, if an update has reached it.
-    func entryLimit(_ old: EntryState, print: UInt32, state: inout EntryState) -> Limit? {
+    func entryLimit(
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, print: UInt32, state: inout EntryState
+    ) -> Limit? {
+        // Caches and hubs deliver old copies after newer ones. A publisher whose clock was set back sends no newer one.
+        if old.isNewer(than: keyed.entry) {
+            return Limit(
+                because: "its `updated` is older than that of a former text: it may be an old copy",
+                until: minute + Self.lasting)
+        }
         if old.hasLeft(print, at: minute) {
             if old.returnedAt != 0, Minute.between(old.returnedAt, minute) < 24 * 60 {
                 return Limit(because: "its text goes to and fro", until: minute + Self.lasting)
@@ -36,7 +44,7 @@ extension Follower {
             until: old.hourBegan + 60)
     }
 
-    /// Minutes for which one of two alternating texts must last before it is sent.
+    /// Minutes for which one of two alternating texts, or a text that may be an old copy, must last before it is sent.
     private static let lasting: UInt32 = 60
 
     /// Holds an event back, and replaces the event that was held back for the entry before.

@@ -80,11 +80,16 @@ extension Follower {
             if rules.isUndated || isAboveKnown { return nil }
             return "it has no date and stands below entries that are known"
         }
-        if let primedAt = result.feed.primedAt, newsDate(date, entry) < primedAt {
-            return "it is older than the first reading of the feed"
+        if let primedAt = result.feed.primedAt {
+            // An entry appears some time after its date, because publishers and caches take their time. Part of the
+            // first reading may not be stored yet, and then only the date distinguishes the backlog.
+            let lag = isAboveKnown && !result.feed.isHalfPrimed ? Self.lagMax : .zero
+            if newsDate(date, entry) < primedAt - lag { return "it is older than the first reading of the feed" }
         }
         return isTooOld(date, entry) ? "it is older than `maxAge`" : nil
     }
+
+    private static let lagMax = Duration.seconds(600)
 
     func isTooOld(_ date: Instant, _ entry: FeedEntry) -> Bool {
         rules.maxAge.map { newsDate(date, entry) < now - $0 } ?? false

@@ -154,15 +154,25 @@ public struct Follower {
         return all.reversed()
     }
 
-    /// Removes implausible dates, such as those far ahead. A date ahead is an embargo if the feed's rules say so.
+    /// Removes dates that do not tell the entry's age, such as those far ahead. A date ahead is an embargo if the
+    /// feed's rules say so.
     private func plausible(_ entry: FeedEntry) -> FeedEntry {
         var entry = entry
         if rules.futureDatesAreEmbargoes, entry.embargo == .none, let date = entry.publishedAt, date > now {
             entry.embargo = .until(date)
         }
-        if let date = entry.publishedAt, !FeedDate.isPlausible(date, at: now) { entry.publishedAt = nil }
+        if let date = entry.publishedAt, !FeedDate.isPlausible(date, at: now) || isCurrentDay(date) {
+            entry.publishedAt = nil
+        }
         if let date = entry.updatedAt, !FeedDate.isPlausible(date, at: now) { entry.updatedAt = nil }
         return entry
+    }
+
+    /// True for the date of a whole day, which is midnight, until the day has ended everywhere on Earth.
+    private func isCurrentDay(_ date: Instant) -> Bool {
+        let seconds = date.nanoseconds / 1_000_000_000
+        let isMidnight = seconds % 86_400 == 0 || (seconds + Int64(rules.zoneMinutes) * 60) % 86_400 == 0
+        return isMidnight && date.nanoseconds % 1_000_000_000 == 0 && now < date + .seconds(36 * 3_600)
     }
 
     // MARK: - Recording decisions

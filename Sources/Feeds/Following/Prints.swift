@@ -54,7 +54,17 @@ extension EntryState {
         embargo = prints.embargo
         link = keyed.link
         title = keyed.title
+        see(keyed.entry, at: lastSeen)
     }
+
+    /// Records that the entry was in the feed.
+    mutating func see(_ entry: FeedEntry, at minute: UInt32) {
+        lastSeen = minute
+        updatedAt = max(updatedAt, Second.of(entry.updatedAt))
+    }
+
+    /// True if the publisher has dated a change of the entry later than this copy of it.
+    func isNewer(than entry: FeedEntry) -> Bool { entry.updatedAt.map { Second.of($0) < updatedAt } ?? false }
 
     func significant(for policy: FeedRules.UpdatePolicy) -> UInt32 {
         Prints.significant(headline: headlinePrint, body: bodyPrint, expiry: expiry, for: policy)

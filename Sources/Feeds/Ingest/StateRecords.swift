@@ -30,6 +30,7 @@ extension EntryRecord {
                 json.field("versionsThisHour", Int64(state.versionsThisHour))
             }
             if state.sentPrint != 0 { json.field("sent", Int64(state.sentPrint)) }
+            if state.updatedAt != 0 { json.field("updated", Int64(state.updatedAt)) }
             if state.returnedAt != 0 { json.field("returnedAt", Int64(state.returnedAt)) }
             if let name {
                 json.field("id", name.id)
@@ -80,6 +81,7 @@ extension EntryRecord {
         former = members.text("former").flatMap { EntryHash(hexadecimal: $0) }
         isOfFirstReading = members.flag("firstReading")
         state.sentPrint = members.minute("sent")
+        state.updatedAt = members.minute("updated")
         state.returnedAt = members.minute("returnedAt")
         name = members.text("id").map {
             EventName(id: $0, origin: members.text("origin").flatMap { EntryHash(hexadecimal: $0) })

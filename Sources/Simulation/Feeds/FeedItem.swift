@@ -14,9 +14,16 @@ struct FeedItem: Sendable, Hashable {
     var bornAt: Instant
     /// The date in the feed, which may be wrong; `nil` if there is no date.
     var statedDate: Instant?
+    /// The number of edits that a headline has.
+    static func edits(of headline: String) -> Int {
+        headline.split(separator: ", edit ").dropFirst().last.flatMap { Int($0) } ?? 0
+    }
+
     /// Time of the last change of the text.
     var editedAt: Instant
     var edits = 0
+    /// Time at which a document with its present text was last delivered.
+    var givenAt: Instant?
     /// True if the id differs from the original one.
     var isRekeyed = false
     /// True if the item was published before the feed was first delivered.
@@ -28,11 +35,12 @@ struct FeedItem: Sendable, Hashable {
     /// True if its headline alternates between two texts.
     var flaps = false
 
-    var entry: FeedEntry {
+    func entry(datesChanges: Bool) -> FeedEntry {
         var entry = FeedEntry(id: guid, headline: headline)
         entry.summary = summary
         entry.link = link
         entry.publishedAt = statedDate
+        if datesChanges { entry.updatedAt = editedAt }
         if isWithheld { entry.status = .withheld }
         if isCanceled { entry.status = .canceled }
         return entry

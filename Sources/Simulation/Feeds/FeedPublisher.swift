@@ -18,8 +18,20 @@ struct FeedPublisher {
     private(set) var firstGivenAt: Instant?
     /// True if the feed gives no dates.
     var isUndated = false
+    /// True if its entries say when they were changed.
+    var datesChanges = false
+    /// The items of recent documents, oldest first, from which a cache answers.
+    private var copies: [Copy] = []
     /// True if it has answered "not changed" although the document had changed.
     private(set) var hasLied = false
+    /// True if a document had its entries in another order.
+    private(set) var hasShuffled = false
+
+    private struct Copy {
+        var at: Instant
+        var revision: Int
+        var shown: [FeedItem]
+    }
 
     /// The server's behavior. Numbers are percentages of its answers.
     struct Manners: Sendable, Hashable {
@@ -34,6 +46,10 @@ struct FeedPublisher {
         var repeatsEntries = false
         var shuffles = 0
         var timeouts = 0
+        /// Delivers a copy of a document that is up to half an hour old.
+        var oldCopies = 0
+        /// The largest time in seconds from an entry's date to its appearance.
+        var lag = 0
         /// Withholds items that it has published, and releases some of them later.
         var withholds = false
         /// Sends bytes, so that the document reader is included.
@@ -52,6 +68,12 @@ struct FeedPublisher {
 
     // MARK: - The newsroom
 
+    /// Publishes a story that appears as late as stories of this publisher do.
+    mutating func publishNow(at now: Instant) {
+        let lag = manners.lag > 0 ? random.number(0...manners.lag) : 0
+        publish(at: now, date: isUndated ? nil : now - .seconds(lag), isBacklog: firstGivenAt == nil)
+    }
+
     mutating func publish(at now: Instant, date: Instant?, isBacklog: Bool) {
         let number = items.count
         items.append(
@@ -68,6 +90,7 @@ struct FeedPublisher {
         items[number].edits += 1
         items[number].headline = "Headline \(number) of \(name), edit \(items[number].edits)"
         items[number].editedAt = now
+        items[number].givenAt = nil
         revision += 1
     }
 
@@ -86,14 +109,16 @@ struct FeedPublisher {
         revision += 1
     }
 
-    mutating func cancel(_ number: Int) {
+    mutating func cancel(_ number: Int, at now: Instant) {
         items[number].isCanceled = true
+        items[number].editedAt = now
         revision += 1
     }
 
     /// Withholds an item, or releases it again.
-    mutating func withhold(_ number: Int, _ isWithheld: Bool) {
+    mutating func withhold(_ number: Int, _ isWithheld: Bool, at now: Instant) {
         items[number].isWithheld = isWithheld
+        items[number].editedAt = now
         items[number].wasWithheld = true
         revision += 1
     }
@@ -161,9 +186,22 @@ struct FeedPublisher {
         _ request: FetchRequest, tag: String, at now: Instant
     ) -> (result: FetchResult, shown: [FeedItem]?) {
         firstGivenAt = firstGivenAt ?? now
-        var shown = listed.map { items[$0] }
-        if random.chance(percent: manners.shuffles) { shown.shuffle(using: &random) }
-        var entries = shown.map(\.entry)
+        var (tag, copy) = (tag, Copy(at: now, revision: revision, shown: listed.map { items[$0] }))
+        copies.removeAll { now - $0.at > .seconds(1_800) }
+        if manners.oldCopies > 0, random.chance(percent: manners.oldCopies),
+            let old = copies.randomElement(using: &random)
+        {
+            (tag, copy) = ("\"copy-\(old.revision)\"", old)
+        } else {
+            copies.append(copy)
+            for number in listed { items[number].givenAt = now }
+        }
+        var shown = copy.shown
+        if random.chance(percent: manners.shuffles) {
+            shown.shuffle(using: &random)
+            hasShuffled = true
+        }
+        var entries = shown.map { $0.entry(datesChanges: datesChanges) }
         if manners.repeatsEntries, let first = entries.first { entries.append(first) }
         var document = FeedDocument(format: .rss20, title: name, entries: entries)
         if random.chance(percent: manners.givesBytes), !shown.contains(where: { $0.isCanceled || $0.isWithheld }) {
@@ -171,7 +209,7 @@ struct FeedPublisher {
                 (try? FeedReader.read(Array(Self.rss(entries).utf8), from: DocumentSource(address: request.url)))
                 ?? document
         }
-        let hash = "\(revision)-\(shown.map(\.number))"
+        let hash = "\(copy.revision)-\(shown.map(\.number))"
         let isKnownBody = hash == request.knownBodyHash
         var answer = FetchAnswer(
             status: 200, headers: [HeaderField("etag", tag)], finalURL: request.url, bodyBytes: 1_000, bodyHash: hash,
@@ -183,12 +221,14 @@ struct FeedPublisher {
     }
 
     private static func rss(_ entries: [FeedEntry]) -> String {
-        var text = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>feed</title>"
+        var text = "<?xml version=\"1.0\"?><rss version=\"2.0\" xmlns:a=\"http://www.w3.org/2005/Atom\"><channel>"
+        text += "<title>feed</title>"
         for entry in entries {
             text += "<item><title>\(entry.headline ?? "")</title><link>\(entry.link ?? "")</link>"
             text += "<guid isPermaLink=\"false\">\(entry.id ?? "")</guid>"
             if let summary = entry.summary { text += "<description>\(summary)</description>" }
             if let date = entry.publishedAt { text += "<pubDate>\(date)</pubDate>" }
+            if let date = entry.updatedAt { text += "<a:updated>\(date)</a:updated>" }
             text += "</item>"
         }
         return text + "</channel></rss>"

@@ -15,8 +15,10 @@ extension FeedWorld {
         if item.isBacklog, !isAsOldAsTheFirstReading(item, name) {
             try broken(.noBacklog, "\(item.link) stood in the feed before it was first read")
         }
-        if let date = item.statedDate, let maxAge = rules[name]?.maxAge, intent.lane == "live",
-            now - date > maxAge + .seconds(60)
+        // The age of an entry that was withheld counts from its last date.
+        let freedAt = item.wasWithheld && publishers[name]?.datesChanges == true ? item.editedAt : .distantPast
+        if let date = item.statedDate.map({ max($0, freedAt) }), let maxAge = rules[name]?.maxAge,
+            intent.lane == "live", now - date > maxAge + .seconds(60)
         {
             try broken(.noBacklog, "\(item.link) is \(now - date) old")
         }
@@ -112,7 +114,11 @@ extension FeedWorld {
                 try broken(.nothingLost, "\(name) was never read")
                 continue
             }
-            for item in publisher.items where item.bornAt > primedAt { try checkWritten(item, publisher) }
+            for item in publisher.items where item.bornAt > primedAt {
+                // An entry with an earlier date is news only above known entries.
+                if publisher.hasShuffled, let date = item.statedDate, date < primedAt { continue }
+                try checkWritten(item, publisher)
+            }
         }
     }
 
@@ -121,7 +127,8 @@ extension FeedWorld {
         try checkLastText(item, publisher)
         try checkWithheld(item, publisher)
         let isOfCalm = item.bornAt - Self.start > scenario.stormy
-        let isHonest = publisher.isUndated ? item.statedDate == nil : item.statedDate == item.bornAt
+        let lag = item.statedDate.map { item.bornAt - $0 } ?? .zero
+        let isHonest = publisher.isUndated == (item.statedDate == nil) && (.zero ... .seconds(120)).contains(lag)
         // Some stories need not be written. A server that always answers "unchanged" may delay them until they are old. After
         // many errors a feed is polled so rarely that a story may be older than `maxAge` when it is first seen. Others exceed
         // `maxPerPoll` or `maxPerHour`, left the document unseen, or were withdrawn at once.
@@ -130,6 +137,18 @@ extension FeedWorld {
             isOfCalm || publisher.listed.contains(item.number) && (item.edits == 0 || !item.isRekeyed)
         else { return try checkWithdrawn(item) }
         if lanes.versions(ofLink: item.link).isEmpty { try broken(.nothingLost, "\(item.link) was never written") }
+    }
+
+    /// Checks that no old copy of a document brings back a text that the publisher has replaced, and whose successor was
+    /// delivered within the last hour. A text without such a successor may have lasted.
+    func checkAge(_ event: FeedEvent, lane: String) throws(FeedViolation) {
+        guard scenario.lostSessions == 0, publishers[event.feed]?.datesChanges == true,
+            let version = lanes.read(event.value, lane: lane)?.1, !version.isCanceled, let item = item(version.link)?.1,
+            !item.flaps, let last = lanes.versions(ofLink: version.link).last,
+            FeedItem.edits(of: version.headline) < FeedItem.edits(of: last.headline), let givenAt = item.givenAt,
+            now - givenAt < .seconds(3_300)
+        else { return }
+        try broken(.oneVersion, "\(version.link) goes back to \"\(version.headline)\", an old copy")
     }
 
     private func wasOldWhenShown(_ item: FeedItem, _ publisher: FeedPublisher) -> Bool {

@@ -11,13 +11,15 @@ extension FeedWorld {
         agenda.add(.newsroom(name), at: now + random.milliseconds(20_000...1_200_000))
         switch random.number(0...99) {
         case 0..<50:
-            for _ in 0..<random.pick([1, 1, 1, 2, 5], or: 1) { publishNow(&publisher) }
+            for _ in 0..<random.pick([1, 1, 1, 2, 5], or: 1) { publisher.publishNow(at: now) }
         case 50..<65: if let number = publisher.listed.randomElement(using: &random) { publisher.edit(number, at: now) }
         case 65..<75: if let number = publisher.listed.randomElement(using: &random) { publisher.flap(number, at: now) }
         case 75..<82: if let number = publisher.listed.randomElement(using: &random) { publisher.touch(number) }
-        case 82..<86: if publisher.listed.count >= 12 { publisher.rekey() }
+        // With copies of both, former ids and new ones would appear in turn.
+        case 82..<86: if publisher.listed.count >= 12, !publisher.datesChanges { publisher.rekey() }
         case 86..<92: if !publisher.isUndated { publisher.bringBack(random.number(1...8)) }
-        case 92..<95: if let number = publisher.listed.randomElement(using: &random) { publisher.cancel(number) }
+        case 92..<95:
+            if let number = publisher.listed.randomElement(using: &random) { publisher.cancel(number, at: now) }
         default:
             // Dates that are wrong by hours or in the future.
             let isBacklog = publisher.firstGivenAt == nil
@@ -34,7 +36,7 @@ extension FeedWorld {
         guard !isCalm, var publisher = publishers[name] else { return }
         agenda.add(.withhold(name), at: now + random.milliseconds(200_000...2_400_000))
         if let number = publisher.listed.prefix(3).randomElement(using: &random), !publisher.items[number].isWithheld {
-            publisher.withhold(number, true)
+            publisher.withhold(number, true, at: now)
             if random.chance(percent: 50) {
                 agenda.add(.setFree(name, number), at: now + random.milliseconds(30_000...1_800_000))
             }
@@ -42,18 +44,13 @@ extension FeedWorld {
         publishers[name] = publisher
     }
 
-    private mutating func publishNow(_ publisher: inout FeedPublisher) {
-        publisher.publish(
-            at: now, date: publisher.isUndated ? nil : now, isBacklog: publisher.firstGivenAt == nil)
-    }
-
     /// Publishes news that must reach its readers, because the faults have ended.
     mutating func calmNews(_ name: String, _ round: Int) {
         guard var publisher = publishers[name] else { return }
-        publishNow(&publisher)
+        publisher.publishNow(at: now)
         // Edits a story of an earlier round and withdraws another one.
         if round == 3, let number = publisher.listed.dropFirst(2).first { publisher.edit(number, at: now) }
-        if round == 5, let number = publisher.listed.dropFirst(4).first { publisher.cancel(number) }
+        if round == 5, let number = publisher.listed.dropFirst(4).first { publisher.cancel(number, at: now) }
         publishers[name] = publisher
     }
 }

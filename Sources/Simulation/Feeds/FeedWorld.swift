@@ -140,7 +140,14 @@ public struct FeedWorld {
         var draw = SeededRandom(seed: scenario.seed, 3, number)
         var publisher = FeedPublisher(name: name, host: "host\(number % scenario.hosts).example", random: draw)
         let manners = Self.manners(&draw)
-        if scenario.publishersFail { publisher.manners = manners }
+        if scenario.publishersFail {
+            publisher.manners = manners
+            // Drawn apart, so that the recorded lives keep their other draws.
+            var caches = SeededRandom(seed: scenario.seed, 4, number)
+            publisher.manners.oldCopies = caches.pick([0, 0, 0, 30], or: 0)
+            publisher.manners.lag = caches.pick([0, 0, 120], or: 0)
+            publisher.datesChanges = publisher.manners.oldCopies > 0
+        }
         var rules = FeedRules(name: name, url: publisher.url)
         rules.category = "World"
         rules.maxPerPoll = scenario.maxPerPoll
@@ -228,7 +235,7 @@ public struct FeedWorld {
         case .edit(let name, let number): publishers[name]?.edit(number, at: now)
         case .calmNews(let name, let round): calmNews(name, round)
         case .withhold(let name): withhold(name)
-        case .setFree(let name, let number): publishers[name]?.withhold(number, false)
+        case .setFree(let name, let number): publishers[name]?.withhold(number, false, at: now)
         case .fault: try makeFault()
         case .start(let number): try start(number)
         case .sessionEnds(let number, let life, let partition):
@@ -258,6 +265,7 @@ public struct FeedWorld {
     private mutating func write(_ events: ArraySlice<FeedEvent>, to lane: String) throws(FeedViolation) {
         for event in events {
             let comparesSummary = rules[event.feed]?.updates == .any
+            try checkAge(event, lane: lane)
             let broken = lanes.append(event, lane: lane, comparesSummary: comparesSummary)
             if let (promise, sentence) = broken { try self.broken(promise, sentence) }
         }

@@ -65,6 +65,38 @@ import Testing
         #expect(feed.poll([feed.entry("a", "Three")]).actions == [.update])
     }
 
+    /// A cache or a WebSub hub delivers a copy of an entry that is older than one delivered before.
+    @Test func `an old copy does not replace a newer text unless it lasts`() {
+        var feed = FollowedFeed.empty()
+        func copy(_ headline: String, second: Int) -> FeedEntry {
+            var entry = feed.entry("a", headline)
+            entry.updatedAt = FollowedFeed.start + .seconds(second)
+            return entry
+        }
+        feed.poll([copy("Ten hurt", second: 0)])
+        #expect(feed.poll([copy("Two hurt", second: 30)]).actions == [.update])
+        #expect(feed.poll([copy("Ten hurt", second: 0)]).actions == [.limited])
+        #expect(feed.log.heldBack.values.map(\.due) == [Minute.of(feed.now) + 60])
+        #expect(feed.poll([copy("Two hurt", second: 30)]).actions == [.noise])
+        #expect(feed.log.heldBack.isEmpty)
+        #expect(feed.poll([copy("Three hurt", second: 31)]).actions == [.update])
+    }
+
+    @Test(arguments: [NewsEvent.Status.canceled, .withheld])
+    func `an old copy brings back nothing that was withdrawn or withheld`(status: NewsEvent.Status) {
+        var feed = FollowedFeed.empty()
+        var entry = feed.entry("a")
+        entry.updatedAt = FollowedFeed.start
+        feed.poll([entry])
+        var ended = entry
+        ended.status = status
+        ended.updatedAt = FollowedFeed.start + .seconds(30)
+        #expect(feed.poll([ended]).events.map(\.status) == [status])
+        #expect(feed.poll([entry]).actions == [.unchanged])
+        entry.updatedAt = FollowedFeed.start + .seconds(60)
+        #expect(feed.poll([entry]).actions == [.update])
+    }
+
     @Test func `beyond maxVersionsPerHour, only the last text waits for the end of the hour`() {
         var feed = FollowedFeed.empty()
         let began = Minute.of(feed.now + .seconds(60))
@@ -130,6 +162,23 @@ import Testing
         #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .sent } == 1)
         #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .waiting } == 1)
         #expect(feed.poll([feed.entry("g")], after: .seconds(3_700)).actions == [.alert])
+    }
+
+    /// Otherwise a feed whose entries are always new would send more than `maxPerHour`.
+    @Test func `an entry with an event within the hour is not forgotten`() throws {
+        var table = EntryTable()
+        // In the table's order, because an insertion elsewhere moves all later entries.
+        for number in 0...EntryTable.rowsMax {
+            let digits = String(number, radix: 16)
+            let hash = try #require(EntryHash(hexadecimal: String(repeating: "0", count: 32 - digits.count) + digits))
+            table[hash] = EntryState()
+            table[hash]?.lastSeen = UInt32(number)
+            if number == 0 { table[hash]?.countVersion(at: 20_000) }
+        }
+        let forgotten = { minute in table.forgettable(documentLength: 1, seen: [], at: minute) }
+        #expect(forgotten(20_059) == [table.rows[1].hash])
+        #expect(forgotten(20_060) == [table.rows[0].hash])
+        #expect(table.sent(inHourOf: 20_059) == 1)
     }
 
     @Test func `held-back events are bounded, and entries beyond the bound are examined again`() {

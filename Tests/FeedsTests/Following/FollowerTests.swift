@@ -52,9 +52,32 @@ import Testing
         #expect(feed.poll([feed.entry("a", age: age)]).actions == [action])
     }
 
-    @Test func `an entry older than the first reading is stale`() {
-        var feed = FollowedFeed.empty()
-        #expect(feed.poll([feed.entry("a", age: .seconds(120))]).actions == [.stale])
+    /// Publishers and caches need some minutes.
+    @Test(arguments: [
+        (20, true, Decision.Action.alert), (600, true, .alert), (660, true, .stale), (20, false, .stale),
+    ])
+    func `an entry dated minutes before the first reading is news above known entries`(
+        age: Int, isAbove: Bool, action: Decision.Action
+    ) {
+        var feed = FollowedFeed()
+        let known = feed.entry("known", age: .seconds(isAbove ? 7_000 : 10))
+        feed.poll([known])
+        let new = feed.entry("new", age: .seconds(60 + age))
+        let result = feed.poll(isAbove ? [new, known] : [known, new])
+        #expect(result.decisions.map(\.action) == (isAbove ? [action, .unchanged] : [.unchanged, action]))
+    }
+
+    /// A day has ended everywhere on Earth 12 hours after its end in UTC.
+    @Test(arguments: [(0, Decision.Action.alert), (18, .alert), (22, .stale)])
+    func `an entry dated by its day is news above known entries until the day has ended`(
+        hoursLater: Int, action: Decision.Action
+    ) {
+        var feed = FollowedFeed()
+        let known = feed.entry("known", age: .seconds(90_000))
+        feed.poll([known])
+        var new = feed.entry("new")
+        new.publishedAt = FeedDate.read("2026-09-21")
+        #expect(feed.poll([new, known], after: .seconds(hoursLater * 3_600)).actions == [action, .unchanged])
     }
 
     @Test func `an entry without a date is news only above known entries`() {
