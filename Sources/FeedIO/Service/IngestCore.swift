@@ -57,6 +57,9 @@ final class IngestCore: @unchecked Sendable {
 
     var statuses: [FeedStatus] { ingester?.status(at: clock.now) ?? [] }
 
+    /// Time for which records on the state topic could not be read back.
+    var unreadFor: Duration? { ingester?.unreadSince.map { clock.now.steady - $0 } }
+
     var isBusy: Bool { ingester?.isBusy ?? false }
 
     func handle(_ input: IngestInput) {

@@ -94,13 +94,20 @@ public final class IngestService: Sendable {
 
     /// The condition of the process.
     public func report() async -> IngestReport {
-        let (feeds, isRestored, isTopicMissing) =
+        let (feeds, isRestored, isTopicMissing, unreadFor) =
             (try? await core.loop.submit { [core] in
-                (core.statuses, core.books?.isRestored, core.books?.isTopicMissing)
-            }.get()) ?? ([], nil, nil)
+                (core.statuses, core.books?.isRestored, core.books?.isTopicMissing, core.unreadFor)
+            }.get()) ?? ([], nil, nil, nil)
         let reason: ReadinessReason? =
             switch isRestored {
-            case true?: nil
+            case true?:
+                unreadFor.flatMap { $0 < Self.unreadMax ? nil : $0 }.map {
+                    .init(
+                        code: "state-not-read",
+                        detail:
+                            "what was written to \(settings.topics.state) \($0.components.seconds) s ago cannot be read back, so feeds wait",
+                        remedy: "end the open transaction of another producer (kafka-transactions.sh find-hanging)")
+                }
             case false? where isTopicMissing == true:
                 .init(
                     code: "state-topic-missing",
@@ -119,6 +126,8 @@ public final class IngestService: Sendable {
         return IngestReport(
             at: ServiceClock.wall, startedAt: startedAt, feeds: feeds, notReady: reason.map { [$0] } ?? [])
     }
+
+    private static let unreadMax = Duration.seconds(20)
 
     // MARK: Starting
 

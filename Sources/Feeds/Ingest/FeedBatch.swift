@@ -24,6 +24,8 @@ struct FeedBatch: Sendable {
     private(set) var publishing = 0
     /// True if another owner's record took precedence, so that the document must be read again.
     private(set) var wasOverruled = false
+    /// Time since which the broker has state records of the batch that have not been read back; `nil` without any.
+    private(set) var unreadSince: Instant?
     /// Number of consecutive writes that failed.
     private(set) var failures = 0
 
@@ -116,8 +118,10 @@ struct FeedBatch: Sendable {
     }
 
     /// Records that the broker has all records of the write.
-    mutating func acknowledge() {
-        if case .inFlight(let id, let retryAt) = write { write = .acknowledged(id, retryAt: retryAt) }
+    mutating func acknowledge(at now: Instant) {
+        guard case .inFlight(let id, let retryAt) = write else { return }
+        write = .acknowledged(id, retryAt: retryAt)
+        unreadSince = unreadSince ?? now
     }
 
     /// Records that the events in flight are published.
@@ -167,8 +171,10 @@ struct FeedBatch: Sendable {
     mutating func readBack(_ key: String, _ value: [UInt8]) -> Bool {
         guard awaits(key, value) else { return false }
         awaited[key] = nil
-        if awaited.isEmpty { failures = 0 }
-        return awaited.isEmpty
+        guard awaited.isEmpty else { return false }
+        failures = 0
+        unreadSince = nil
+        return true
     }
 
     /// Begins to publish the intents that count.

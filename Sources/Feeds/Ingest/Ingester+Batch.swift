@@ -104,9 +104,9 @@ extension Ingester {
     // MARK: - Results of writes
 
     /// A leaving process reads nothing more, so its records never come back. The next owner finds them.
-    mutating func stored(_ id: WriteID) {
+    mutating func stored(_ id: WriteID, at now: Moment) {
         change(writes[id]) { ingester, feed in
-            feed.batch?.acknowledge()
+            feed.batch?.acknowledge(at: now.steady)
             if ingester.partitions[feed.partition]?.stage == .leaving { ingester.abandonBatch(of: &feed) }
         }
     }
@@ -146,6 +146,12 @@ extension Ingester {
     /// Retries a write that failed, or that had no reply for a while.
     mutating func retryBatch(_ feed: inout FollowedFeed, at now: Moment) {
         guard feed.batch?.isRetryDue(at: now.steady) ?? false else { return }
+        if let since = feed.batch?.unreadSince, now.steady - since < FeedBatch.patience * 2 {
+            note(
+                .warning, feed.name,
+                "What was written to the state topic cannot be read back, so the feed waits; another producer may have an open transaction there."
+            )
+        }
         endWrite(of: &feed)
         if isActive(feed) { continueBatch(&feed, at: now) } else { abandonBatch(of: &feed) }
     }

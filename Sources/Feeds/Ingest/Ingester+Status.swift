@@ -21,6 +21,10 @@ extension Ingester {
         return status
     }
 
+    /// Time since which the state topic has records of this process that cannot be read back; `nil` without any. Their
+    /// feeds wait. It takes seconds at most, unless an open transaction hides them.
+    public var unreadSince: Instant? { feeds.names.compactMap { feeds[$0]?.batch?.unreadSince }.min() }
+
     /// True while any feed has a request or a write in flight, or an answer or a record that waits for one.
     public var isBusy: Bool {
         !fetches.isEmpty || !writes.isEmpty || feeds.names.contains { feeds[$0]?.isInProgress ?? false }

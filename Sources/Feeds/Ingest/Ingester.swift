@@ -89,7 +89,7 @@ public struct Ingester {
         case .record(let partition, let offset, let key, let value): read(partition, offset, key, value, at: now)
         case .restored(let partition): restored(partition, at: now)
         case .fetched(let id, let result): fetched(id, result, at: now)
-        case .stored(let id): stored(id)
+        case .stored(let id): stored(id, at: now)
         case .published(let id): published(id, at: now)
         case .refused(let id, let places, let because): refused(id, places, because: because, at: now)
         case .writeFailed(let id, let because): writeFailed(id, because: because, at: now)

@@ -69,6 +69,17 @@ import Testing
         #expect(ingester.load.batches == 0 && ingester.load.writes == 0)
     }
 
+    @Test func `records that cannot be read back are known since the broker has them`() throws {
+        var fixture = IngesterFixture()
+        var ingester = Ingester(fixture.settings)
+        let records = fixture.follow(with: &ingester)
+        #expect(!records.isEmpty && ingester.unreadSince == nil)
+        _ = ingester.handle(.stored(try #require(ingester.writes.keys.first)), at: fixture.moment)
+        #expect(ingester.unreadSince == fixture.moment.steady)
+        for input in fixture.inputs(of: records, from: 0) { _ = ingester.handle(input, at: fixture.moment) }
+        #expect(ingester.unreadSince == nil)
+    }
+
     @Test func `a partition that is assigned again without a release is read again`() {
         let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
         var ingester = Ingester(IngesterFixture().settings)
