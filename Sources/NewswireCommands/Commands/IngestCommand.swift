@@ -208,7 +208,7 @@ struct IngestCommand: AsyncParsableCommand {
                 try output.write(explanation.text(hasColours: output.hasColours))
             }
         } catch let failure as ExplainedSource.Failure {
-            throw CommandFailure("\(text): \(failure)")
+            throw CommandFailure("\(WebAddress(text)?.shown ?? text): \(failure)")
         }
     }
 }

@@ -56,6 +56,8 @@ package struct FeedExplanation: Sendable {
             lines.append("")
             lines += self.lines(decision, hasColours: hasColours)
         }
+        if !document.skipped.isEmpty { lines.append("") }
+        for item in document.skipped { lines.append("left out: \(item.id?.plain ?? "an item"), \(item.reason.plain)") }
         return lines.map { $0 + "\n" }.joined()
     }
 
