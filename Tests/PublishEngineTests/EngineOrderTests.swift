@@ -77,6 +77,22 @@ struct EngineOrderTests {
         #expect(shell.wait(.seconds(300)).sends.isEmpty)
     }
 
+    @Test func `a recall counts requests whose outcome is not on the results topic yet as in flight`() throws {
+        let cases = [(201, 1, 0), (504, 1, 1), (503, 0, 1), (400, 0, 0)]
+        for (status, inFlight, waiting) in cases {
+            var shell = try TestShell()
+            _ = shell.assign()
+            let sent = shell.publish(news("a", story: "s"), news("other", story: "t"))
+            let settled = shell.reply(status, to: try #require(sent.sends.first))
+            let recalled = shell.take(.orders([.recall("s")]))
+            #expect(
+                recalled.applied == [AppliedOrder(order: "O1", waiting: waiting, inFlight: inFlight)], "\(status)")
+            _ = shell.store(settled + recalled)
+            let again = shell.take(.orders([.recall("s", "O2")]))
+            #expect(again.applied == [AppliedOrder(order: "O2")], "\(status): its result is stored")
+        }
+    }
+
     @Test func `a recall says whether it ends an event on the held topic`() throws {
         var shell = try TestShell()
         _ = shell.assign()

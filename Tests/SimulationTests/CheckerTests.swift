@@ -50,6 +50,9 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
             IgnoresStandstills()
         },
         PlantedBug(name: "a recall that never was", promise: .recallsReported) { InventsRecalls() },
+        PlantedBug(name: "a recall that counts no requests", promise: .recallsCounted, options: .ordered) {
+            CountsNoRequests()
+        },
         PlantedBug(name: "a start without orders", promise: .ordersFirst, options: .ordered) { WaitsForNoOrders() },
         PlantedBug(name: "a held event that is lost", promise: .heldComesBack, options: .held) { LosesHeldEvents() },
         PlantedBug(name: "a held event that is early", promise: .heldInTime, options: .held) { HoldsTooShort() },

@@ -45,6 +45,18 @@ struct KeepsQuietAboutOrders: Interference {
     }
 }
 
+/// Reports that orders met no requests in flight.
+struct CountsNoRequests: Interference {
+    mutating func alter(_ actions: inout [Action]) -> [Input] {
+        for index in actions.indices {
+            guard case .applied(var order) = actions[index] else { continue }
+            order.inFlight = 0
+            actions[index] = .applied(order)
+        }
+        return []
+    }
+}
+
 /// Assumes at the first alarm that the orders in force are known.
 struct WaitsForNoOrders: Interference {
     mutating func alter(_ input: inout Input) {

@@ -54,7 +54,8 @@ public struct AppliedOrder: Sendable, Hashable {
     public var order: String
     /// Number of waiting deliveries. A recall ends them; a stop delays them.
     public var waiting: Int
-    /// Number of requests that were in flight when the order arrived. They cannot be stopped.
+    /// Number of requests that were in flight when the order arrived. They cannot be stopped. For a recall, this includes requests
+    /// that the hub may have accepted and whose result is not on the results topic yet.
     public var inFlight: Int
     /// 1 if a recalled story has an event on the held topic, which ends too. Every shard and process knows all held events.
     public var held: Int

@@ -100,10 +100,10 @@ extension Engine {
     ///
     /// - Returns: `false` if this was the last send.
     mutating func sendRest(_ place: Place, _ turn: inout Turn) -> Bool {
-        guard let content = partitions.content(of: place),
-            content.routed?.routing?.send(Int(partitions[place].sendsAccepted) + 1) != nil
-        else { return false }
         partitions[place].acceptSend()
+        guard let content = partitions.content(of: place),
+            content.routed?.routing?.send(Int(partitions[place].sendsAccepted)) != nil
+        else { return false }
         if let withdrawal = partitions[place].withdrawal {
             endWithdrawn(place, for: withdrawal, reply: nil, &turn)
         } else if partitions[place.slot].isSending {

@@ -67,9 +67,12 @@ extension Engine {
     /// - Returns: the counts of affected deliveries.
     private mutating func recall(_ story: String, _ turn: inout Turn) -> AppliedOrder {
         var met = AppliedOrder(order: "")
+        var storyIDs: Set<StoryID> = []
         for platform in settings.platforms.indices {
             for lane in lanes.ids {
-                for id in openDeliveries(of: story, platform, lane) {
+                let ids = orderKeys(of: story).map { StoryID($0, platform: platform, lane: lane) }
+                storyIDs.formUnion(ids)
+                for id in ids.flatMap({ openDeliveries(of: $0) }) {
                     guard let place = partitions.place(of: id), let content = partitions.content(of: place),
                         content.routed?.event.orderKey == story, !isReplacement(content, of: story)
                     else { continue }
@@ -80,6 +83,10 @@ extension Engine {
             }
         }
         advanceStories(&turn)
+        // These include deliveries that were just ended and had an unanswered request. The results topic does not show them yet.
+        for lane in lanes.ids {
+            for slot in lanes[lane].slots { met.inFlight += partitions[slot].unreported(of: storyIDs) }
+        }
         // The readers of the held topic know the story's key only, so each language's key is requested here.
         if !editions.isEmpty {
             for key in orderKeys(of: story) where key != story { takeBackHeld(key, because: .recalled, &turn) }
@@ -87,11 +94,7 @@ extension Engine {
         return met
     }
 
-    /// The story's open deliveries in all languages that are sent separately.
-    private func openDeliveries(of story: String, _ platform: Int, _ lane: LaneID) -> [DeliveryID] {
-        orderKeys(of: story).flatMap { openDeliveries(of: StoryID($0, platform: platform, lane: lane)) }
-    }
-
+    /// The order keys of the story in all languages that are sent separately.
     func orderKeys(of story: String) -> [String] {
         editions.isEmpty ? [story] : [story] + editions.map { RoutedEvent.orderKey(story, edition: $0) }
     }

@@ -10,7 +10,7 @@ struct Delivery: Sendable {
     private(set) var charged: UInt16 = 0
     /// Attempts whose acceptance is unknown.
     private(set) var unknowns: UInt16 = 0
-    /// Requests that the hub accepted, of those that news for many single readers needs.
+    /// Requests that the hub accepted. News for many single readers needs several.
     private(set) var sendsAccepted: UInt8 = 0
     /// The reason not to send it again, decided while it was in flight.
     private(set) var withdrawal: Withdrawal?

@@ -24,4 +24,17 @@ extension Partition {
         }
         return (waiting, inFlight)
     }
+
+    /// Counts the stories' deliveries that the hub may have accepted and whose results are not acknowledged.
+    func unreported(of stories: Set<StoryID>) -> Int {
+        guard unstored > 0 else { return 0 }
+        return entries.indices.reduce(0) { count, index in
+            count
+                + (0..<platformCount).count { platform in
+                    let delivery = self[index, platform]
+                    return (delivery.phase == .settled || delivery.phase == .pending) && !delivery.isCertain
+                        && stories.contains(delivery.story)
+                }
+        }
+    }
 }

@@ -18,6 +18,7 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
     case recalls = "a recalled story does not leave"
     case recallsEverywhere = "an acknowledged recall holds everywhere"
     case recallsReported = "what is canceled was recalled, and what left before says so"
+    case recallsCounted = "a recall's answer counts what may still be reported as accepted"
     case stops = "what is stopped is not sent"
     case ordersFirst = "orders are known before anything is sent"
     case heldComesBack = "what is held comes back"
@@ -56,6 +57,7 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
         case .recalls: Recalls()
         case .recallsEverywhere: OrdersObeyed.recalls
         case .recallsReported: RecallsReported()
+        case .recallsCounted: RecallsCounted()
         case .stops: OrdersObeyed.stops
         case .ordersFirst: OrdersFirst()
         case .heldComesBack: HeldComesBack()
