@@ -63,10 +63,14 @@ extension KafkaFailure {
     /// A transaction is open, and records after it cannot be read.
     package static func heldUp(topic: String) -> KafkaFailure {
         KafkaFailure(
-            code: "_OPEN_TRANSACTION", isRetriable: true,
+            code: openTransaction, isRetriable: true,
             detail: "A transaction on \(topic) is open and hides every record behind it",
             remedy: "Its producer must commit or abort it: see kafka-transactions.sh find-hanging")
     }
+
+    package var isOpenTransaction: Bool { code == Self.openTransaction }
+
+    private static let openTransaction = "_OPEN_TRANSACTION"
 
     /// The settings are wrong; only a change of them helps.
     public var isConfiguration: Bool { code == "_CONFIGURATION" }

@@ -91,6 +91,19 @@ struct OrderReportTests {
                 == "recalled S: applied by 0 of 3 processes in 140 ms")
     }
 
+    @Test func `an open transaction that hides answers is named as the cause of their absence`() {
+        var answers = OrderAnswers(to: Instruction(id: "o", scope: .stop(.hub), at: Instant(milliseconds: 0), by: "m"))
+        var signs = LifeSigns(capacity: 3)
+        signs.heard(.init(replica: "a", at: Instant(milliseconds: 0), logTime: .seconds(1)))
+        answers.apply(answers.instruction.record, signs)
+        let report = OrderReport(answers, took: .zero)
+        #expect(report.missing(audit: "news.audit").last?.contains("its /readyz says so") == true)
+        let hidden = report.missing(audit: "news.audit", areHidden: true)
+        #expect(hidden.count == 2)
+        #expect(hidden.last?.contains("A transaction on news.audit is open and hides every record behind it") == true)
+        #expect(hidden.last?.contains("/readyz") == false)
+    }
+
     @Test func `a replaced order is reported with its author, time and reason`() {
         let former = Order(
             id: "o0", scope: .stop(.hub), at: Instant(milliseconds: 1_795_255_200_000), by: "n\u{1B}", reason: "flood")
@@ -120,7 +133,7 @@ struct OrderReportTests {
         #expect(
             RecallReport(history(), StoryDoubts(inFlight: 1, unanswered: 2)).lines == [
                 "no result of the last 7 days says that the hub took any of it",
-                "more may have been accepted: 1 request was in flight when the recall arrived, and 2 processes have not "
+                "more may have been accepted: the outcome of 1 request was not stored when the recall arrived, and 2 processes have not "
                     + "answered. newswire results shows what is known later",
             ])
         #expect(

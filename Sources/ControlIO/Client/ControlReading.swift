@@ -43,9 +43,6 @@ public struct ControlReading {
 
     private static let recentLines: Int64 = 2_000
 
-    /// Time to wait for an open transaction to end. Commands answer within five seconds.
-    static let patience = Duration.seconds(3)
-
     /// - Throws: an error if the topic is missing.
     private func partitions(of topic: String) throws(KafkaFailure) -> Int {
         guard let count = try KafkaAdmin(settings: settings).partitionCounts(of: [topic])[topic] else {
@@ -58,13 +55,7 @@ public struct ControlReading {
         _ topic: String, from start: TopicReader.Start, end: KafkaAdmin.End = .lastStable, _ isStopped: () -> Bool,
         _ take: (SourceRecord) -> Void
     ) throws(KafkaFailure) {
-        let reader = try TopicReader(settings: settings, topic: topic, from: start, end: end)
-        var deadline = ContinuousClock.now + Self.patience
-        while !reader.isAtEnd, !isStopped() {
-            let records = try reader.next(timeout: .milliseconds(200))
-            for read in records { take(read.record) }
-            if !records.isEmpty || !reader.isHeldUp { deadline = .now + Self.patience }
-            if deadline <= .now { throw .heldUp(topic: topic) }
-        }
+        try TopicReader(settings: settings, topic: topic, from: start, end: end)
+            .readToEnd(isStopped: isStopped) { take($0.record) }
     }
 }

@@ -19,8 +19,6 @@ public final class OrderClient {
 
     /// Time limit for reading the control topic.
     private static let readingMax = Duration.seconds(20)
-    /// Time to wait for an open transaction to end. Short, because a command answers within five seconds.
-    private static let heldUpMax = ControlReading.patience
     /// Time to wait for an answer if no known process could answer.
     private static let unheardPatience = Duration.seconds(1)
     /// Time limit for the brokers to store a record.
@@ -51,17 +49,11 @@ public final class OrderClient {
         publisher = try RecordPublisher(settings: admin.limitingBatches(settings, to: [topics.audit, topics.control]))
         try publisher.prepare([topics.audit, topics.control])
         let deadline = now().steady + Self.readingMax
-        var heldUpUntil = now().steady + Self.heldUpMax
-        while !control.isAtEnd {
-            let records = try control.next(timeout: .milliseconds(20))
-            for read in records { view.apply(read.record) }
-            if !records.isEmpty || !control.isHeldUp { heldUpUntil = now().steady + Self.heldUpMax }
-            guard now().steady < heldUpUntil else { throw .heldUp(topic: topics.control) }
-            guard now().steady < deadline else {
-                throw KafkaFailure(
-                    code: "_TIMED_OUT",
-                    detail: "Topic \(topics.control) could not be read to its end within \(Self.readingMax)")
-            }
+        try control.readToEnd(isStopped: { now().steady >= deadline }) { view.apply($0.record) }
+        guard control.isAtEnd else {
+            throw KafkaFailure(
+                code: "_TIMED_OUT",
+                detail: "Topic \(topics.control) could not be read to its end within \(Self.readingMax)")
         }
     }
 
@@ -115,7 +107,8 @@ public final class OrderClient {
         instruction.processTime = view.signs.living.map(\.at).max()
         let audit: TopicReader
         do {
-            audit = try TopicReader(settings: settings, topic: topics.audit, from: .end, follow: true)
+            audit = try TopicReader(
+                settings: settings, topic: topics.audit, from: .end, follow: true, end: .highWatermark)
             try store(instruction.auditEntry(inPlaceOf: former).record(on: topics.audit))
         } catch { throw .failed(error) }
         do {
@@ -126,7 +119,9 @@ public final class OrderClient {
         }
         var answers = OrderAnswers(to: instruction, inPlaceOf: former)
         do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }
-        return OrderOutcome(answers: answers, took: now().steady - begin.steady)
+        return OrderOutcome(
+            answers: answers, took: now().steady - begin.steady,
+            areAnswersHidden: !answers.isComplete && audit.isHeldUp)
     }
 
     /// Returns the given time, or the time of the living processes if that is earlier. This machine's clock may be ahead.
@@ -137,15 +132,14 @@ public final class OrderClient {
     public func latest(_ wall: Instant) -> Instant { view.latestTime(wall) }
 
     /// Returns what readers have received of the story. Reads the results of the last week, which is the lifetime of a recall.
+    ///
+    /// - Throws: an error if the results cannot be read, or if an open transaction hides some.
     public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
         var history = StoryHistory(story: story)
         let results = NamedResults(story)
-        let reader = try TopicReader(
-            settings: settings, topic: topic, from: .time(earliest(now().wall) - Order.recallLasts))
-        while !reader.isAtEnd {
-            for read in try reader.next(timeout: .milliseconds(200)) {
-                if let result = results.result(in: read.record) { history.apply(result) }
-            }
+        let since = earliest(now().wall) - Order.recallLasts
+        try TopicReader(settings: settings, topic: topic, from: .time(since), end: .highWatermark).readToEnd { read in
+            if let result = results.result(in: read.record) { history.apply(result) }
         }
         return history
     }
@@ -189,6 +183,8 @@ public struct OrderOutcome: Sendable, Hashable {
     public var answers: OrderAnswers
     /// Time from just before the first write to the last answer or to the end of the wait.
     public var took: Duration
+    /// True if an open transaction on the audit topic hides answers, so that the processes that are missing may have answered.
+    public var areAnswersHidden = false
 }
 
 extension Instruction {

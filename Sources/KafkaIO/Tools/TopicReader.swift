@@ -21,6 +21,7 @@ public final class TopicReader {
         public var record: SourceRecord
     }
 
+    let topic: String
     private let consumer: AssignedConsumer
     private let follow: Bool
     /// Partitions whose end was not reached yet, with the end they had when the reader was created.
@@ -49,6 +50,7 @@ public final class TopicReader {
         settings: KafkaSettings, topic: String, partitions: [Int32]? = nil, from start: Start = .beginning,
         follow: Bool = false, end: KafkaAdmin.End = .lastStable, timeout: Duration = .seconds(10)
     ) throws(KafkaFailure) {
+        self.topic = topic
         self.end = end
         let admin = try KafkaAdmin(settings: settings, timeout: timeout)
         guard let count = try admin.partitionCounts(of: [topic])[topic] else {

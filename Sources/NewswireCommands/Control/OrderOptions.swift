@@ -76,9 +76,9 @@ struct OrderOptions: ParsableArguments {
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
                     notice(line)
                 }
-                for line in report.missing(audit: settings.control.topics.audit) + report.silent {
-                    notice(line)
-                }
+                let missing = report.missing(
+                    audit: settings.control.topics.audit, areHidden: outcome.areAnswersHidden)
+                for line in missing + report.silent { notice(line) }
                 try finish(report) { () throws(KafkaFailure) in try afterwards(client, outcome) }
                 if !outcome.answers.isComplete { throw ExitCode.failure }
             } catch OrderClient.Refusal.standsNot {

@@ -1,6 +1,7 @@
 import ByteText
 import ControlIO
 package import EditorialControl
+import KafkaModel
 package import NewsModel
 
 /// The outcome of an order, for people and for programs.
@@ -99,8 +100,10 @@ package struct OrderReport {
 
     /// A line for each process that has not answered, followed by possible reasons. Empty if all have answered.
     ///
-    /// - Parameter audit: the topic on which answers are expected.
-    package func missing(audit: String) -> [String] {
+    /// - Parameters:
+    ///   - audit: the topic on which answers are expected.
+    ///   - areHidden: true if an open transaction hides answers.
+    package func missing(audit: String, areHidden: Bool = false) -> [String] {
         if answers.isComplete { return [] }
         let lines = answers.missing.map { beat in
             "\(beat.replica) has not answered; last heard at \(beat.at.short) UTC by its own clock".plain
@@ -110,7 +113,9 @@ package struct OrderReport {
             ? "It is lifted all the same: a process resumes as soon as it reads that. "
             : "The order stands: a process obeys it as soon as it reads it, and sends nothing if it has ended. "
         let cause =
-            "One that is well and does not answer may not see \(audit), or not write to it: its /readyz says so. "
+            areHidden
+            ? "They may have answered: \(KafkaFailure.heldUp(topic: audit)). "
+            : "One that is well and does not answer may not see \(audit), or not write to it: its /readyz says so. "
         return lines + [outlook + cause + "Look again: newswire control --config FILE --list"]
     }
 
@@ -188,8 +193,10 @@ extension StoryDoubts {
     package var sentence: String? {
         var reasons: [String] = []
         if inFlight > 0 {
-            let them = inFlight == 1 ? "was" : "were"
-            reasons.append("\(counted(inFlight, "request")) \(them) in flight when the recall arrived")
+            reasons.append(
+                inFlight == 1
+                    ? "the outcome of 1 request was not stored when the recall arrived"
+                    : "the outcomes of \(grouped(inFlight)) requests were not stored when the recall arrived")
         }
         if unanswered > 0 {
             reasons.append(

@@ -34,7 +34,7 @@ struct RecallTarget {
         do throws(KafkaFailure) {
             known = try Self.lookUp(name, settings)
         } catch {
-            let remedy = isLift ? "" : " --unseen recalls it without looking it up."
+            let remedy = isLift ? "" : "\n--unseen recalls it without looking it up."
             throw CommandFailure("nothing was ordered: \(name) cannot be looked up. \(error)\(remedy)")
         }
         func isRecalled(_ story: String) -> Bool { known.view.orders[.recall(story: story)] != nil }
@@ -85,6 +85,8 @@ struct NameLookup {
     private let settings: Settings
     private let now: Instant
     private(set) var search: NameSearch
+    /// The open transaction that hides results.
+    private var hidden: KafkaFailure?
 
     /// The number of results per partition that are read first.
     private static let latest: Int64 = 5_000
@@ -97,13 +99,14 @@ struct NameLookup {
         search = NameSearch(name)
     }
 
-    /// - Throws: an error if Kafka cannot be read. A missing topic is no error.
+    /// - Throws: an error if Kafka cannot be read, or if the name was not found and an open transaction hides results. A missing
+    ///   topic is no error.
     mutating func run() throws(KafkaFailure) {
         let kafka = settings.kafkaSettings
         let counts = try KafkaAdmin(settings: kafka).partitionCounts()
         let results = settings.engine.resultsTopic
         if counts[results] != nil {
-            try readResults(TopicReader(settings: kafka, topic: results, from: .last(Self.latest)))
+            try readResults(TopicReader(settings: kafka, topic: results, from: .last(Self.latest), end: .highWatermark))
             if isFound { return }
         }
         if counts[settings.control.topics.held] != nil {
@@ -119,21 +122,25 @@ struct NameLookup {
         }
         if counts[results] != nil {
             let since = now - Order.recallLasts
-            try readResults(TopicReader(settings: kafka, topic: results, from: .time(since)))
+            try readResults(TopicReader(settings: kafka, topic: results, from: .time(since), end: .highWatermark))
         }
+        if !isFound, let hidden { throw hidden }
     }
 
     private var isFound: Bool { search.meaning != .unseen }
 
     private mutating func readResults(_ reader: TopicReader) throws(KafkaFailure) {
         let named = NamedResults(search.name)
-        while !reader.isAtEnd {
-            for read in try reader.next(timeout: .milliseconds(200)) {
+        do throws(KafkaFailure) {
+            try reader.readToEnd { read in
                 // The key of a result is the event's id.
                 if let key = read.record.key.flatMap({ String(validating: $0, as: UTF8.self) }) { search.note(key) }
-                guard let result = named.result(in: read.record) else { continue }
+                guard let result = named.result(in: read.record) else { return }
                 search.note(eventID: result.eventID, story: result.story)
             }
+        } catch {
+            guard error.isOpenTransaction else { throw error }
+            hidden = error
         }
     }
 
