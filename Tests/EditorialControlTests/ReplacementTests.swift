@@ -10,12 +10,12 @@ private let later = start + .seconds(3_600)
 struct ReplacementTests {
     private func result(
         _ id: String, _ outcome: Outcome, story: String? = nil, categories: [String] = ["World"], at seconds: Int64 = 0,
-        afterRecall: Bool = false, users: [String] = [], offset: Int64 = 7
+        afterRecall: Bool = false, users: [String] = [], offset: Int64 = 7, error: ResultRecord.Failure? = nil
     ) -> ResultRecord {
         ResultRecord(
             eventID: id, story: story, platform: .template, outcome: outcome, categories: categories, lane: "live",
             source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: offset),
-            settledAt: start + .seconds(seconds), afterRecall: afterRecall, users: users)
+            settledAt: start + .seconds(seconds), afterRecall: afterRecall, users: users, error: error)
     }
 
     private let order = Order(id: "o1", scope: .recall(story: "S"), at: later, by: "m", replacement: "Withdrawn")
@@ -97,8 +97,8 @@ struct ReplacementTests {
         #expect((record.topic, record.partition) == ("news.live", nil))
     }
 
-    @Test func `outcomes of requests that were in flight at the recall are counted as late`() {
-        var replacement = Replacement(story: "S")
+    @Test func `results that a recall's answers counted as in flight are late`() {
+        var replacement = Replacement(story: "S", recalledAt: start)
         replacement.apply(result("S", .accepted))
         #expect(replacement.lateOutcomes == 0)
         replacement.apply(result("b", .accepted, story: "S", afterRecall: true))
@@ -106,7 +106,15 @@ struct ReplacementTests {
         #expect(replacement.lateOutcomes == 2)
         // This request was not in flight at the recall.
         replacement.apply(result("d", .unknown, story: "S"))
+        // This result follows an earlier recall.
+        replacement.apply(result("e", .accepted, story: "S", at: -60, afterRecall: true))
         #expect(replacement.lateOutcomes == 2)
+        replacement.apply(result("f", .accepted, story: "S", at: -60), isNew: true)
+        replacement.apply(result("g", .unknown, story: "S", error: .init(code: "recalled", detail: "d")))
+        #expect(replacement.lateOutcomes == 4)
+        // The recall has ended this delivery, so its answer did not count it as in flight.
+        replacement.apply(result("h", .canceled, story: "S"), isNew: true)
+        #expect(replacement.lateOutcomes == 4)
     }
 
     @Test func `readers for whom all outcomes are unknown get no replacement and are named`() {

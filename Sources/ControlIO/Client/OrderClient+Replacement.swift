@@ -11,24 +11,30 @@ extension OrderClient {
     ///   - text: the text that readers see instead.
     ///   - order: the recall, which is in force.
     ///   - lanes: the topics of all lanes, the most urgent first.
-    ///   - inFlight: number of requests in flight when the recall arrived. Their outcomes are waited for.
-    ///   - patience: the longest wait for these outcomes.
+    ///   - inFlight: number of requests whose results may still follow, from the answers to the recall. They are waited for.
+    ///   - patience: the longest wait for these results.
     /// - Returns: the readers and the topics of the replacement; both are empty if nothing was written.
+    /// - Throws: an error if Kafka fails, or if an open transaction hides results. Nothing was written for the hidden ones.
     public func replace(
         _ text: String, for order: Order, results topic: String, lanes: [String], inFlight: Int, environment: String?,
         patience: Duration = .seconds(10)
     ) throws(KafkaFailure) -> WrittenReplacement {
         var written = WrittenReplacement()
         guard case .recall(let story) = order.scope else { return written }
-        var replacement = Replacement(story: story, topics: lanes, at: latest(order.at))
+        let since = earliest(order.at)
+        var replacement = Replacement(story: story, topics: lanes, at: latest(order.at), recalledAt: since)
         let results = NamedResults(story)
         let reader = try TopicReader(
-            settings: settings, topic: topic, from: .time(earliest(order.at) - Order.recallLasts), follow: true)
+            settings: settings, topic: topic, from: .time(since - Order.recallLasts), follow: true, end: .highWatermark)
+        func receive(_ read: TopicReader.ReadRecord) {
+            guard let result = results.result(in: read.record) else { return }
+            // The reader was created after the answers, so a result behind those ends was stored after the recall had arrived.
+            replacement.apply(result, isNew: read.record.offset >= reader.endsThen[read.partition] ?? 0)
+        }
         let deadline = now().steady + patience
-        while !reader.isAtEnd || (replacement.lateOutcomes < inFlight && now().steady < deadline) {
-            for read in try reader.next(timeout: .milliseconds(200)) {
-                if let result = results.result(in: read.record) { replacement.apply(result) }
-            }
+        try reader.readToEnd(receive)
+        while replacement.lateOutcomes < inFlight, now().steady < deadline {
+            for read in try reader.next(timeout: .milliseconds(200)) { receive(read) }
         }
         if let record = replacement.record(text, for: order, environment: environment) {
             try store(record)

@@ -13,7 +13,8 @@ public struct Replacement: Sendable, Hashable {
     /// Source positions of events for single readers. Results do not name these readers.
     public private(set) var originals: Set<ResultRecord.Source> = []
     private var audiences: Set<Set<String>> = []
-    /// Number of requests that were in flight when the story was recalled and have settled since.
+    /// Number of results that the recall's answers counted as in flight and that have arrived since. Never too high, so that a
+    /// wait for them ends too late rather than too early.
     public private(set) var lateOutcomes = 0
 
     package static let idPrefix = "replacement-"
@@ -27,21 +28,26 @@ public struct Replacement: Sendable, Hashable {
     /// The topics of all lanes, the most urgent first.
     private let topics: [String]
     private let writtenAt: Instant?
+    private let recalledAt: Instant
 
     /// - Parameters:
     ///   - topics: the topics of all lanes, the most urgent first. The first one gets the replacement if the story was on another
     ///     topic, such as a notification of `newswire send`.
     ///   - time: the time from which its age counts; `nil` for the time of the order.
-    public init(story: String, topics: [String] = [], at time: Instant? = nil) {
+    ///   - recalledAt: the time of the recall, by the clocks of the processes. Earlier outcomes are not late.
+    public init(story: String, topics: [String] = [], at time: Instant? = nil, recalledAt: Instant = .distantPast) {
         self.story = story
         self.topics = topics
         writtenAt = time
+        self.recalledAt = recalledAt
     }
 
-    /// - Parameter result: any result; those of other stories change nothing.
-    public mutating func apply(_ result: ResultRecord) {
+    /// - Parameters:
+    ///   - result: any result; those of other stories change nothing.
+    ///   - isNew: true if it was stored after the recall had been answered.
+    public mutating func apply(_ result: ResultRecord, isNew: Bool = false) {
         guard result.story ?? result.eventID == story else { return }
-        if result.afterRecall { lateOutcomes += 1 }
+        if isLate(result, isNew: isNew) { lateOutcomes += 1 }
         if result.outcome == .unknown { noteUnknown(result) }
         guard result.outcome == .accepted else { return }
         // The event's categories have other readers, who never saw it.
@@ -53,6 +59,14 @@ public struct Replacement: Sendable, Hashable {
         isTest = isTest && result.isTest
         // The replacement goes to the partition of the newest result, where the story's events are in order.
         if accepted.map({ $0.settledAt <= result.settledAt }) ?? true { accepted = result }
+    }
+
+    /// Returns true if the recall's answers counted the result: its request was in flight, the recall ended its retry, or it was not
+    /// stored.
+    private func isLate(_ result: ResultRecord, isNew: Bool) -> Bool {
+        guard result.outcome.mayHaveLeft else { return false }
+        let isEndedByRecall = result.outcome == .unknown && result.error?.code == StoryHistory.recalled
+        return isNew || (result.afterRecall || isEndedByRecall) && result.settledAt >= recalledAt
     }
 
     private mutating func noteUnknown(_ result: ResultRecord) {
@@ -129,7 +143,8 @@ public struct WrittenReplacement: Sendable, Hashable {
     public var reach: [String] = []
     /// The audiences that may have the story and get no replacement.
     public var doubtful: [String] = []
-    /// Number of requests that were in flight at the recall and for which no result says that the hub may have accepted them.
+    /// Number of requests that the recall's answers counted as in flight and for which no result says that the hub may have
+    /// accepted them.
     public var unsettled = 0
     public var topics: Set<String> = []
 

@@ -84,7 +84,7 @@ public struct StoryHistory: Sendable {
     }
 
     /// Error code of a result that was ended by a recall.
-    private static let recalled = "recalled"
+    static let recalled = "recalled"
 
     /// Results of deliveries that a recall ended and that were not sent since, sorted by source position.
     public var ended: [ResultRecord] {
@@ -116,9 +116,9 @@ extension StoryHistory.Sent {
     }
 }
 
-/// The facts about a story that the answers to a recall leave unknown. Results may be missing for requests that were in flight.
+/// The facts about a story that the answers to a recall leave unknown.
 public struct StoryDoubts: Sendable, Hashable {
-    /// Number of requests that were in flight when the recall arrived.
+    /// Number of requests whose outcome was not on the results topic when the recall arrived.
     public var inFlight: Int
     /// Number of known processes that have not answered.
     public var unanswered: Int
