@@ -65,7 +65,7 @@ extension KafkaFailure {
         KafkaFailure(
             code: openTransaction, isRetriable: true,
             detail: "A transaction on \(topic) is open and hides every record behind it",
-            remedy: "Its producer must commit or abort it: see kafka-transactions.sh find-hanging")
+            remedy: "Its producer must commit or abort it: see kafka-transactions.sh find-hanging.")
     }
 
     package var isOpenTransaction: Bool { code == Self.openTransaction }

@@ -64,12 +64,12 @@ public final class TopicReader {
             settings, group: settings.group, partitions: wanted.count,
             timeout: Int32(clamping: timeout.nanoseconds / 1_000_000), isolation: "read_committed")
         var ranges: [TopicPartition: Range<Int64>] = [:]
+        // librdkafka reports no end to a reader that starts behind the start of an open transaction.
+        var latestStarts: [TopicPartition: Int64] = [:]
         for partition in wanted {
-            ranges[partition] =
-                switch end {
-                case .lastStable: try consumer.watermarks(partition)
-                case .highWatermark: try admin.watermarks(partition)
-                }
+            let committed = try consumer.watermarks(partition)
+            latestStarts[partition] = committed.upperBound
+            ranges[partition] = end == .lastStable ? committed : try admin.watermarks(partition)
         }
         var times: [TopicPartition: Int64] = [:]
         if case .time(let time) = start { times = try Self.offsets(for: time, ranges, consumer) }
@@ -77,7 +77,7 @@ public final class TopicReader {
         for partition in wanted {
             guard let range = ranges[partition] else { continue }
             endsThen[partition] = range.upperBound
-            let first =
+            let asked =
                 switch start {
                 case .beginning: range.lowerBound
                 case .end: range.upperBound
@@ -91,11 +91,11 @@ public final class TopicReader {
             if case .offsets(let offsets) = start, let offset = offsets[partition], range.upperBound < offset {
                 restarted.insert(partition)
             }
+            let first = min(asked, latestStarts[partition] ?? asked)
             if first > range.lowerBound { shortened.insert(partition) }
             if start != .end, first < range.upperBound { ends[partition] = range.upperBound }
             if start != .end || follow {
-                // A start past the end would read the topic from its beginning.
-                assignment.append(PartitionOffset(partition, min(first, range.upperBound)))
+                assignment.append(PartitionOffset(partition, first))
             }
         }
         if !assignment.isEmpty { try consumer.assign(assignment) }

@@ -114,7 +114,7 @@ package struct OrderReport {
             : "The order stands: a process obeys it as soon as it reads it, and sends nothing if it has ended. "
         let cause =
             areHidden
-            ? "They may have answered: \(KafkaFailure.heldUp(topic: audit)). "
+            ? "They may have answered: \(KafkaFailure.heldUp(topic: audit)) "
             : "One that is well and does not answer may not see \(audit), or not write to it: its /readyz says so. "
         return lines + [outlook + cause + "Look again: newswire control --config FILE --list"]
     }

@@ -34,7 +34,7 @@ struct RecallTarget {
         do throws(KafkaFailure) {
             known = try Self.lookUp(name, settings)
         } catch {
-            let remedy = isLift ? "" : "\n--unseen recalls it without looking it up."
+            let remedy = isLift ? "" : " --unseen recalls it without looking it up."
             throw CommandFailure("nothing was ordered: \(name) cannot be looked up. \(error)\(remedy)")
         }
         func isRecalled(_ story: String) -> Bool { known.view.orders[.recall(story: story)] != nil }
