@@ -252,13 +252,33 @@ struct StatusResponder: HTTPResponder {
         case .success(let instruction):
             facts["scope"] = "\(instruction.scope.key)"
             facts["by"] = "\(instruction.by)"
-            log.notice("order given", metadata: facts)
-            return switch await control.give(instruction) {
+            let outcome = await control.give(instruction)
+            log.log(outcome, facts)
+            return switch outcome {
             case .success(let outcome): Answer.json(.ok, ControlJSON.outcome(outcome))
             case .failure(.standsNot): Answer.problem(.conflict, "It does not stand: there is nothing to lift.")
             case .failure(.tooMany):
                 Answer.problem(.conflict, "As many orders stand as a process keeps; lift some first.")
             case .failure(let refusal): Answer.problem(.serviceUnavailable, refusal.sentence)
+            }
+        }
+    }
+}
+
+extension Logger {
+    /// Logs what became of an order.
+    fileprivate func log(_ outcome: Result<OrderOutcome, OrderClient.Refusal>, _ facts: Metadata) {
+        var facts = facts
+        switch outcome {
+        case .success(let outcome):
+            facts["applied"] = "\(outcome.answers.applied) of \(outcome.answers.processes)"
+            notice("order given", metadata: facts)
+        case .failure(let refusal):
+            facts["reason"] = "\(refusal.sentence)"
+            switch refusal {
+            case .unheard: warning("order given; its effect is not known", metadata: facts)
+            case .halfway: warning("order possibly given", metadata: facts)
+            case .standsNot, .tooMany, .failed: notice("order not given", metadata: facts)
             }
         }
     }

@@ -61,7 +61,11 @@ struct ControlMonitorTests {
         #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 200)
         #expect(try await known(room) { $0.recent.count == 3 && $0.orders.isEmpty }.standing == 0)
         #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 409)
-        #expect(room.log.all.contains { $0.contains("order given") && $0.contains("scope=stop/hub") })
+        // The second resume found nothing to lift.
+        let lines = room.log.all.filter { $0.contains("scope=stop/hub") }
+        #expect(lines.count { $0.contains("order given") && $0.contains("applied=0 of 0") } == 3, "\(lines)")
+        #expect(lines.count { $0.contains("order not given") && $0.contains("nothing to lift") } == 1, "\(lines)")
+        #expect(lines.count == 4)
         try await room.close()
     }
 
