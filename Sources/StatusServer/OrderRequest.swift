@@ -13,13 +13,20 @@ struct OrderRequest {
 
     let verb: Verb
 
-    /// The allowed parameters of the query: `story` or `what`, `reason`, `by`.
+    /// The allowed parameters of the query: `story` or `what`, `reason`, `by`, `unseen`.
     private var parameters: [String] {
         switch verb {
-        case .recall, .lift: ["story", "reason", "by"]
+        case .recall: ["story", "reason", "by", Self.unseen]
+        case .lift: ["story", "reason", "by"]
         case .stop, .resume: ["what", "reason", "by"]
         }
     }
+
+    /// The parameter that recalls a name that was never seen, if it is `true`.
+    private static let unseen = "unseen"
+
+    /// Returns true if the story is recalled without looking up its name.
+    func isUnseen(_ query: FormFields) -> Bool { query[Self.unseen] == "true" }
 
     /// - Returns: `nil` if the path is not an order's.
     init?(path: String) {
@@ -45,6 +52,9 @@ struct OrderRequest {
                         + "and holds at once."))
         }
         if let name = query.repeated { return .failure(Problem("The parameter \(name) is given twice.")) }
+        guard ["true", "false"].contains(query[Self.unseen] ?? "false") else {
+            return .failure(Problem("The parameter \(Self.unseen) is true or false."))
+        }
         let scope: ControlScope
         switch verb {
         case .recall, .lift: scope = .recall(story: query["story"] ?? "")

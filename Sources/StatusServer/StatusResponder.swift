@@ -252,11 +252,14 @@ struct StatusResponder: HTTPResponder {
         case .success(let instruction):
             facts["scope"] = "\(instruction.scope.key)"
             facts["by"] = "\(instruction.by)"
-            let outcome = await control.give(instruction)
+            let outcome = await control.give(instruction, isUnseen: order.isUnseen(query))
             log.log(outcome, facts)
             return switch outcome {
             case .success(let outcome): Answer.json(.ok, ControlJSON.outcome(outcome))
             case .failure(.standsNot): Answer.problem(.conflict, "It does not stand: there is nothing to lift.")
+            case .failure(.name(.unseen(let name))):
+                Answer.problem(.notFound, "\(NameProblem.unseen(name).sentence) unseen=true recalls it all the same.")
+            case .failure(.name(let problem)): Answer.problem(.conflict, problem.sentence)
             case .failure(.tooMany):
                 Answer.problem(.conflict, "As many orders stand as a process keeps; lift some first.")
             case .failure(let refusal): Answer.problem(.serviceUnavailable, refusal.sentence)
@@ -278,7 +281,7 @@ extension Logger {
             switch refusal {
             case .unheard: warning("order given; its effect is not known", metadata: facts)
             case .halfway: warning("order possibly given", metadata: facts)
-            case .standsNot, .tooMany, .failed: notice("order not given", metadata: facts)
+            case .standsNot, .name, .tooMany, .failed: notice("order not given", metadata: facts)
             }
         }
     }

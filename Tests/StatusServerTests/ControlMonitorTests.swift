@@ -78,7 +78,8 @@ struct ControlMonitorTests {
         let order = "reason=\(encoded("r " + text))&by=\(encoded("n " + text))"
         for (verb, subject) in [("recall", "story"), ("stop", "what")] {
             let value = verb == "stop" ? "feed:\(text)" : text
-            let target = "/api/control/\(verb)?\(subject)=\(encoded(value))&\(order)"
+            let unseen = verb == "recall" ? "&unseen=true" : ""
+            let target = "/api/control/\(verb)?\(subject)=\(encoded(value))&\(order)\(unseen)"
             #expect(try await room.call("POST", target).status == 200)
         }
         let shown = try await known(room) { $0.standing == 2 && $0.recent.count == 2 }
@@ -89,6 +90,26 @@ struct ControlMonitorTests {
             #expect(try await room.call("POST", "/api/control/\(verb)?\(value)").status == 200)
         }
         #expect(try await known(room) { $0.recent.count == 4 }.standing == 0)
+        try await room.close()
+    }
+
+    @Test func `a recall names a story or its event, and an unseen name is refused`() async throws {
+        let room = try await StatusRoom(runs: false, controls: true)
+        try room.newsroom.topics.publish([#"{"id":"e-1","story":"quake","headline":"h","category":"World"}"#])
+        func order(_ query: String) async throws -> RawClient.Reply {
+            try await room.call("POST", "/api/control/\(query)")
+        }
+        let unseen = try await order("recall?story=quake-2&reason=r")
+        #expect(unseen.status == 404)
+        #expect(unseen.text.contains("quake-2 was not seen"), "\(unseen.text)")
+        #expect(unseen.text.contains("unseen=true recalls it all the same."))
+        let byEvent = try await order("recall?story=e-1&reason=r")
+        #expect(byEvent.text.hasPrefix(#"{"scope":"recall/story/quake""#), "\(byEvent.text)")
+        #expect(try await order("recall?story=quake-2&reason=r&unseen=true").status == 200)
+        #expect(try await order("recall?story=quake-2&reason=r&unseen=yes").status == 400)
+        #expect(try await order("lift?story=e-1").text.hasPrefix(#"{"scope":"recall/story/quake""#))
+        #expect(try await known(room) { $0.recent.count == 3 }.orders.map(\.scope) == ["recall/story/quake-2"])
+        #expect(room.log.all.count { $0.contains("order not given") } == 1)
         try await room.close()
     }
 

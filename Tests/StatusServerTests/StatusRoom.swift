@@ -43,7 +43,10 @@ struct StatusRoom {
             }
         }
         let clock = ServiceClock()
-        let control = controls ? ControlMonitor(newsroom.kafka, ControlTopics()) { clock.now } : nil
+        let names = NamedTopics(
+            results: Topics.results, held: ControlTopics().held,
+            lanes: [.init(topic: Topics.events, group: newsroom.kafka.group)])
+        let control = controls ? ControlMonitor(newsroom.kafka, ControlTopics(), names: names) { clock.now } : nil
         let log = log
         server = try await StatusServer(
             status, publisher: publisher, control: control, log: Logger(label: "status") { _ in log.handler }

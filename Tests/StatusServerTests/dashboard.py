@@ -93,6 +93,11 @@ with opened(address, *sys.argv[3:]) as page:
         page.find("#story").send_keys(awkward)
         page.find("#recall").submit()
         order(f"r {awkward}")
+        wait("the doubt", lambda: "was not seen" in text("#order-text"))
+        # The browser logs the refusal.
+        complaints = [entry["message"] for entry in page.driver.get_log("browser")]
+        assert len(complaints) == 1 and "404" in complaints[0], complaints
+        order("")
         wait("the recall", lambda: len(rows("orders")) == 1)
         row = rows("orders")[0]
         assert f"story {awkward}" in " ".join(row), row

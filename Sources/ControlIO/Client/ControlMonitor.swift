@@ -28,6 +28,7 @@ public final class ControlMonitor: Sendable {
 
     private let settings: KafkaSettings
     private let topics: ControlTopics
+    private let names: NamedTopics
     private let clock: @Sendable () -> Moment
     private let state = Mutex(State())
 
@@ -39,10 +40,17 @@ public final class ControlMonitor: Sendable {
     private static let pause = Duration.seconds(5)
     /// Number of orders given at the same time, each on its own thread.
     private static let givingMax = 4
+    /// Longest search for a name, because a page waits for 30 seconds.
+    private static let searchMax = Duration.seconds(15)
 
-    public init(_ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping @Sendable () -> Moment) {
+    /// - Parameter names: the topics on which names of stories and events are looked up.
+    public init(
+        _ settings: KafkaSettings, _ topics: ControlTopics, names: NamedTopics,
+        now: @escaping @Sendable () -> Moment
+    ) {
         self.settings = settings
         self.topics = topics
+        self.names = names
         clock = now
     }
 
@@ -111,8 +119,12 @@ public final class ControlMonitor: Sendable {
         }
     }
 
-    /// Gives an order like `OrderClient`, without blocking the caller.
-    public func give(_ instruction: Instruction) async -> Result<OrderOutcome, OrderClient.Refusal> {
+    /// Gives an order like `OrderClient`, without blocking the caller. The story of a recall may be named by one of its events.
+    ///
+    /// - Parameter isUnseen: true to recall the named story without looking it up.
+    public func give(
+        _ instruction: Instruction, isUnseen: Bool = false
+    ) async -> Result<OrderOutcome, OrderClient.Refusal> {
         let isFree = state.withLock { state in
             guard state.giving < Self.givingMax else { return false }
             state.giving += 1
@@ -123,16 +135,38 @@ public final class ControlMonitor: Sendable {
         }
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in
-                let result = Result { () throws(OrderClient.Refusal) in try giveNow(instruction) }
+                let result = Result { () throws(OrderClient.Refusal) in try giveNow(instruction, isUnseen: isUnseen) }
                 state.withLock { $0.giving -= 1 }
                 continuation.resume(returning: result)
             }
         }
     }
 
-    private func giveNow(_ instruction: Instruction) throws(OrderClient.Refusal) -> OrderOutcome {
+    private func giveNow(_ instruction: Instruction, isUnseen: Bool) throws(OrderClient.Refusal) -> OrderOutcome {
+        var instruction = instruction
         let client: OrderClient
-        do { client = try OrderClient(settings, topics, now: clock) } catch { throw .failed(error) }
+        do throws(KafkaFailure) {
+            client = try OrderClient(settings, topics, now: clock)
+        } catch { throw .failed(error) }
+        if case .recall(let name) = instruction.scope, !isUnseen {
+            instruction.scope = .recall(story: try story(name, client.view, isLift: instruction.lifts))
+        }
         return try client.give(instruction)
+    }
+
+    private func story(
+        _ name: String, _ view: ControlView, isLift: Bool
+    ) throws(OrderClient.Refusal) -> String {
+        let search: NameSearch
+        do throws(KafkaFailure) {
+            search = try NameLookup.search(name, settings, names, view, at: clock().wall, limit: Self.searchMax)
+        } catch {
+            var failure = error
+            failure.detail = "\(name) cannot be looked up. \(error.detail)"
+            throw .failed(failure)
+        }
+        do throws(NameProblem) {
+            return try NamedStory(search, view.orders, isLift: isLift).story
+        } catch { throw .name(error) }
     }
 }

@@ -60,6 +60,8 @@ public final class OrderClient {
     public enum Refusal: Error, Sendable, Hashable {
         /// There is nothing to lift.
         case standsNot
+        /// The name of the story does not determine it.
+        case name(NameProblem)
         /// The number of orders in force has reached its limit.
         case tooMany
         /// The order was certainly not given.
@@ -73,6 +75,7 @@ public final class OrderClient {
         public var sentence: String {
             switch self {
             case .standsNot: "there is nothing to lift"
+            case .name(let problem): problem.sentence
             case .tooMany:
                 "as many orders stand as a process keeps (\(grouped(StandingOrders.capacity)) recalls, "
                     + "\(grouped(StandingOrders.stopCapacity)) stops). Lift some first: "

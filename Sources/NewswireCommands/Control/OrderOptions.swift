@@ -122,6 +122,6 @@ extension Settings {
     /// The control and audit topics as the dashboard uses them.
     var controlRoom: ControlMonitor {
         let clock = ServiceClock()
-        return ControlMonitor(kafkaSettings, control.topics) { clock.now }
+        return ControlMonitor(kafkaSettings, control.topics, names: namedTopics) { clock.now }
     }
 }

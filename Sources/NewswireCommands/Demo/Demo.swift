@@ -64,7 +64,12 @@ struct Demo: Sendable {
         publisher = try Publisher(settings: settings, log: log)
         publisher.metrics.onResult { results.add($0) }
         let clock = ServiceClock()
-        status = try await Self.serveStatus(of: publisher, ControlMonitor(kafka, orders) { clock.now }, log: log)
+        let names = NamedTopics(
+            results: Self.resultsTopic, held: orders.held,
+            lanes: [.init(topic: Self.topic, group: kafka.group)],
+            editions: Self.localization.languages.map { "#\($0.code)" })
+        status = try await Self.serveStatus(
+            of: publisher, ControlMonitor(kafka, orders, names: names) { clock.now }, log: log)
         let address = "http://127.0.0.1:\(status.port)/"
         dashboard.address.withLock { $0 = address }
     }

@@ -150,18 +150,21 @@ const titles = {
   lift: (words) => [`Lift the recall of ${words}?`, "What comes of it from now on is sent again.", "Lift"],
 };
 
-/** Asks for the author, the reason and a confirmation. Escape means no. */
-function begin(verb, words, query) {
+/**
+ * Asks for the author, the reason and a confirmation. Escape means no.
+ * @param doubt the problem with the order, if it was refused before and may be given all the same
+ */
+function begin(verb, words, query, doubt, reason = "") {
   const dialog = get("order");
   const [title, text, yes] = titles[verb](words);
   write(get("order-title"), title);
-  write(get("order-text"), text);
+  write(get("order-text"), doubt ?? text);
   write(get("order-yes"), yes);
   get("order-yes").className = verb === "stop" || verb === "recall" ? "danger" : "strong";
   const needsReason = verb === "recall" || (verb === "stop" && query.what === "hub");
   get("order-reason").required = needsReason;
   write(get("order-reason-label"), needsReason ? "Reason" : "Reason (optional)");
-  get("order-reason").value = "";
+  get("order-reason").value = reason;
   get("order-by").value = localStorage.getItem("newswire-name") ?? "";
   dialog.onclose = () => {
     if (dialog.returnValue === "yes") give(verb, words, query);
@@ -173,12 +176,21 @@ function begin(verb, words, query) {
 async function give(verb, words, query) {
   const by = get("order-by").value.trim();
   localStorage.setItem("newswire-name", by);
-  const parameters = new URLSearchParams({ ...query, by, reason: get("order-reason").value.trim() });
-  const said = `${deeds[verb]} ${words}`;
+  const reason = get("order-reason").value.trim();
+  const parameters = new URLSearchParams({ ...query, by, reason });
+  let said = `${deeds[verb]} ${words}`;
   write(get("action"), `${said}: waiting for every process…`);
-  const { ok, answer, problem } = await send(`api/control/${verb}?${parameters}`);
+  const { ok, status, answer, problem } = await send(`api/control/${verb}?${parameters}`);
   askForOrders();
-  if (!ok) return write(get("action"), `Could not order “${said}”: ${problem}`);
+  if (!ok) {
+    write(get("action"), `Could not order “${said}”: ${problem}`);
+    if (verb === "recall" && status === 404) {
+      begin(verb, words, { ...query, unseen: "true" }, `${words} was not seen in the news of the last 7 days. Recall it all the same?`, reason);
+    }
+    return;
+  }
+  // The name of an event stands for its story.
+  said = `${deeds[verb]} ${subject(answer.scope).words}`;
   const { processes, applied, milliseconds, missing, silent, met, former } = answer;
   const waiting = verb === "stop" && applied ? `; ${number(met.waiting)} ${met.waiting === 1 ? "delivery waits" : "deliveries wait"}` : "";
   const unheard = ended(verb) ? "the order is lifted" : "the order is in force; a process that starts reads it before it sends anything";

@@ -21,7 +21,7 @@ export async function send(address) {
   get("token-form").hidden = !needsToken;
   if (needsToken) get("token").focus();
   const answer = await reply?.json().catch(() => undefined);
-  return { ok: reply?.ok ?? false, answer, problem: answer?.error ?? "no answer" };
+  return { ok: reply?.ok ?? false, status: reply?.status, answer, problem: answer?.error ?? "no answer" };
 }
 
 /** Asks for confirmation of an order that cannot be undone. Escape means no. */

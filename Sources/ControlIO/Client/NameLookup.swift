@@ -1,0 +1,136 @@
+package import EditorialControl
+package import KafkaIO
+package import KafkaModel
+package import NewsModel
+
+/// The topics on which names of stories and events are looked up.
+public struct NamedTopics: Sendable, Hashable {
+    /// A lane's topic, with the consumer group that has read its older records.
+    public struct Waiting: Sendable, Hashable {
+        public var topic: String
+        public var group: String
+
+        public init(topic: String, group: String) { (self.topic, self.group) = (topic, group) }
+    }
+
+    public var results: String
+    public var held: String
+    public var lanes: [Waiting]
+    /// What follows the story in the keys of the held topic, where languages have tags.
+    public var editions: [String]
+
+    public init(results: String, held: String, lanes: [Waiting], editions: [String] = []) {
+        (self.results, self.held, self.lanes, self.editions) = (results, held, lanes, editions)
+    }
+}
+
+/// Looks up a name in the latest results, on the held topic, and in the records that wait on the lanes' topics. Last, it reads
+/// the results of a week. Stops as soon as the name is found. Calls block.
+package struct NameLookup {
+    private let kafka: KafkaSettings
+    private let topics: NamedTopics
+    private let now: Instant
+    private let deadline: ContinuousClock.Instant?
+    private var search: NameSearch
+    /// The open transaction that hides results.
+    private var hidden: KafkaFailure?
+
+    private init(
+        kafka: KafkaSettings, topics: NamedTopics, now: Instant, deadline: ContinuousClock.Instant?, search: NameSearch
+    ) {
+        (self.kafka, self.topics, self.now) = (kafka, topics, now)
+        (self.deadline, self.search) = (deadline, search)
+    }
+
+    /// The number of results per partition that are read first.
+    private static let latest: Int64 = 5_000
+    /// Maximum number of waiting events that are read from each topic of a lane.
+    private static let waitingMax = 200_000
+
+    /// Looks up the name, unless it is itself recalled.
+    ///
+    /// - Parameters:
+    ///   - wall: this machine's clock, which may be ahead.
+    ///   - limit: the longest time to search.
+    /// - Throws: an error if Kafka cannot be read, or if the name was not found in time or an open transaction hides results. A
+    ///   missing topic is no error.
+    package static func search(
+        _ name: String, _ kafka: KafkaSettings, _ topics: NamedTopics, _ view: ControlView, at wall: Instant,
+        limit: Duration? = nil
+    ) throws(KafkaFailure) -> NameSearch {
+        var lookup = NameLookup(
+            kafka: kafka, topics: topics, now: view.lapseClock(wall) ?? wall, deadline: limit.map { .now + $0 },
+            search: NameSearch(name))
+        if view.orders[.recall(story: name)] == nil { try lookup.run() }
+        return lookup.search
+    }
+
+    private mutating func run() throws(KafkaFailure) {
+        let counts = try KafkaAdmin(settings: kafka).partitionCounts()
+        let results = topics.results
+        if counts[results] != nil {
+            try readResults(from: .last(Self.latest))
+            if isFound { return }
+        }
+        if counts[topics.held] != nil {
+            try readHeld()
+            if isFound { return }
+        }
+        for lane in topics.lanes {
+            guard let partitions = counts[lane.topic] else { continue }
+            try readWaiting(lane.topic, partitions, group: lane.group)
+            if isFound { return }
+        }
+        if counts[results] != nil { try readResults(from: .time(now - Order.recallLasts)) }
+        if isFound { return }
+        if let hidden { throw hidden }
+        if isLate {
+            throw KafkaFailure(
+                code: "_TIMED_OUT", isRetriable: true, detail: "It was not found in the time that a request may take")
+        }
+    }
+
+    private var isLate: Bool { deadline.map { $0 <= .now } ?? false }
+
+    private var isFound: Bool { search.meaning != .unseen }
+
+    private mutating func readResults(from start: TopicReader.Start) throws(KafkaFailure) {
+        let deadline = deadline
+        let reader = try TopicReader(settings: kafka, topic: topics.results, from: start, end: .highWatermark)
+        let named = NamedResults(search.name)
+        do throws(KafkaFailure) {
+            try reader.readToEnd(isStopped: { deadline.map { $0 <= .now } ?? false }) { read in
+                // The key of a result is the event's id.
+                if let key = read.record.key.flatMap({ String(validating: $0, as: UTF8.self) }) { search.note(key) }
+                guard let result = named.result(in: read.record) else { return }
+                search.note(eventID: result.eventID, story: result.story)
+            }
+        } catch {
+            guard error.isOpenTransaction else { throw error }
+            hidden = error
+        }
+    }
+
+    private mutating func readHeld() throws(KafkaFailure) {
+        for event in try HeldReading.all(kafka, topic: topics.held).events {
+            // Where languages have tags, the held topic separates the languages of a story, but recalls do not.
+            let edition = topics.editions.first { event.story.hasSuffix($0) }
+            search.note(eventID: event.eventID, story: String(event.story.dropLast(edition?.count ?? 0)))
+        }
+    }
+
+    private mutating func readWaiting(_ topic: String, _ partitions: Int, group: String) throws(KafkaFailure) {
+        let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
+        let committed = try GroupOffsets(settings: kafka, group: group).read(all).mapValues(\.offset)
+        let reader = try TopicReader(settings: kafka, topic: topic, from: .offsets(committed))
+        let decoder = NewsDecoder()
+        var count = 0
+        while !reader.isAtEnd, count < Self.waitingMax, !isLate {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                count += 1
+                guard let event = try? decoder.decode(read.record) else { continue }
+                search.note(eventID: event.id, story: event.orderKey)
+            }
+        }
+    }
+}
