@@ -127,6 +127,13 @@ struct ReplacementTests {
         #expect(replacement.doubtful == ["Sports"])
     }
 
+    @Test func `readers whom an accepted result does not name are in doubt`() {
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("S", .accepted, categories: []))
+        #expect(replacement.record("Withdrawn", for: order) == nil)
+        #expect(replacement.doubtful == [Replacement.unnamedReaders])
+    }
+
     @Test func `a replacement leaves a doubt if readers may have the story without it`() {
         var written = WrittenReplacement()
         #expect(!written.leavesDoubt(StoryDoubts()))

@@ -9,6 +9,8 @@ public struct Replacement: Sendable, Hashable {
     /// Categories of results that are unknown, and source positions of such results for single readers.
     private var unknownCategories: [String] = []
     private var unknownOriginals: Set<ResultRecord.Source> = []
+    /// True if a result in its smallest form says that the hub accepted the story, but not for whom.
+    private var hasUnnamedReaders = false
     private var isTest = true
     /// Source positions of events for single readers. Results do not name these readers.
     public private(set) var originals: Set<ResultRecord.Source> = []
@@ -55,6 +57,7 @@ public struct Replacement: Sendable, Hashable {
             if originals.count < Self.originalsMax { originals.insert(result.source) }
             return
         }
+        if result.categories.isEmpty { hasUnnamedReaders = true }
         for category in result.categories where !categories.contains(category) { categories.append(category) }
         isTest = isTest && result.isTest
         // The replacement goes to the partition of the newest result, where the story's events are in order.
@@ -132,10 +135,14 @@ public struct Replacement: Sendable, Hashable {
     public var doubtful: [String] {
         unknownCategories.filter { accepted == nil || !categories.contains($0) }
             + (unknownOriginals.isSubset(of: originals) ? [] : [Self.singleReaders])
+            + (hasUnnamedReaders ? [Self.unnamedReaders] : [])
     }
 
     /// Represents readers named by events in `reach`.
     public static let singleReaders = "single readers"
+
+    /// Represents readers whom no result names, in `doubtful`.
+    public static let unnamedReaders = "readers whom no result names"
 }
 
 public struct WrittenReplacement: Sendable, Hashable {

@@ -262,6 +262,10 @@ package struct ReplacementReport {
     }
 
     private var nothing: String {
+        if written.doubtful.contains(Replacement.unnamedReaders) {
+            return
+                "nothing was replaced: the hub took \(story), but its result was too large for its topic and names no readers"
+        }
         if !written.doubtful.isEmpty {
             return "nothing was replaced, because it is not known if the hub took \(story): the outcome is unknown for "
                 + written.doubtful.joined(separator: ", ")
