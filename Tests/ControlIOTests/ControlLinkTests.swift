@@ -192,17 +192,6 @@ private final class Followed: Sendable {
         try await followed.close()
     }
 
-    @Test func `after a fatal error of its producer a process writes with a new one`() async throws {
-        try create()
-        broker.failNext(.produce, .producerFenced)
-        let followed = try Followed(topics.kafka)
-        _ = try await followed.status { $0.alarms.contains { if case .notWritten = $0 { true } else { false } } }
-        followed.pass(.seconds(20))
-        _ = try await followed.status { $0.alarms.isEmpty }
-        try await followed.close()
-        #expect(try topics.read(Self.control).contains { $0.record.key == Array("beat/us".utf8) })
-    }
-
     @Test func `a process has a beat while it follows, and removes it at its end`() async throws {
         try create()
         let followed = try Followed(topics.kafka)

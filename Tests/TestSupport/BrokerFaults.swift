@@ -37,7 +37,6 @@ extension EmbeddedBroker {
         case messageTooLarge = 10
         case topicAuthorizationFailed = 29
         case groupAuthorizationFailed = 30
-        case producerFenced = 90
     }
 
     /// Answers the next `count` requests of a kind with an error.

@@ -48,10 +48,9 @@ public final class ControlLink: Sendable {
         let commands = try CommandQueue<Command>()
         self.commands = commands
         reader = ControlReader(kafka, topics, commands)
-        loop = try ControlLoop(
+        loop = ControlLoop(
             topics: topics, state: ControlState(state), commands: commands, reader: reader,
-            makeProducer: { () throws(KafkaFailure) in try KeyedProducer(settings: kafka, wakeUp: commands.wakeUp) },
-            now: now, deliver: deliver)
+            producer: try KeyedProducer(settings: kafka, wakeUp: commands.wakeUp), now: now, deliver: deliver)
     }
 
     /// Starts the threads. Call once.

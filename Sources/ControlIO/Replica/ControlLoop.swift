@@ -10,8 +10,7 @@ final class ControlLoop: @unchecked Sendable {
     private var state: ControlState
     private let commands: CommandQueue<ControlLink.Command>
     private let reader: ControlReader
-    private let makeProducer: () throws(KafkaFailure) -> KeyedProducer
-    private var producer: KeyedProducer
+    private let producer: KeyedProducer
     private let now: @Sendable () -> Moment
     private let deliver: @Sendable (ControlLink.Message) -> Void
 
@@ -36,15 +35,14 @@ final class ControlLoop: @unchecked Sendable {
 
     init(
         topics: ControlTopics, state: ControlState, commands: CommandQueue<ControlLink.Command>, reader: ControlReader,
-        makeProducer: @escaping () throws(KafkaFailure) -> KeyedProducer, now: @escaping @Sendable () -> Moment,
+        producer: KeyedProducer, now: @escaping @Sendable () -> Moment,
         deliver: @escaping @Sendable (ControlLink.Message) -> Void
-    ) throws(KafkaFailure) {
+    ) {
         self.topics = topics
         self.state = state
         self.commands = commands
         self.reader = reader
-        self.makeProducer = makeProducer
-        producer = try makeProducer()
+        self.producer = producer
         self.now = now
         self.deliver = deliver
     }
@@ -53,7 +51,6 @@ final class ControlLoop: @unchecked Sendable {
         while true {
             carryOutCommands()
             producer.serve({ receive($0) }, { _ in })
-            if producer.hasFailed { replaceProducer() }
             let steady = now().steady
             if steady >= tickAt {
                 tickAt = steady + Self.tick
@@ -90,15 +87,6 @@ final class ControlLoop: @unchecked Sendable {
                 producer.sendNow()
             }
         }
-    }
-
-    /// Replaces a producer that had a fatal error and therefore stores nothing more. `ControlState` repeats the writes that
-    /// failed with it.
-    private func replaceProducer() {
-        // A producer that cannot be made is tried again in the next turn.
-        guard let replacement = try? makeProducer() else { return }
-        producer.abandon { receive($0) }
-        producer = replacement
     }
 
     private func receive(_ event: SharedStateEvent) {

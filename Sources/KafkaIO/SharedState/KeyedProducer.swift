@@ -10,8 +10,7 @@ package final class KeyedProducer {
     private var pending = PendingWrites()
     /// Records for which the producer's queue was full, oldest first.
     private var waiting: [(record: ProducedRecord, place: Place)] = []
-    /// True after a fatal error: the producer refuses all further records. Its owner replaces it or restarts.
-    package private(set) var hasFailed = false
+    private var hasFailed = false
     private let prepared: PreparedTopics
 
     package init(settings: KafkaSettings, wakeUp: WakeUp) throws(KafkaFailure) {
@@ -75,6 +74,7 @@ package final class KeyedProducer {
         let client = clients.client(isAlone: isAlone)
         let answer = answer(message.pointee.err, topic: message.pointee.topic, client)
         if case .refused(let failure) = answer, failure.isAboutBatch, !isAlone, clients.resendAlone(message) { return }
+        // A producer with a fatal error refuses all further records until the process restarts.
         if case .failed(let failure) = answer, failure.isFatal, !hasFailed {
             hasFailed = true
             notify(.error(failure))
