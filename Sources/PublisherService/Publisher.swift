@@ -205,7 +205,7 @@ public final class Publisher: Sendable {
         let held = HeldLink(
             settings: settings.kafka.limitingBatches(
                 to: settings.engine.lanes.flatMap(\.topics) + [topics.held], preflight.states),
-            topic: topics.held, clock: { [metrics] in metrics.clock.now })
+            topic: topics.held, asksHub: true, clock: { [metrics] in metrics.clock.now })
         let kafka: KafkaDriver
         let control: ControlLink
         let (controlEnd, controlEnded) = AsyncStream<Void>.makeStream()

@@ -52,9 +52,37 @@ struct EngineClockTests {
         _ = shell.assign()
         // By our clock the embargo has ended: the hub is asked.
         let asked = shell.publish(news("a", #","embargoUntil":"\#(truth + .seconds(600))""#))
-        #expect(asked.sends.isEmpty && asked.contains { if case .askHubForTime = $0 { true } else { false } })
+        #expect(asked.sends.isEmpty && asked.asksForTime)
         #expect(shell.take(.hubDate(truth)).sends.isEmpty)
         #expect(shell.wait(.seconds(599)).sends.isEmpty)
+        #expect(shell.wait(.seconds(2)).sends.count == 1)
+    }
+
+    @Test func `the hub's time counts after a step of our clock, although the hub is silent`() throws {
+        var shell = try TestShell { $0.asksHubForTime = true }
+        let truth = shell.wall
+        _ = shell.assign()
+        _ = shell.take(.hubDate(truth))
+        _ = shell.publish(news("a", #","embargoUntil":"\#(truth + .seconds(4_200))""#))
+        shell.wallOffset = .seconds(7_200)
+        _ = shell.take(.alarm)
+        #expect(shell.wait(.seconds(4_199)).sends.isEmpty)
+        #expect(shell.wait(.seconds(2)).sends.count == 1)
+    }
+
+    @Test func `no embargo ends before the hub has told its time`() throws {
+        var shell = try TestShell { $0.asksHubForTime = true }
+        let truth = shell.wall
+        shell.wallOffset = .seconds(7_200)
+        _ = shell.assign()
+        let asked = shell.publish(news("a", #","embargoUntil":"\#(truth + .seconds(6_800))""#))
+        #expect(asked.asksForTime)
+        let silence = shell.wait(.seconds(600))
+        #expect(silence.sends.isEmpty && silence.asksForTime, "the hub is asked again")
+        #expect(shell.status.waits.map(\.reason) == [.embargo, .time])
+        #expect(shell.publish(news("b")).sends.count == 1, "other news does not wait")
+        #expect(shell.take(.hubDate(truth + .seconds(600))).sends.isEmpty)
+        #expect(shell.wait(.seconds(6_199)).sends.isEmpty)
         #expect(shell.wait(.seconds(2)).sends.count == 1)
     }
 
@@ -76,7 +104,7 @@ struct EngineClockTests {
         shell.wallOffset = .seconds(-3600)
         _ = shell.take(.alarm)
         _ = shell.wait(.seconds(1))
-        #expect(shell.status.waits.map(\.reason) == [.embargo])
+        #expect(shell.publish(news("b")).sends.count == 1)
     }
 
     @Test func `a retry does not expire by a clock that is ahead of the hub's`()
@@ -92,7 +120,7 @@ struct EngineClockTests {
         shell.wallOffset = .seconds(10_000)
         _ = shell.take(.reply(.unknown(SendFailure(.requestTimeout, "timeout")), to: sent.id))
         let asked = shell.wait(.milliseconds(1))
-        #expect(asked.outcomes.isEmpty && asked.contains { if case .askHubForTime = $0 { true } else { false } })
+        #expect(asked.outcomes.isEmpty && asked.asksForTime)
         // A record of that time agrees with the hub.
         let fresh = shell.record(news("b"), writtenAt: truth)
         _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [fresh]))

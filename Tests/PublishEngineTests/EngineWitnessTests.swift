@@ -70,17 +70,62 @@ struct EngineWitnessTests {
         #expect(read(&shell, "c", age: .zero).sends.count == 1)
     }
 
-    @Test func `records wait for the hub's time once, and no longer than three seconds`() throws {
+    @Test func `records that look stale wait for the hub's time, and delay others for three seconds at most`() throws {
         var shell = try shell(ahead: .zero)
         #expect(read(&shell, "a", age: .seconds(901)).asksForTime)
-        #expect(shell.wait(.milliseconds(2_900)).outcomes == [])
-        #expect(shell.wait(.milliseconds(200)).outcomes == [.expired])
-        let next = read(&shell, "b", age: .seconds(901))
-        #expect(next.outcomes == [.expired] && !next.asksForTime)
-        // After a step of the clock the question is open again.
+        #expect(read(&shell, "b", age: .zero).isEmpty)
+        #expect(shell.wait(.milliseconds(2_900)).sends.isEmpty)
+        let waited = shell.wait(.milliseconds(200))
+        #expect(waited.sends.count == 1 && waited.outcomes.isEmpty)
+        let silence = shell.wait(.seconds(600))
+        #expect(silence.asksForTime && silence.sends.isEmpty && silence.outcomes.isEmpty)
+        _ = shell.take(.hubDate(shell.now))
+        #expect(shell.wait(.seconds(5)).outcomes == [.expired])
+        #expect(read(&shell, "c", age: .seconds(901)).outcomes == [.expired])
+        // After a step, the hub's time and an earlier record contradict the new time.
         shell.wallOffset = .seconds(3600)
-        #expect(read(&shell, "c", age: .zero).asksForTime)
-        #expect(shell.take(.hubDate(shell.now)).sends.count == 1)
+        #expect(read(&shell, "d", age: .seconds(300)).sends.count == 1)
+        #expect(shell.status.clock == .init(witness: .both, difference: .seconds(3600)))
+    }
+
+    @Test func `without the hub's time a record expires once it has waited for its lane's age`() throws {
+        var shell = try shell(ahead: .seconds(7_200))
+        _ = read(&shell, "a", age: .zero)
+        #expect(shell.wait(.seconds(899)).outcomes.isEmpty)
+        #expect(shell.wait(.seconds(5)).outcomes == [.expired])
+    }
+
+    @Test func `news that waited for the hub's time is sent if the hub contradicts our clock`() throws {
+        var shell = try shell(ahead: .seconds(7_200))
+        _ = read(&shell, "a", age: .zero)
+        _ = shell.wait(.seconds(120))
+        _ = shell.take(.hubDate(shell.now))
+        let sent = shell.wait(.seconds(5))
+        #expect(sent.sends.count == 1 && sent.outcomes.isEmpty)
+        #expect(shell.status.clock == .init(witness: .both, difference: .seconds(7_200)))
+    }
+
+    @Test func `records that were just appended are a reason to check the clocks while the hub is silent`() throws {
+        var shell = try shell(ahead: .seconds(7_200))
+        _ = shell.take(.endReached(TestShell.live, TestShell.first, TestShell.source, offset: 0))
+        _ = read(&shell, "live", age: .zero)
+        #expect(shell.status.clock == .init(witness: .records, difference: .seconds(7_200)))
+        _ = shell.take(.hubDate(shell.now + .seconds(7_200)))
+        #expect(shell.status.clock == nil)
+    }
+
+    @Test func `a backlog says nothing about the clock while the hub is silent`() throws {
+        var shell = try shell(ahead: .zero)
+        _ = read(&shell, "a", age: .seconds(7_200))
+        #expect(shell.status.clock == nil)
+    }
+
+    @Test func `a hub whose replies have no time leaves our clock alone in charge, which is a reason to report`() throws
+    {
+        var shell = try shell(ahead: .zero)
+        #expect(read(&shell, "a", age: .seconds(901)).asksForTime)
+        #expect(shell.take(.hubDate(nil)).outcomes == [.expired])
+        #expect(shell.status.clock == .init(witness: .missing, difference: .zero))
     }
 
     @Test func `a machine that slept forgets the hub's time, which stood still with it`() throws {
@@ -88,6 +133,8 @@ struct EngineWitnessTests {
         _ = shell.take(.hubDate(shell.now))
         _ = read(&shell, "a", age: .zero)
         shell.wallOffset = .seconds(7_200)
+        _ = shell.take(.stoodStill(.seconds(7_200)))
+        _ = shell.take(.ordersConfirmed(1))
         let stale = shell.record(news("b"), writtenAt: shell.now)
         #expect(
             shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [stale])).outcomes == [.expired])
@@ -117,5 +164,5 @@ struct EngineWitnessTests {
 }
 
 extension [Action] {
-    fileprivate var asksForTime: Bool { contains { if case .askHubForTime = $0 { true } else { false } } }
+    var asksForTime: Bool { contains { if case .askHubForTime = $0 { true } else { false } } }
 }

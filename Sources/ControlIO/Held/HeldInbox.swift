@@ -8,7 +8,7 @@ struct HeldInbox: Sendable {
     private var counts: [String: Int]?
     private var owned: [Owner: [TopicPartition]] = [:]
     private var settled: [ShardID: (count: Int, perSecond: Int?)] = [:]
-    private var hubTime: Moment?
+    private var hubTime: HeldState.Input?
     private var events: [HeldState.Input] = []
 
     private struct Owner: Hashable, Comparable {
@@ -27,7 +27,7 @@ struct HeldInbox: Sendable {
         case .counts(let counts): self.counts = counts
         case .owned(let lane, let shard, let partitions): owned[Owner(lane: lane, shard: shard)] = partitions
         case .settled(let shard, let count, let perSecond): settled[shard] = (count, perSecond)
-        case .hubTime(let time): hubTime = time
+        case .hubTime(let time): if time != nil || hubTime == nil { hubTime = input }
         case .alarm: break
         default: events.append(input)
         }
@@ -37,7 +37,7 @@ struct HeldInbox: Sendable {
     mutating func takeAll() -> [HeldState.Input] {
         guard count > 0 else { return [] }
         var inputs: [HeldState.Input] = counts.map { [.counts($0)] } ?? []
-        if let hubTime { inputs.append(.hubTime(hubTime)) }
+        if let hubTime { inputs.append(hubTime) }
         inputs += owned.sorted { $0.key < $1.key }.map { .owned($0.key.lane, $0.key.shard, $0.value) }
         inputs += events
         inputs += settled.sorted { $0.key.index < $1.key.index }

@@ -56,6 +56,7 @@ public final class HeldLink: Sendable {
     private let settings: KafkaSettings
     private let topic: String
     private let clock: @Sendable () -> Moment
+    private let asksHub: Bool
     private let lookInterval: Duration
     private let state = Mutex(State())
     private let closing = DispatchSemaphore(value: 0)
@@ -63,13 +64,16 @@ public final class HeldLink: Sendable {
 
     /// Creates a link without connecting it.
     ///
-    /// - Parameter lookInterval: time until a missing or unreadable topic is polled again.
+    /// - Parameters:
+    ///   - asksHub: nothing that is due returns before the hub's time was posted.
+    ///   - lookInterval: time until a missing or unreadable topic is polled again.
     public init(
-        settings: KafkaSettings, topic: String, lookInterval: Duration = .seconds(10),
+        settings: KafkaSettings, topic: String, asksHub: Bool = false, lookInterval: Duration = .seconds(10),
         clock: @escaping @Sendable () -> Moment
     ) {
         self.settings = settings
         self.topic = topic
+        self.asksHub = asksHub
         self.lookInterval = lookInterval
         self.clock = clock
     }
@@ -108,7 +112,7 @@ public final class HeldLink: Sendable {
     private static let step = Duration.milliseconds(100)
 
     private func run(_ notify: @escaping @Sendable (Notice) -> Void) {
-        let loop = HeldLoop(settings: settings, topic: topic, clock: clock, notify: notify)
+        let loop = HeldLoop(settings: settings, topic: topic, asksHub: asksHub, clock: clock, notify: notify)
         while !isClosing, loop.awaitsFormer { pause(loop, Self.step) }
         while !isClosing {
             do throws(KafkaFailure) {

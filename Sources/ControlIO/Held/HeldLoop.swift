@@ -9,7 +9,7 @@ final class HeldLoop {
     private let topic: String
     private let clock: @Sendable () -> Moment
     private let notify: @Sendable (HeldLink.Notice) -> Void
-    private var state = HeldState()
+    private var state: HeldState
     private var status: HeldLink.Status?
     /// The vanished events that were reported.
     private var vanished = (restored: 0, lost: 0)
@@ -34,13 +34,14 @@ final class HeldLoop {
     }
 
     init(
-        settings: KafkaSettings, topic: String, clock: @escaping @Sendable () -> Moment,
+        settings: KafkaSettings, topic: String, asksHub: Bool, clock: @escaping @Sendable () -> Moment,
         notify: @escaping @Sendable (HeldLink.Notice) -> Void
     ) {
         self.settings = settings
         self.topic = topic
         self.clock = clock
         self.notify = notify
+        state = HeldState(asksHub: asksHub)
         writer = HeldWriter(settings: settings)
     }
 

@@ -44,8 +44,8 @@ extension HeldState {
         case restored([RestoreEnding])
         /// Outcomes of the steps in `putBack`, `erase` and `writeAgain`.
         case ended([Ending])
-        /// A reply of the hub at that monotonic time had this `Date`.
-        case hubTime(Moment)
+        /// A reply of the hub at that monotonic time had this `Date`; `nil` if its replies have none.
+        case hubTime(Moment?)
         /// Time has passed. Extra alarms are harmless.
         case alarm
     }

@@ -15,7 +15,7 @@ public struct HeldState: Sendable {
 
     private var index = HeldIndex()
     private var sources = HeldSources()
-    private var clock = WallClock()
+    private var clock: WallClock
     /// Hashes of the stories under recall.
     private var recalled: Set<UInt64> = []
     private var recallRequests = RecallRequests()
@@ -50,7 +50,8 @@ public struct HeldState: Sendable {
     /// Time for which a lane's partition is skipped after a failed write.
     static let blockedFor = Duration.seconds(5)
 
-    public init() {}
+    /// - Parameter asksHub: nothing that is due returns before `Input.hubTime`.
+    public init(asksHub: Bool = false) { clock = WallClock(asksHub: asksHub) }
 
     /// Number of held events of all processes.
     public var count: Int { index.count }
@@ -118,7 +119,7 @@ public struct HeldState: Sendable {
             earliest = min(earliest, until)
         } else if passes.mayBegin, let first = index.first {
             // Otherwise, the endings of the pass or settled events wake us.
-            earliest = min(earliest, max(clock.steady(ofEmbargo: first.release), pace.fullUntil ?? .distantPast))
+            earliest = min(earliest, max(clock.steady(ofRelease: first.release), pace.fullUntil ?? .distantPast))
         }
         return earliest == .distantFuture ? nil : earliest
     }
@@ -291,7 +292,7 @@ public struct HeldState: Sendable {
     // MARK: Returning
 
     private mutating func beginPass(_ moment: Moment, _ actions: inout [Action]) {
-        let clock = clock.embargoClock(moment)
+        let clock = clock.releaseClock(moment)
         let now = moment.steady
         let room = min(pace.room(at: now), Self.passMax)
         var paced = 0

@@ -3,15 +3,15 @@
 /// - The hub. The `Date` of a reply is its clock at that moment, to the second.
 /// - The times of records as they are read: their producers' clocks or, with `LogAppendTime`, the broker's, when they were written.
 ///
-/// A single record's time is weak evidence. An old record may come from a backlog or a backfill, so it never shows that
-/// our clock is ahead. A time in our future shows that our clock is behind or the producer's is ahead. A time equal to
-/// the hub's present time shows that a clock agreeing with the hub's wrote the record just now.
+/// A single record's time is weak evidence. An old record may come from a backlog or a backfill. A time in our future shows that
+/// our clock is behind or the producer's is ahead. Old times on records that were just appended show the opposite. A time equal
+/// to the hub's present time shows that a clock agreeing with the hub wrote the record just now.
 ///
 /// One witness is a reason to check the clocks. Two witnesses that agree outweigh ours: then nothing expires by our
 /// clock alone.
 ///
-/// The hub's time advances by the monotonic clock, and so stays right when ours is set. The monotonic clock may stop
-/// while the machine sleeps, which looks like a step. After each step both witnesses are forgotten.
+/// All evidence is kept as differences from the monotonic clock, and so stays right when ours is set. The monotonic clock may
+/// stop while the machine sleeps, so the owner calls `forget` after a standstill.
 package struct ClockWitnesses: Sendable {
     /// Differences up to this are caused by network, rounding and drift.
     package static let tolerance = Duration.seconds(60)
@@ -20,7 +20,11 @@ package struct ClockWitnesses: Sendable {
 
     /// The witnesses' evidence against our clock.
     package struct Finding: Sendable, Hashable {
-        package enum Witness: Sendable, Hashable { case hub, records, both }
+        package enum Witness: Sendable, Hashable {
+            case hub, records, both
+            /// The hub's replies have no time, so nothing shows that our clock is right.
+            case missing
+        }
 
         package var witness: Witness
         /// Our time minus that of the witnesses.
@@ -32,50 +36,66 @@ package struct ClockWitnesses: Sendable {
         }
     }
 
-    /// The hub's clock and ours.
-    private var hub: Moment?
-    /// A record had the hub's present time while our clock differed.
-    private var recordsAgreeWithHub = false
-    private var future: (difference: Duration, until: Instant)?
+    /// The hub's time minus monotonic; `nil` if it is unknown.
+    private var hub: Duration?
+    private var isHubWithoutTime = false
+    /// The time of a record minus the monotonic time at which it was read: the largest one or, once the hub's time is known, one
+    /// that agreed with it.
+    private var newest: Duration?
+    /// The same for the newest record that was just appended when it was read.
+    private var appended: Duration?
+    private var future: (offset: Duration, until: Instant)?
 
     package init() {}
 
-    /// The hub's time was received since our clock was last set.
-    package var hasHeardHub: Bool { hub != nil }
-
-    /// Receives the hub's present time, `date`.
-    package mutating func hear(hub date: Instant, at moment: Moment) {
-        hub = Moment(steady: moment.steady, wall: date)
+    /// Receives the hub's present time; `nil` if its replies have none.
+    package mutating func hear(hub date: Instant?, at moment: Moment) {
+        isHubWithoutTime = date == nil && hub == nil
+        guard let date else { return }
+        hub = date - moment.steady
         future = nil
-        if difference(at: moment) == nil { recordsAgreeWithHub = false }
     }
 
     /// Receives the times of records.
     ///
     /// An array, because a generic function of another module allocates for every element.
-    package mutating func read(_ records: [SourceRecord], at moment: Moment) {
-        guard let theirs = hubTime(at: moment) else {
-            for record in records {
-                guard let time = record.timestamp, time - moment.wall > Self.tolerance else { continue }
-                future = (moment.wall - time, moment.steady + Self.futureLasts)
+    ///
+    /// - Parameter areNew: the records were appended just now.
+    package mutating func read(_ records: [SourceRecord], areNew: Bool = false, at moment: Moment) {
+        guard let hub else {
+            for case let time? in records.lazy.map(\.timestamp) {
+                let offset = time - moment.steady
+                if time - moment.wall > Self.tolerance {
+                    future = (offset, moment.steady + Self.futureLasts)
+                } else {
+                    newest = max(newest ?? offset, offset)
+                }
             }
+            if areNew { appended = records.compactMap(\.timestamp).max().map { $0 - moment.steady } ?? appended }
             return
         }
-        guard !recordsAgreeWithHub, difference(at: moment) != nil else { return }
-        recordsAgreeWithHub = records.contains { record in
-            record.timestamp.map { max($0 - theirs, theirs - $0) <= Self.tolerance } ?? false
+        guard !recordsAgreeWithHub else { return }
+        // While the clocks agree, one record of each batch is enough.
+        for record in difference(from: hub, at: moment) == nil ? records.suffix(1) : records[...] {
+            guard let time = record.timestamp, Self.areClose(time - moment.steady, hub) else { continue }
+            newest = time - moment.steady
         }
     }
 
-    /// Our clock was set, or the machine has slept.
+    /// Forgets all evidence, because the monotonic clock may have stood still.
     package mutating func forget() { self = ClockWitnesses() }
 
     package func finding(at moment: Moment) -> Finding? {
-        if let difference = difference(at: moment) {
-            return Finding(witness: recordsAgreeWithHub ? .both : .hub, difference: difference)
+        if let hub {
+            return difference(from: hub, at: moment).map {
+                Finding(witness: recordsAgreeWithHub ? .both : .hub, difference: $0)
+            }
         }
-        guard let future, moment.steady < future.until else { return nil }
-        return Finding(witness: .records, difference: future.difference)
+        let offset = future.flatMap { moment.steady < $0.until ? $0.offset : nil } ?? appended
+        if let offset, let difference = difference(from: offset, at: moment) {
+            return Finding(witness: .records, difference: difference)
+        }
+        return isHubWithoutTime ? Finding(witness: .missing, difference: .zero) : nil
     }
 
     /// The time for expiry: ours, or the earlier one on which both witnesses agree.
@@ -89,18 +109,24 @@ package struct ClockWitnesses: Sendable {
 
     /// The time on which both witnesses agree; `nil` unless our clock is ahead of it.
     private func commonTime(at moment: Moment) -> Instant? {
-        guard recordsAgreeWithHub, let theirs = hubTime(at: moment), moment.wall - theirs > Self.tolerance else {
-            return nil
-        }
-        return theirs
+        guard let hub, recordsAgreeWithHub else { return nil }
+        let theirs = moment.steady + hub
+        return moment.wall - theirs > Self.tolerance ? theirs : nil
     }
 
-    private func hubTime(at moment: Moment) -> Instant? { hub.map { $0.wall + (moment.steady - $0.steady) } }
+    /// A record had the hub's time when it was read.
+    private var recordsAgreeWithHub: Bool {
+        guard let hub, let newest else { return false }
+        return Self.areClose(newest, hub)
+    }
 
-    /// Our clock minus the hub's; `nil` within the tolerance.
-    private func difference(at moment: Moment) -> Duration? {
-        guard let theirs = hubTime(at: moment) else { return nil }
-        let difference = moment.wall - theirs
-        return max(difference, .zero - difference) > Self.tolerance ? difference : nil
+    /// Our clock minus one with that difference from the monotonic clock; `nil` within the tolerance.
+    private func difference(from offset: Duration, at moment: Moment) -> Duration? {
+        let ours = moment.wall - moment.steady
+        return Self.areClose(ours, offset) ? nil : ours - offset
+    }
+
+    private static func areClose(_ one: Duration, _ other: Duration) -> Bool {
+        max(one - other, other - one) <= tolerance
     }
 }

@@ -1,27 +1,42 @@
 /// Decides when embargoes end and orders lapse. It compares the wall clock with the monotonic clock to detect when the wall clock is
 /// set, and with the hub's clock to detect when it is ahead. Of times that contradict each other, the earliest one counts.
+///
+/// The hub's time advances by the monotonic clock, so it stays known when the wall clock is set.
 package struct WallClock: Sendable {
     /// A larger difference between two calls of `look` is a step, not drift.
     static let stepMin = Duration.seconds(2)
     /// After a step, embargoes do not end by the new time alone for this long, because the step may be a mistake.
     static let caution = Duration.seconds(60)
 
-    package init() {}
+    /// - Parameter asksHub: no embargo ends before the hub has told its time, or has answered without one.
+    package init(asksHub: Bool = false) { awaitsHub = asksHub }
 
     /// Wall minus monotonic at the last look; `nil` before the first.
     private var offset: Duration?
     /// The smallest offset of the last minute's steps, and the end of its validity.
     private var cautious: (offset: Duration, until: Instant)?
 
-    /// The hub's time minus monotonic; `nil` if the hub was not heard since our clock was set.
+    /// The hub's time minus monotonic; `nil` if it is unknown.
     private var hubOffset: Duration?
 
     package var hasHeardHub: Bool { hubOffset != nil }
 
+    /// True while no embargo ends, because the hub's time is still to come.
+    package private(set) var awaitsHub: Bool
+
     /// Takes the time of the hub.
     ///
-    /// - Parameter hub: the monotonic time at which a reply came, and the `Date` on it.
-    package mutating func hear(hub: Moment) { hubOffset = hub.wall - hub.steady }
+    /// - Parameter hub: the monotonic time at which a reply came, and the `Date` on it; `nil` if it had none.
+    package mutating func hear(hub: Moment?) {
+        awaitsHub = false
+        if let hub { hubOffset = hub.wall - hub.steady }
+    }
+
+    /// Forgets the hub's time, because the monotonic clock may have stood still. A hub whose replies have no time is not awaited.
+    package mutating func forgetHub() {
+        guard hubOffset != nil else { return }
+        (hubOffset, awaitsHub) = (nil, true)
+    }
 
     /// - Returns: the step of the wall clock since the last call; `nil` without one.
     package mutating func look(_ moment: Moment) -> Duration? {
@@ -30,11 +45,14 @@ package struct WallClock: Sendable {
         defer { offset = current }
         guard let offset, abs(current - offset) > Self.stepMin else { return nil }
         let earliest = min(offset, current, cautious?.offset ?? current)
-        hubOffset = nil
         cautious = (earliest, moment.steady + Self.caution)
         return current - offset
     }
 
+    /// The time by which embargoes end. While the hub's time is awaited, none ends.
+    package func releaseClock(_ moment: Moment) -> Instant { awaitsHub ? .distantPast : embargoClock(moment) }
+
+    /// The time by which embargoes would end by present knowledge.
     package func embargoClock(_ moment: Moment) -> Instant {
         var time = moment.wall
         if let cautious { time = min(time, moment.steady + cautious.offset) }
@@ -45,6 +63,11 @@ package struct WallClock: Sendable {
     /// Returns true if a wall clock of that offset is ahead of the hub's by more than the tolerance.
     private func isAhead(_ offset: Duration) -> Bool {
         hubOffset.map { offset - $0 > ClockWitnesses.tolerance } ?? false
+    }
+
+    /// The monotonic time at which the release clock shows `wall`, by present knowledge.
+    package func steady(ofRelease wall: Instant) -> Instant {
+        awaitsHub && wall > .distantPast ? .distantFuture : steady(ofEmbargo: wall)
     }
 
     /// The monotonic time at which the embargo's clock shows `wall`, unless it is set meanwhile.

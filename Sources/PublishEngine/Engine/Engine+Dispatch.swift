@@ -125,6 +125,9 @@ extension Engine {
 
     /// Makes delayed deliveries ready when their time has come.
     private mutating func wakeDelayed(_ lane: LaneID, _ turn: inout Turn) {
+        if clock.awaitsHub, lanes[lane].delayed.firstEmbargo ?? .distantFuture <= turn.embargoClock {
+            mustAskForTime(&turn)
+        }
         while let next = lanes[lane].takeDue(turn) {
             guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
             guard next.notBefore > turn.now, let content = partitions.content(of: place) else {
@@ -142,7 +145,8 @@ extension Engine {
 
     /// Ends a delivery whose deadline has passed. If the hub is asked for the time first, the delivery waits for the answer.
     private mutating func expire(_ place: Place, _ content: ExaminedRecord, notBefore: Instant, _ turn: inout Turn) {
-        if mustAskForTime(&turn), case .asked(let until) = inquiry {
+        if !hasExpired(content, turn), mustAskForTime(&turn) {
+            let until = min(nextTimeInquiry, content.staleAt)
             return lanes[place.lane].retry(place.id, &partitions[place], notBefore: notBefore, until: until)
         }
         settle(place, as: partitions[place].isCertain ? .expired : .unknown, content.expiry, &turn)

@@ -96,7 +96,7 @@ extension Engine {
     }
 
     /// Sends events to the held topic that have waited in the window because the topic was not available.
-    private mutating func holdWaiting(_ turn: inout Turn) {
+    mutating func holdWaiting(_ turn: inout Turn) {
         guard isRunning, settings.holdsBeyond != nil else { return }
         for lane in lanes.ids {
             var records: Set<DeliveryID> = []

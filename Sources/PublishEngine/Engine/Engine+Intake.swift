@@ -123,7 +123,7 @@ extension Engine {
             return settle(place, as: .canceled, recalled(recallKey), &turn)
         }
         if let ending = returnedEnding(content) { return settle(place, as: ending.outcome, ending.failure, &turn) }
-        if content.isStale(turn) {
+        if hasExpired(content, turn) {
             supersedeHeld(olderThan: routed, content, place, &turn)
             return settle(place, as: .expired, content.expiry, &turn)
         }

@@ -11,6 +11,11 @@ extension Engine {
         standstill = Standstill(number: standstills, since: standstill?.since ?? turn.now)
         for lane in lanes.ids { lanes[lane].owned.standStill(in: &partitions, at: turn.now) }
         turn.actions.append(.confirmOrders(standstills))
+        // The monotonic clock, by which the hub's time advances, may have stood still too.
+        clock.forgetHub()
+        witnesses.forget()
+        if inquiry == .over { inquiry = .none }
+        turn.look(clock, witnesses)
     }
 
     /// Records that all orders given up to the question have been applied.

@@ -46,7 +46,7 @@ public struct Engine {
     ///
     /// A stored property, because a computed property of a value inside an object would copy the value.
     public private(set) var wakeAt: Instant?
-    var clock = WallClock()
+    var clock: WallClock
     var witnesses = ClockWitnesses()
     var inquiry = TimeInquiry.none
 
@@ -69,18 +69,14 @@ public struct Engine {
         orders = OrdersInForce(isAwaited: settings.awaitsOrders)
         rate = settings.rate
         concurrency = ConcurrencyLimit(maximum: settings.connections)
+        clock = WallClock(asksHub: settings.asksHubForTime)
     }
 
     /// Handles one input and appends the resulting actions.
     public mutating func handle(_ input: Input, at moment: Moment, into actions: inout [Action]) {
         let step = clock.look(moment)
-        if step != nil {
-            witnesses.forget()
-            if inquiry == .over { inquiry = .none }
-        }
-        var turn = Turn(
-            now: moment.steady, wall: moment.wall, embargoClock: clock.embargoClock(moment),
-            expiryClock: witnesses.expiryClock(at: moment), actions: [])
+        if step != nil, inquiry == .over { inquiry = .none }
+        var turn = Turn(moment, clock, witnesses)
         swap(&turn.actions, &actions)
         if let step { turn.actions.append(.clockStepped(by: step)) }
         take(input, &turn)
@@ -131,7 +127,7 @@ public struct Engine {
         case .restoreFailed(let lane, let generation, let results, let failure):
             restoreFailed(failure, of: results, lane, generation)
         case .records(let lane, let generation, let partition, let records):
-            noteTimes(of: records, &turn)
+            noteTimes(of: records, in: partition, lane, generation, &turn)
             receive(records, of: partition, lane, generation, &turn)
         case .endReached(let lane, let generation, let partition, let offset):
             reachEnd(offset, of: partition, lane, generation)
@@ -150,13 +146,15 @@ public struct Engine {
 
     private func nextAlarm(_ turn: Turn) -> Instant? {
         var earliest = paceAt ?? .distantFuture
-        if case .asked(let until) = inquiry { earliest = min(earliest, until) }
+        if awaitsTime { earliest = min(earliest, nextTimeInquiry) }
         if case .draining(let until) = shutdown { earliest = min(earliest, until) }
         if isRunning, !mayNotSend, let halt, halt.probe == nil { earliest = min(earliest, halt.probeAt) }
         let mayProbe = halt == nil && !mayNotSend
+        let release = clock.awaitsHub ? nextTimeInquiry : .distantPast
         // By index: a copied lane would retain its queues, and this runs for every input.
         for lane in lanes.ids {
-            earliest = min(earliest, lanes[lane].nextAlarm(isRunning: isRunning, clock, mayProbe: mayProbe))
+            earliest = min(
+                earliest, lanes[lane].nextAlarm(isRunning: isRunning, clock, release: release, mayProbe: mayProbe))
         }
         if earliest == .distantFuture { return nil }
         // Due work that waits for something else must not cause a busy loop of alarms.
@@ -193,10 +191,25 @@ struct Turn {
     let now: Instant
     /// The wall clock time, for ages, expiry and texts for people.
     let wall: Instant
-    /// The wall clock time for embargoes: see `WallClock`.
-    var embargoClock: Instant
+    /// The wall clock time for embargoes by present knowledge: see `WallClock`.
+    private(set) var embargoClock: Instant
+    /// The time by which embargoes end: the same, or the distant past while the hub's time is awaited.
+    private(set) var releaseClock: Instant
     /// The wall clock time for expiry: an earlier time if witnesses contradict our clock.
-    var expiryClock: Instant
+    private(set) var expiryClock: Instant
     var moment: Moment { Moment(steady: now, wall: wall) }
-    var actions: [Action]
+    var actions: [Action] = []
+
+    init(_ moment: Moment, _ clock: WallClock, _ witnesses: ClockWitnesses) {
+        (now, wall) = (moment.steady, moment.wall)
+        (embargoClock, releaseClock, expiryClock) = (moment.wall, moment.wall, moment.wall)
+        look(clock, witnesses)
+    }
+
+    /// Reads the clocks again after new evidence about the time.
+    mutating func look(_ clock: WallClock, _ witnesses: ClockWitnesses) {
+        embargoClock = clock.embargoClock(moment)
+        releaseClock = clock.releaseClock(moment)
+        expiryClock = witnesses.expiryClock(at: moment)
+    }
 }

@@ -33,7 +33,7 @@ public struct EngineSettings: Sendable {
     public var probeLongest: Duration = .seconds(60)
     /// Events due later than this go to the held topic; `nil` without such a topic: they wait in the window.
     public var holdsBeyond: Duration?
-    /// Before the first record expires the hub is asked for the time.
+    /// The hub is asked for the time before the first record expires or the first embargo ends.
     public var asksHubForTime = false
     /// Nothing is sent before editors' orders are known.
     public var awaitsOrders = false

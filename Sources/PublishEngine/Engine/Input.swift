@@ -39,8 +39,8 @@ public enum Input: Sendable {
     case connections(Int)
     /// New settings that are safe to change while running.
     case reload(Reload)
-    /// The hub's time, from a reply.
-    case hubDate(Instant)
+    /// The hub's time, from a reply; `nil` if its replies have none.
+    case hubDate(Instant?)
     /// Time passed; extra alarms are harmless.
     case alarm
     /// Shut down: no new sends. Work in flight is finished, stored and committed.

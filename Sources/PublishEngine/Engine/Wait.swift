@@ -48,7 +48,7 @@ public struct Wait: Sendable, Hashable {
         case reply
         case retry
         case embargo
-        /// Before the first event expires or the first embargo ends, the hub is asked for the time.
+        /// Events that our clock alone would expire or release wait until the hub has told the time.
         case time
         /// The broker has not acknowledged dead letters.
         case deadLetters = "dead-letters"
@@ -70,10 +70,10 @@ public struct Wait: Sendable, Hashable {
         switch reason {
         case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .stopped, .control, .standstill,
             .hubFailing,
-            .hubPause, .deadLetters, .heldTopic, .results, .commit:
+            .hubPause, .time, .deadLetters, .heldTopic, .results, .commit:
             true
         case .embargo: blocksReading
-        case .paused, .rate, .concurrency, .reply, .retry, .time, .revoke, .newIncarnation, .shutdown: false
+        case .paused, .rate, .concurrency, .reply, .retry, .revoke, .newIncarnation, .shutdown: false
         }
     }
 }
@@ -97,8 +97,11 @@ extension Engine {
                 add(.retry, moment.steady, "the next retry is due in \((next - moment.steady).seconds) s")
             }
             if lane.delayed.hasEmbargoes { waits.append(embargoWait(lane, moment)) }
-            if case .asked(let until) = inquiry, !lane.unexamined.isEmpty {
-                add(.time, until - Self.timeInquiryLasts, "the hub is asked for the time, to confirm our clock")
+            if let timeAwaitedSince, !lane.unexamined.isEmpty || lane.delayed.count > 0 {
+                add(
+                    .time, timeAwaitedSince,
+                    "the hub has not told its time, so nothing expires and no embargo ends by this machine's clock alone",
+                    "check the hub and the network path to it")
             }
             addSendingWaits(lane, moment, add)
         }

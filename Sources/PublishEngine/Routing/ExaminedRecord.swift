@@ -78,7 +78,7 @@ final class ExaminedRecord: Sendable {
     /// The time before which the event does not leave, by the embargo clock; `nil` if that time has passed.
     func due(_ turn: borrowing Turn) -> Due? {
         guard let routed else { return nil }
-        if let embargo = routed.event.embargoUntil, embargo > turn.embargoClock {
+        if let embargo = routed.event.embargoUntil, embargo > turn.releaseClock {
             return Due(at: embargo, because: .embargo)
         }
         if case .hold(let until) = routed.treatment(at: turn.wall) { return Due(at: until, because: .quietHours) }

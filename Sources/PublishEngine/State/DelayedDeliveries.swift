@@ -30,6 +30,8 @@ struct DelayedDeliveries: Sendable {
     /// The time of the next check of a retry.
     var nextRetry: Instant? { retries.min?.until }
     var hasEmbargoes: Bool { !embargoed.isEmpty }
+    /// The end of the first embargo, by the wall clock.
+    var firstEmbargo: Instant? { embargoed.min?.until }
     /// The deliveries under embargo, in no particular order.
     var underEmbargo: [DeliveryID] { embargoed.unordered.map(\.id) }
     /// The deliveries set aside before a gate, in no particular order.
@@ -52,9 +54,9 @@ struct DelayedDeliveries: Sendable {
     }
 
     /// Removes the next delivery whose time has come.
-    mutating func takeDue(at now: Instant, embargoClock: Instant) -> Entry? {
+    mutating func takeDue(at now: Instant, releaseClock: Instant) -> Entry? {
         if let next = retries.min, next.until <= now { return retries.removeMin() }
-        if let next = embargoed.min, next.until <= embargoClock { return embargoed.removeMin() }
+        if let next = embargoed.min, next.until <= releaseClock { return embargoed.removeMin() }
         if let next = stopped.min, next.until <= now { return stopped.removeMin() }
         return nil
     }
@@ -66,8 +68,10 @@ struct DelayedDeliveries: Sendable {
     }
 
     /// The monotonic time at which the next delivery is due.
-    func next(_ clock: WallClock) -> Instant {
-        let embargo = embargoed.min.map { clock.steady(ofEmbargo: $0.until) } ?? .distantFuture
+    ///
+    /// - Parameter release: the monotonic time before which no embargo ends.
+    func next(_ clock: WallClock, release: Instant) -> Instant {
+        let embargo = firstEmbargo.map { max(clock.steady(ofEmbargo: $0), release) } ?? .distantFuture
         return min(retries.min?.until ?? .distantFuture, embargo, stopped.min?.until ?? .distantFuture)
     }
 

@@ -171,7 +171,7 @@ struct Lane: Sendable {
 
     /// Removes the next delayed delivery whose time has come.
     mutating func takeDue(_ turn: borrowing Turn) -> DelayedDeliveries.Entry? {
-        delayed.takeDue(at: turn.now, embargoClock: turn.embargoClock)
+        delayed.takeDue(at: turn.now, releaseClock: turn.releaseClock)
     }
 
     /// Applies the stops in force.
@@ -231,11 +231,12 @@ struct Lane: Sendable {
     ///
     /// - Parameters:
     ///   - clock: the embargoes' clock.
+    ///   - release: the monotonic time before which no embargo ends.
     ///   - mayProbe: the hub takes requests.
-    func nextAlarm(isRunning: Bool, _ clock: WallClock, mayProbe: Bool) -> Instant {
+    func nextAlarm(isRunning: Bool, _ clock: WallClock, release: Instant, mayProbe: Bool) -> Instant {
         var earliest = owned.nextAlarm(isRunning: isRunning)
         guard isRunning else { return earliest }
-        earliest = min(earliest, delayed.next(clock))
+        earliest = min(earliest, delayed.next(clock, release: release))
         if isFlooded, mayProbe, self.mayProbe, let flood, flood.probe == nil {
             earliest = min(earliest, flood.probeAt)
         }

@@ -26,6 +26,8 @@ struct Partition: Sendable {
     private var base: UInt32 = 0
     /// One past the last record read, or the end if offsets have gaps.
     private(set) var position: Int64?
+    /// The position at which the partition last had no further record.
+    private var end: Int64?
     /// The number of requests in flight.
     private(set) var inFlight = 0
     /// Deliveries settled whose results are not acknowledged.
@@ -236,9 +238,13 @@ struct Partition: Sendable {
     /// - Returns: `true` if its watermark has moved since the last commit.
     mutating func reachEnd(_ offset: Int64) -> Bool {
         position = max(position ?? .min, offset)
+        end = position
         restored.reachEnd(offset)
         return lowWatermark != commit.watermark
     }
+
+    /// Every record up to the partition's end was read, so the next one is new.
+    var isAtEnd: Bool { end != nil && end == position }
 
     /// Applies a decision to the records below an offset, including those not read yet.
     mutating func release(_ decision: FloodRelease, upTo end: Int64) {

@@ -43,13 +43,13 @@ struct Health {
         return report.status.waits.contains { wait in
             switch wait.reason {
             case .halt, .flood, .paused, .stopped, .control, .standstill, .hubFailing, .hubPause, .rate, .retry,
-                .embargo, .ledger,
+                .embargo, .time, .ledger,
                 .partitionCounts, .unequalTopics, .commit, .shutdown:
                 true
             // Waiting records belong to topics that exist.
             case .missingTopic: false
             // Without an answer or an error for this long, these reasons do not explain the wait.
-            case .concurrency, .reply, .time, .deadLetters, .heldTopic, .results, .revoke, .newIncarnation:
+            case .concurrency, .reply, .deadLetters, .heldTopic, .results, .revoke, .newIncarnation:
                 now - wait.since <= normalWait
             }
         }

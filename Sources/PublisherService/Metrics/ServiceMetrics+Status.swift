@@ -108,7 +108,7 @@ extension ServiceMetrics {
     private static let normalTransaction = Duration.seconds(10)
 
     /// The longest normal wait. A longer one is a reason for not being ready.
-    private static let normalWait = Duration.seconds(5)
+    static let normalWait = Duration.seconds(5)
 
     private func notReady(
         _ lanes: [ServiceStatus.Lane], _ reports: [ShardReport], _ waits: [ServiceStatus.Waiting], _ state: State,
@@ -190,18 +190,24 @@ extension ServiceMetrics {
 extension ReadinessReason {
     /// The hub's or the brokers' clock differs from this machine's.
     fileprivate static func clock(_ finding: ClockWitnesses.Finding) -> ReadinessReason {
-        let seconds = finding.difference.components.seconds
-        let amount = "\(ByteText.grouped(Int(seconds.magnitude))) s \(seconds < 0 ? "behind" : "ahead of")"
-        let detail =
-            switch finding.witness {
-            case .hub: "this machine's clock is \(amount) the hub's, by the Date of its replies"
-            case .records: "this machine's clock is \(amount) the times of records that were just read"
-            case .both:
-                "this machine's clock is \(amount) the hub's, and records that were just read agree with the hub: "
-                    + "until it is set, events expire by their time"
-            }
-        return .init(
-            .clock, detail,
+        .init(
+            .clock, finding.text,
             remedy: "set this machine's clock (timedatectl, chronyc tracking), or that of the others")
+    }
+}
+
+extension ClockWitnesses.Finding {
+    /// A sentence for people.
+    var text: String {
+        let seconds = difference.components.seconds
+        let amount = "\(ByteText.grouped(Int(seconds.magnitude))) s \(seconds < 0 ? "behind" : "ahead of")"
+        return switch witness {
+        case .hub: "this machine's clock is \(amount) the hub's, by the Date of its replies"
+        case .records: "this machine's clock is \(amount) the times of records that were just read"
+        case .both:
+            "this machine's clock is \(amount) the hub's, and records that were just read agree with the hub: "
+                + "until it is set, events expire by their time"
+        case .missing: "the hub's replies have no Date, so nothing shows that this machine's clock is right"
+        }
     }
 }

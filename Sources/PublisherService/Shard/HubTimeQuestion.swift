@@ -30,17 +30,19 @@ final class HubTimeQuestion {
 
     /// Asks unless a question is in flight.
     ///
-    /// - Parameter onAnswer: receives the hub's time; `nil` if it did not answer.
+    /// - Parameter onAnswer: receives the hub's time; `nil` if its answer has none. Not called if the hub does not answer.
     func ask(at now: Instant, onAnswer: @escaping (Instant?) -> Void) {
         guard pool == nil else { return }
         askedAt = now
         var limits = SenderLimits(connections: 1)
         limits.connectTimeout = Engine.timeInquiryLasts
         limits.requestTimeout = Engine.timeInquiryLasts
-        let pool = SenderPool(eventLoop: eventLoop, target: target, limits: limits, tls: tls) { [weak self] _ in
+        let pool = SenderPool(eventLoop: eventLoop, target: target, limits: limits, tls: tls) { [weak self] results in
             guard let self, let date = self.pool.map(\.hubDate) else { return }
             close()
-            onAnswer(date)
+            // An error without a time may come from a proxy, while the hub is away.
+            let isHub = results.contains { $0.result.reply.map { $0.status < 500 } ?? false }
+            if date != nil || isHub { onAnswer(date) }
         }
         self.pool = pool
         pool.send([PoolRequest(id: RequestID(rawValue: 0), request: .question(target: "/"))])

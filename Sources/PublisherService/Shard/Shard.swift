@@ -50,6 +50,8 @@ final class Shard {
     private var standstill = StandstillWatch()
     /// The hub's time that was last passed to the engine.
     private var hubDate: Instant?
+    /// The hub has not told its time since the start, the last step of our clock, or the last standstill.
+    private var awaitsTime = true
     private let timeQuestion: HubTimeQuestion
 
     /// An event that affects more than this shard.
@@ -200,25 +202,31 @@ final class Shard {
             receive(standstill)
             // Nobody knows how long ago the hub said this.
             hubDate = pool?.hubDate
+            awaitsTime = true
         }
         let offset = now.wall - now.steady
         if let clockOffset, abs((offset - clockOffset).nanoseconds) > 1_000_000_000 { receive(.alarm) }
         clockOffset = offset
         if let date = pool?.hubDate, date != hubDate { hear(hub: date) }
-        // Orders do not lapse before the hub has told the time, and a recalled event makes no request that would bring it.
-        if id.index == 0, hubDate == nil, timeQuestion.isDue(at: now.steady) { askHubForTime() }
+        // Orders do not lapse and held events do not return before the hub has told the time, and neither makes a request that
+        // would bring it.
+        if id.index == 0, awaitsTime, timeQuestion.isDue(at: now.steady) { askHubForTime() }
         let status = engine.status(at: now)
         metrics.report(
             meter.report(on: engine, status, pool.map(HubWire.init) ?? HubWire(), at: now), shard: id)
         log.halts(in: status)
+        log.clock(in: status, at: now.steady)
         paceReturns()
     }
 
     /// Tells the time of the hub to all that must not act before it.
-    private func hear(hub date: Instant) {
-        hubDate = date
-        let time = Moment(steady: clock.now.steady, wall: date)
-        control.post(.hubTime(time))
+    ///
+    /// - Parameter date: `nil` if the hub's replies have no time. Our clock then counts, except for orders.
+    private func hear(hub date: Instant?) {
+        awaitsTime = false
+        hubDate = date ?? hubDate
+        let time = date.map { Moment(steady: clock.now.steady, wall: $0) }
+        if let time { control.post(.hubTime(time)) }
         held.post(.hubTime(time))
         receive(.hubDate(date))
     }
@@ -297,6 +305,7 @@ final class Shard {
         case .confirmOrders(let number): control.post(.confirm(number, shard: id))
         case .askHubForTime: askHubForTime()
         case .clockStepped(let step):
+            awaitsTime = true
             guard id.index == 0 else { return }
             log.clockStepped(by: step)
         case .finish(let leftovers):
@@ -311,7 +320,7 @@ final class Shard {
             guard let self else { return }
             if let standstill = standstillSinceLastLook() {
                 receive(standstill)
-            } else if let date {
+            } else {
                 hear(hub: date)
             }
         }

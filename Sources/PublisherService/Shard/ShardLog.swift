@@ -9,6 +9,8 @@ struct ShardLog {
     private let log: Logger
     private let lanes: [String]
     private var reportedHalts: [Halt.Reason] = []
+    private var reportedClock: ClockWitnesses.Finding.Witness?
+    private var hasReportedWait = false
     /// The code of the last failed commit.
     private var commitFailure: String?
     /// The number of originals that the held topic has refused.
@@ -89,6 +91,20 @@ struct ShardLog {
         }
         if halts.isEmpty, !reportedHalts.isEmpty { log.notice("sending again") }
         reportedHalts = halts.map(\.reason)
+    }
+
+    /// Logs what contradicts our clock, and that events wait for the hub's time.
+    mutating func clock(in status: EngineStatus, at now: Instant) {
+        if let finding = status.clock, finding.witness != reportedClock {
+            log.warning("the clock may be wrong", metadata: ["detail": "\(finding.text)"])
+        }
+        reportedClock = status.clock?.witness
+        let wait = status.waits.first { $0.reason == .time && now - $0.since > ServiceMetrics.normalWait }
+        if let wait, !hasReportedWait {
+            log.warning(
+                "events wait for the hub's time", metadata: ["detail": "\(wait.detail)", "remedy": "\(wait.remedy)"])
+        }
+        hasReportedWait = wait != nil
     }
 
     func clockStepped(by step: Duration) {

@@ -3,7 +3,7 @@ import NewsModel
 
 /// One process's client of the held topic.
 struct HeldClient {
-    var state = HeldState()
+    var state = HeldState(asksHub: true)
     var hasBegun = false
     /// The incarnation of the topic that it reads, see `GroundTruth.heldIncarnation`.
     var incarnation = 0

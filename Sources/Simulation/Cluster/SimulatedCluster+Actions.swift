@@ -43,7 +43,9 @@ extension SimulatedCluster {
             agenda.add(
                 .answerControlState(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))
         case .askHubForTime: agenda.add(.askHub(address), at: now + .milliseconds(20))
-        case .clockStepped(let step): log("the clock was set by \(step)", address)
+        case .clockStepped(let step):
+            processes[address.process].awaitsTime = true
+            log("the clock was set by \(step)", address)
         }
     }
 

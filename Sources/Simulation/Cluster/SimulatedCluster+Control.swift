@@ -60,7 +60,6 @@ extension SimulatedCluster {
         settings.staleAfter = setting.controlStaleAfter
         settings.onStale = setting.onStale
         settings.asksHubForTime = true
-        agenda.add(.askHub(address), at: now + .milliseconds(20))
         processes[address.process].control = ControlClient(settings)
         wakeControl(address.process)
         agenda.add(.tickControl(address), at: now + random.milliseconds(0...1_000))
@@ -68,6 +67,10 @@ extension SimulatedCluster {
 
     mutating func tickControl(_ address: Address) {
         agenda.add(.tickControl(address), at: now + .seconds(1))
+        if processes[address.process].awaitsTime, now - processes[address.process].askedHubAt >= .seconds(10) {
+            processes[address.process].askedHubAt = now
+            agenda.add(.askHub(address), at: now + .milliseconds(20))
+        }
         tellControlState(.tick, address)
         tellHeldState(.alarm, address)
     }

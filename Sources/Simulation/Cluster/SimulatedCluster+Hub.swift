@@ -101,6 +101,7 @@ extension SimulatedCluster {
         guard now - date < StandstillWatch.gapMin else { return }
         let date = Instant(nanoseconds: date.nanoseconds / 1_000_000_000 * 1_000_000_000)
         let time = Moment(steady: processes[address.process].moment(at: now).steady, wall: date)
+        processes[address.process].awaitsTime = false
         feed(address.process, .hubDate(date))
         tellControlState(.hubTime(time), address)
         tellHeldState(.hubTime(time), address)

@@ -156,6 +156,7 @@ public struct SimulatedCluster {
     mutating func feed(_ index: Int, _ given: Input, items: [Int] = []) {
         if let standstill = processes[index].lookForStandstill(now) {
             strike(.standstill)
+            processes[index].awaitsTime = true
             handle(index, .stoodStill(standstill), items: [])
         }
         handle(index, given, items: items)

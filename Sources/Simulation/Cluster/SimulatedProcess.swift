@@ -20,6 +20,9 @@ struct SimulatedProcess {
     /// The earliest time of the next question about removed records.
     var looksAtRemovalsFrom = Instant.distantPast
     var heardHubAt = Instant.distantPast
+    /// It has not heard the hub since its start, a step of its clock or a standstill, so it asks every ten seconds.
+    var awaitsTime = true
+    var askedHubAt = Instant.distantPast
     var frozenUntil = Instant.distantPast
     /// Start of a freeze that the process has not noticed.
     var frozenAt: Instant?

@@ -14,7 +14,7 @@ const release = "Look at the dead letters; once their cause is mended, press “
 const passing = {
   ledger: ["Restoring", "Lane LANE reads back what is already sent"],
   revoke: ["Handing over", "Lane LANE hands partitions over"],
-  time: ["Asking the time", "Lane LANE asks the hub for the time before an event expires or an embargo ends"],
+  time: ["Asking the time", "Lane LANE waits for the hub’s time before an event expires or an embargo ends"],
   "new-incarnation": ["Topic is new", "A topic of lane LANE was created again"],
 };
 

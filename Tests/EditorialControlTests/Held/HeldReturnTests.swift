@@ -94,6 +94,37 @@ import Testing
         #expect(play.wait(.seconds(1)).returns == [0: .due])
     }
 
+    @Test func `the hub's time counts after a step of our clock`() {
+        var play = PlayedHeldState()
+        _ = play.take(.hubTime(Moment(steady: play.now.steady, wall: play.now.wall)))
+        _ = play.hold(0, "a", due: .seconds(4_200))
+        play.now.wall = play.now.wall + .seconds(7_200)
+        _ = play.take(.alarm)
+        #expect(play.wait(.seconds(4_199)).returns.isEmpty)
+        #expect(play.wait(.seconds(1)).returns == [0: .due])
+    }
+
+    @Test func `nothing returns before the hub has told its time`() {
+        var play = PlayedHeldState(asksHub: true)
+        play.now.wall = play.now.wall + .seconds(7_200)
+        #expect(play.hold(0, "a", due: .seconds(4_200)).returns.isEmpty)
+        #expect(play.hold(1, "b", due: .seconds(4_200)).returns.isEmpty)
+        #expect(play.wait(.seconds(600)).returns.isEmpty)
+        #expect(play.state.wakeAt == nil)
+        #expect(play.take(.bringBack(story: "b", .recalled)).returns == [1: .recalled], "a recall does not wait")
+        _ = play.take(.ended([.gone(HeldPlace(3, 1))]))
+        let hub = Moment(steady: play.now.steady, wall: play.now.wall - .seconds(7_200))
+        #expect(play.take(.hubTime(hub)).returns.isEmpty)
+        #expect(play.wait(.seconds(3_599)).returns.isEmpty)
+        #expect(play.wait(.seconds(1)).returns == [0: .due])
+    }
+
+    @Test func `events return by our clock if the hub's replies have no time`() {
+        var play = PlayedHeldState(asksHub: true)
+        #expect(play.hold(0, "a", due: .zero).returns.isEmpty)
+        #expect(play.take(.hubTime(nil)).returns == [0: .due])
+    }
+
     @Test
     func `delayed news returns at the due times over which the engine has spread it`() {
         var play = PlayedHeldState()

@@ -4,7 +4,7 @@ import NewsModel
 
 /// A state with a clock that the test sets.
 struct PlayedHeldState {
-    var state = HeldState()
+    var state: HeldState
     var now = Moment(steady: Instant(milliseconds: 0), wall: noon)
     /// Requests a second; `nil` if the engine settles returned events at once.
     var pace: Int?
@@ -20,7 +20,8 @@ struct PlayedHeldState {
     /// Makes a state that owns the source partition and has read the empty topic to its end.
     ///
     /// - Parameter former: what the topic contained before the start.
-    init(owning partitions: [TopicPartition] = [source], former: HeldTotals? = nil) {
+    init(owning partitions: [TopicPartition] = [source], former: HeldTotals? = nil, asksHub: Bool = false) {
+        state = HeldState(asksHub: asksHub)
         _ = take(.formerly(former))
         _ = take(.began)
         _ = take(.owned(LaneID(0), ShardID(0), partitions))
