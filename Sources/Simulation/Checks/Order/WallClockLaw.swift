@@ -5,6 +5,9 @@ import PublishEngine
 /// G10: while a process's wall clock is right, nothing leaves past its deadline or under embargo, and nothing expires early,
 /// whatever the clock showed before. In the minute after a step, the old clock's embargoes stay in force. A clock that was
 /// corrected before the process read it was never wrong.
+///
+/// By a wrong clock nothing leaves under embargo either, because the hub's clock is right. Nothing expires by it before the
+/// process has heard the hub.
 struct WallClockLaw: Checker {
     let promise = Promise.wallClock
     private var steps: [Address: [Step]] = [:]
@@ -13,8 +16,8 @@ struct WallClockLaw: Checker {
     /// The same difference when each engine last read the clock.
     private var seen: [Address: Duration] = [:]
     private static let caution = Duration.seconds(60)
-    /// The time at which a process first heard from the hub after its clock was set.
-    private var heardHubAt: [Address: Instant] = [:]
+    /// The processes that have heard the hub since their clock was set.
+    private var haveHeardHub: Set<Address> = []
 
     private struct Step {
         var at: Instant
@@ -26,16 +29,15 @@ struct WallClockLaw: Checker {
         switch fact {
         case .clockStepped(let address, let size, let wallBefore):
             offsets[address.process] = wallBefore + size - truth.now
-            heardHubAt[address] = nil
+            haveHeardHub.remove(address)
         case .input(let address, let input):
             look(address, truth)
-            if case .hubDate = input { heardHubAt[address] = heardHubAt[address] ?? truth.now }
+            if case .hubDate = input { haveHeardHub.insert(address) }
         case .sent(let number, let address, let wall): return sent(truth.attempts[number], address, wall, truth)
-        case .settled(let delivery, _, let result, _) where result.outcome == .expired:
-            // The result was written now, so its time shows the clock of its process.
-            guard result.settledAt == truth.now else { return nil }
+        case .settled(let delivery, _, let result, let address) where result.outcome == .expired:
             let deadline = deadlines(delivery, truth).lowerBound
-            guard truth.now < deadline else { return nil }
+            // If the result was written now, its time shows the clock of its process.
+            guard truth.now < deadline, result.settledAt == truth.now || hasNoTime(address, truth) else { return nil }
             return "\(truth.name(delivery)) is expired, \((deadline - truth.now).short) before its time"
         default: break
         }
@@ -57,9 +59,7 @@ struct WallClockLaw: Checker {
             if wall == truth.now, embargo > truth.now {
                 return "\(name) left \((embargo - truth.now).short) before its embargo ends"
             }
-            if let heard = heardHubAt[address], isTaken(attempt, after: heard, truth),
-                embargo > truth.now + ClockWitnesses.tolerance + .seconds(2)
-            {
+            if embargo > truth.now + ClockWitnesses.tolerance + .seconds(2) {
                 return "\(name) left \((embargo - truth.now).short) before its embargo ends by the hub's clock"
             }
             let began = attempt.ownership >= 0 ? truth.ownerships[attempt.ownership].beganAt : truth.now
@@ -73,8 +73,10 @@ struct WallClockLaw: Checker {
         return truth.now > deadline ? "\(name) left \((truth.now - deadline).short) past its deadline" : nil
     }
 
-    private func isTaken(_ attempt: Attempt, after time: Instant, _ truth: GroundTruth) -> Bool {
-        truth.places[truth.item(of: attempt.delivery)].map { $0.publishedAt > time + .seconds(1) } ?? false
+    /// Returns true if the process has not heard the hub since it started or since its clock was set, and that is long enough ago
+    /// that no earlier decision is still being written.
+    private func hasNoTime(_ address: Address, _ truth: GroundTruth) -> Bool {
+        !haveHeardHub.contains(address) && steps[address]?.last.map { truth.now - $0.at > Self.caution } ?? true
     }
 
     private func isTaken(_ attempt: Attempt, before time: Instant, _ truth: GroundTruth) -> Bool {
