@@ -30,6 +30,22 @@ struct EngineSecondTryTests {
         #expect(shell.publish(news("a")).outcomes == [.duplicate])
     }
 
+    @Test
+    func `a second try is sent although a redriven copy ended while the first one's dead letter was being written`()
+        throws
+    {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = shell.publish(news("a"))
+        #expect(shell.publish(news("a"), headers: [RecordHeader(HeaderName.redrive, "1")]).sends.isEmpty)
+        let rejected = shell.reply(400, to: first.sends[0])
+        let withheld = shell.publish(news("a", status: "withheld"))
+        #expect(rejected.outcomes + withheld.outcomes == [.rejected, .superseded, .withheld])
+        _ = shell.store(rejected)
+        _ = shell.store(withheld)
+        #expect(shell.publish(news("a")).sends.count == 1)
+    }
+
     @Test func `a refusal after an unanswered attempt is no proof that nothing was sent`() throws {
         var shell = try TestShell()
         _ = shell.assign()

@@ -148,8 +148,9 @@ extension Engine {
             guard let other = partitions.place(of: other),
                 let twin = partitions.content(of: other)?.routed?.event,
                 twin.id == routed.event.id, twin.version?.text == routed.event.version?.text,
-                // A copy that waits for this ending checks the window when its turn comes.
-                partitions[other].claim != .awaitsTwin
+                // A copy that waits for this ending checks the window when its turn comes. One that waits for its dead letter
+                // has ended, so it would never remove the id.
+                partitions[other].claim != .awaitsTwin, partitions[other].phase != .pending
             else { continue }
             partitions[other].claim(isOwner: true)
             return
