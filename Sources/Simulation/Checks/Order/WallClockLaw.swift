@@ -37,8 +37,11 @@ struct WallClockLaw: Checker {
         case .settled(let delivery, _, let result, let address) where result.outcome == .expired:
             let deadline = deadlines(delivery, truth).lowerBound
             // If the result was written now, its time shows the clock of its process.
-            guard truth.now < deadline, result.settledAt == truth.now || hasNoTime(address, truth) else { return nil }
-            return "\(truth.name(delivery)) is expired, \((deadline - truth.now).short) before its time"
+            let early = deadline - truth.now
+            guard early > .zero,
+                result.settledAt == truth.now || early > ClockWitnesses.tolerance && hasNoTime(address, truth)
+            else { return nil }
+            return "\(truth.name(delivery)) is expired, \(early.short) before its time"
         default: break
         }
         return nil
