@@ -45,7 +45,7 @@ extension Publisher {
             }
             guard lost > 0 else { return }
             log.error(
-                "held events are lost: their topic was deleted, and this process does not know them or their originals are gone",
+                "held events are lost: their topic was deleted, and no process has written them again, or their originals are gone",
                 metadata: [
                     "topic": "\(topic)", "lost": "\(lost)",
                     "remedy": "newswire results --outcome held names what was held; have it published again",

@@ -68,7 +68,7 @@ public final class HeldLink: Sendable {
     ///   - asksHub: nothing that is due returns before the hub's time was posted.
     ///   - lookInterval: time until a missing or unreadable topic is polled again.
     public init(
-        settings: KafkaSettings, topic: String, asksHub: Bool = false, lookInterval: Duration = .seconds(10),
+        settings: KafkaSettings, topic: String, asksHub: Bool = false, lookInterval: Duration = .seconds(2),
         clock: @escaping @Sendable () -> Moment
     ) {
         self.settings = settings

@@ -48,12 +48,15 @@ final class HeldLoop {
     /// The topic is not read before `HeldState` knows what it contained before the start.
     var awaitsFormer: Bool { state.awaitsFormer }
 
+    /// Time between checks if the topic was recreated. Short, because a process that is killed before it notices that relies on others.
+    private static let lookInterval = Duration.seconds(2)
+
     /// Begins to read the topic at its beginning.
     func connect() throws(KafkaFailure) {
         (reader, originals, pass) = (nil, nil, nil)
         (returns, rewrites, look) = ([], [], nil)
         status = nil
-        let reader = try TableReader(settings: settings, topic: topic, admin: ask())
+        let reader = try TableReader(settings: settings, topic: topic, admin: ask(), lookInterval: Self.lookInterval)
         originals = try PlaceReader(settings: settings, topic: topic, partitions: reader.partitionCount)
         self.reader = reader
         handle(.began)

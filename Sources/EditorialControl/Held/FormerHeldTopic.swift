@@ -1,7 +1,7 @@
 import NewsModel
 
 /// The content of the held topic before the start, compared with its content now. The events of a topic that was deleted
-/// while no process ran are lost.
+/// while no process ran are lost. If others ran, they write the events again, so restored events are counted first.
 struct FormerHeldTopic: Sendable {
     private var state = State.unknown
     /// The record with the highest offset among those read.
@@ -10,11 +10,21 @@ struct FormerHeldTopic: Sendable {
     private enum State: Sendable {
         /// Followed by `known`.
         case unknown
-        /// Followed by `compared` when the last record of the totals was read, or the topic to its end.
+        /// Followed by `compared` or `differs` when the last record of the totals was read, or the topic to its end.
         case known(HeldTotals?)
+        /// The topic was recreated. Events that are not restored by this time are lost. Followed by `compared`.
+        case differs(count: Int, until: Instant)
         case compared
     }
 
+    /// Number of restored events that were read.
+    private var restored = 0
+
+    /// Longer than `VanishedEvents` takes to write the events of other owners.
+    static let patience = Duration.seconds(120)
+
+    /// Time until which restored events are counted; `nil` if none are missing.
+    var countsUntil: Instant? { if case .differs(_, let until) = state { until } else { nil } }
     var isUnknown: Bool { if case .unknown = state { true } else { false } }
     var isCompared: Bool { if case .compared = state { true } else { false } }
 
@@ -22,34 +32,39 @@ struct FormerHeldTopic: Sendable {
 
     /// Forgets the last record of a partition; of all partitions for `nil`.
     mutating func forgetLast(in partition: Int32? = nil) {
+        if partition == nil { restored = 0 }
         if partition == nil || last?.place.partition == partition { last = nil }
     }
 
     /// Notes a record that was read.
-    ///
-    /// - Returns: the number of events that are lost.
-    mutating func note(_ reading: HeldRecord.Reading, _ time: Instant?, _ place: HeldPlace) -> Int {
-        if case .unreadable = reading { return 0 }
+    mutating func note(_ reading: HeldRecord.Reading, _ time: Instant?, _ place: HeldPlace, at now: Instant) {
+        if case .unreadable = reading { return }
+        if case .held(let event, since: nil) = reading, event.isRestored { restored += 1 }
         let identity = reading.identity(writtenAt: time)
         if last.map({ ($0.place.offset, $0.place.partition) < (place.offset, place.partition) }) ?? true {
             last = HeldMark(place, identity: identity)
         }
-        guard case .known(let totals?) = state, let mark = totals.last, mark.place == place else { return 0 }
-        return compare(totals, isSame: mark.identity == identity)
+        guard case .known(let totals?) = state, let mark = totals.last, mark.place == place else { return }
+        compare(totals, isSame: mark.identity == identity, at: now)
     }
 
     /// Compares at the end of the first reading. A record that was not found was compacted, unless its partition has
     /// become shorter.
     ///
     /// - Returns: the number of events that are lost.
-    mutating func finishReading(_ reach: HeldReach) -> Int {
-        guard case .known(let totals) = state, reach.isCaughtUp else { return 0 }
-        return compare(
-            totals, isSame: totals?.last.map { reach.position(in: $0.place.partition) > $0.place.offset } ?? true)
+    mutating func finishReading(_ reach: HeldReach, at now: Instant) -> Int {
+        guard reach.isCaughtUp else { return 0 }
+        if case .known(let totals) = state {
+            let isSame = totals?.last.map { reach.position(in: $0.place.partition) > $0.place.offset } ?? true
+            compare(totals, isSame: isSame, at: now)
+        }
+        guard case .differs(let count, let until) = state, now >= until else { return 0 }
+        state = .compared
+        return max(count - restored, 0)
     }
 
-    private mutating func compare(_ totals: HeldTotals?, isSame: Bool) -> Int {
-        state = .compared
-        return isSame ? 0 : totals?.count ?? 0
+    private mutating func compare(_ totals: HeldTotals?, isSame: Bool, at now: Instant) {
+        let count = isSame ? 0 : totals?.count ?? 0
+        state = count > 0 ? .differs(count: count, until: now + Self.patience) : .compared
     }
 }

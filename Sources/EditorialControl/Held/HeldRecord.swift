@@ -68,10 +68,11 @@ public enum HeldRecord {
             let due = text(HeldHeader.due).flatMap({ Int64($0) }),
             let because = text(HeldHeader.because).flatMap(HeldEvent.Because.init(rawValue:))
         else { return .unreadable }
-        let event = HeldEvent(
+        var event = HeldEvent(
             eventID: eventID, story: story, version: text(HeaderName.version).map { NewsEvent.Version($0) },
             due: Instant(milliseconds: due), because: because, lane: lane, source: source,
             identity: headers.last { $0.name == HeaderName.identity }?.value.flatMap(RecordIdentity.init(headerValue:)))
+        event.isRestored = text(HeldHeader.restored) != nil
         return .held(event, since: text(HeldHeader.since).flatMap { Int64($0) })
     }
 
@@ -88,7 +89,7 @@ public enum HeldRecord {
         return ProducedRecord(
             topic: event.source.partition.topic, partition: target ?? event.source.partition.partition,
             key: key.map(\.value) ?? record.key, value: record.value,
-            headers: record.headers.filter { !ours.contains($0.name) }
+            headers: record.headers.filter { !ours.contains($0.name) && $0.name != HeldHeader.restored }
                 + [RecordHeader(HeaderName.held, reason.rawValue)])
     }
 
@@ -97,7 +98,8 @@ public enum HeldRecord {
     public static func restored(_ original: SourceRecord, to partition: TopicPartition) -> ProducedRecord {
         ProducedRecord(
             topic: partition.topic, partition: partition.partition, key: original.key, value: original.value,
-            headers: original.headers.filter { $0.name != HeaderName.held })
+            headers: original.headers.filter { $0.name != HeaderName.held && $0.name != HeldHeader.restored }
+                + [RecordHeader(HeldHeader.restored, "1")])
     }
 
     /// Makes a tombstone for records up to an offset. It names the offset because a newer version may have been written
@@ -144,6 +146,8 @@ private enum HeldHeader {
     static let erases = "nw-held-erases"
     /// The event at that offset, as a number.
     static let original = "nw-held-original"
+    /// Marks an original that was written to its lane again after the held topic had lost the event.
+    static let restored = "nw-held-restored"
 }
 
 extension String {

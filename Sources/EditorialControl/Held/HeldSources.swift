@@ -54,6 +54,9 @@ struct HeldSources: Sendable {
     /// - Returns: `nil` if the source partition exists or is not known to be missing.
     func otherTarget(of number: UInt16) -> Int32? { states[Int(number)].otherTarget }
 
+    /// The lowest number of our partitions, which orders the processes of a group; at most 6.
+    var rank: Int { Int(owned.values.joined().map(\.partition).min().map { min($0, 5) } ?? 6) }
+
     func isOurs(_ number: UInt16) -> Bool { states[Int(number)].isOurs }
 
     /// The refresh whose ends must be reached before events of this partition return.

@@ -105,15 +105,16 @@ public struct HeldState: Sendable {
         if let look = reach.ask(at: now) { actions.append(.findEnds(look: look)) }
         if passes.mayBegin { beginPass(moment, &actions) }
         writeAgain(&actions)
-        vanishedEvents.lose(former.finishReading(reach))
-        let restores = vanishedEvents.next(
-            isComplete: reach.isCaughtUp, sources, clock: clock.embargoClock(moment), at: now)
+        vanishedEvents.lose(former.finishReading(reach, at: now))
+        let restores = vanishedEvents.next(isComplete: reach.isCaughtUp, sources, at: now)
         if !restores.isEmpty { actions.append(.restore(restores)) }
         wakeAt = nextAlarm
     }
 
     private var nextAlarm: Instant? {
-        var earliest = min(sources.blockedUntil ?? .distantFuture, reach.wakeAt ?? .distantFuture)
+        var earliest = min(
+            sources.blockedUntil ?? .distantFuture, reach.wakeAt ?? .distantFuture, former.countsUntil ?? .distantFuture
+        )
         if reach.isCaughtUp { earliest = min(earliest, vanishedEvents.wakeAt ?? .distantFuture) }
         if let until = passes.restsUntil {
             earliest = min(earliest, until)
@@ -131,6 +132,9 @@ public struct HeldState: Sendable {
         guard former.isCompared, reach.isCaughtUp, vanishedEvents.isEmpty else { return nil }
         return HeldTotals(count: count, last: former.last)
     }
+
+    /// True while restored events are counted after the topic was recreated.
+    var isCountingLost: Bool { former.countsUntil != nil }
 
     /// True before `Input.formerly`. The topic is read only after that.
     public var awaitsFormer: Bool { former.isUnknown }
@@ -157,7 +161,7 @@ public struct HeldState: Sendable {
             if let last = positions.updateValue(offset, forKey: partition), offset <= last {
                 restarted(partition, now)
             }
-            vanishedEvents.lose(former.note(reading, time, place))
+            former.note(reading, time, place, at: now)
             guard HeldIndex.Entry.hasRoom(for: place) else { continue }
             switch reading {
             case .unreadable: unreadable += 1

@@ -3,7 +3,9 @@ public import NewsModel
 /// Events that disappeared from the held topic without a tombstone, because the topic was deleted and recreated.
 ///
 /// A reading expects every event known before it. Events still missing at its end have vanished. The owner of the source
-/// partition then writes the original to its lane again, where it is held again.
+/// partition then writes the original to its lane again, where it is held again. An owner that was restarted before it could
+/// do so knows nothing of the event. After `ownersTurn`, the other processes therefore write what is still missing, one after the
+/// other, so that most copies are written once. Engines report a second copy as a duplicate.
 struct VanishedEvents: Sendable {
     private var expected = HeldIndex()
     /// Events whose requested records are not on the topic, for a reason that was not read yet. Usually, another process has
@@ -18,6 +20,8 @@ struct VanishedEvents: Sendable {
     private var restoring: [UInt64: Missing] = [:]
     private var lastID: UInt64 = 0
     private var notBefore = Instant.distantPast
+    /// Time at which this process writes the missing events of other owners.
+    private var takesOverAt = Instant.distantFuture
     /// Number of events whose originals are gone too.
     private(set) var lost = 0
     /// Number of events that were written to their lanes again.
@@ -27,22 +31,26 @@ struct VanishedEvents: Sendable {
         var slot: HeldIndex.Slot
         var story: UInt64
         var partition: Int32
+        var isOurs: Bool
     }
 
     /// Originals in one pass, which reads them together.
     static let passMax = 256
     /// Delay before a failed pass is retried.
     static let pause = Duration.seconds(5)
-    /// Time for which an event of another owner is kept, after its release and after the end of the reading. By then its owner has
-    /// written it, or nobody will.
+    /// Time after the end of the reading that an owner has for writing its events.
+    static let ownersTurn = Duration.seconds(30)
+    /// Time after which the next of the other processes writes what is still missing.
+    static let othersTurn = Duration.seconds(10)
+    /// Time after the last unexplained event at which all are forgotten.
     static let margin = Duration.seconds(600)
     /// Limit of unexplained events. When it is reached, all earlier ones are forgotten.
     static let unexplainedMax = 10_000
 
     var isEmpty: Bool { expected.count == 0 }
     /// True if missing events may be written again soon.
-    var isBusy: Bool { !isEmpty && (!isOver || isDue || !restoring.isEmpty) }
-    var wakeAt: Instant? { isOver && isDue && restoring.isEmpty && !isEmpty ? notBefore : nil }
+    var isBusy: Bool { !isEmpty }
+    var wakeAt: Instant? { isOver && restoring.isEmpty && !isEmpty ? isDue ? notBefore : takesOverAt : nil }
 
     /// Expects all of these events, because reading starts at the beginning of the topic.
     mutating func expect(_ index: HeldIndex) {
@@ -87,14 +95,12 @@ struct VanishedEvents: Sendable {
 
     /// Returns the originals to write again now.
     ///
-    /// - Parameters:
-    ///   - isComplete: true if the topic was read to its end.
-    ///   - clock: the time by which events are due.
-    mutating func next(
-        isComplete: Bool, _ sources: HeldSources, clock: Instant, at now: Instant
-    ) -> [HeldState.Restore] {
+    /// - Parameter isComplete: true if the topic was read to its end.
+    mutating func next(isComplete: Bool, _ sources: HeldSources, at now: Instant) -> [HeldState.Restore] {
         guard !isEmpty else { return [] }
         if isComplete, !isOver { (isOver, overAt, isDue) = (true, now, true) }
+        takesOverAt = overAt + Self.ownersTurn + Self.othersTurn * sources.rank
+        if now >= takesOverAt { isDue = true }
         guard isOver, isComplete, isDue, restoring.isEmpty, now >= notBefore else { return [] }
         var restores: [HeldState.Restore] = []
         for slot in expected.slots {
@@ -103,22 +109,20 @@ struct VanishedEvents: Sendable {
                 expected.remove(slot)
                 continue
             }
-            guard sources.isOurs(entry.source) else {
-                // Its owner does the same. The entry is kept for a while, because we may become its owner.
-                if entry.release + Self.margin <= clock, overAt + Self.margin <= now { expected.remove(slot) }
-                continue
-            }
+            let isOurs = sources.isOurs(entry.source)
+            guard isOurs || now >= takesOverAt else { continue }
             // A deleted partition has taken its records with it.
             guard let original = entry.original, let partition = sources.partition(of: entry.source),
                 sources.otherTarget(of: entry.source) == nil
             else {
-                lost += 1
+                if isOurs { lost += 1 }
                 expected.remove(slot)
                 continue
             }
             guard restores.count < Self.passMax else { return restores }
             lastID += 1
-            restoring[lastID] = Missing(slot: slot, story: entry.story, partition: entry.place.partition)
+            restoring[lastID] = Missing(
+                slot: slot, story: entry.story, partition: entry.place.partition, isOurs: isOurs)
             restores.append(HeldState.Restore(id: lastID, partition: partition, original: original))
         }
         isDue = false
@@ -129,7 +133,7 @@ struct VanishedEvents: Sendable {
         guard let missing = restoring.removeValue(forKey: ending.id) else { return }
         switch ending {
         case .restored: restored += 1
-        case .gone: lost += 1
+        case .gone: if missing.isOurs { lost += 1 }
         case .failed:
             (isDue, notBefore) = (true, now + Self.pause)
             return
@@ -163,7 +167,7 @@ extension HeldState {
     }
 
     /// True if events are missing on the held topic and some may be written to their lanes again.
-    package var isRestoring: Bool { vanishedEvents.isBusy }
+    package var isRestoring: Bool { vanishedEvents.isBusy || isCountingLost }
 
     /// Number of events that vanished from the held topic: those written to their lanes again, and those without an original.
     public var vanished: (restored: Int, lost: Int) { (vanishedEvents.restored, vanishedEvents.lost) }

@@ -3,6 +3,7 @@ import EditorialControl
 import KafkaIO
 import KafkaModel
 import NewsModel
+import Synchronization
 import TestSupport
 import Testing
 
@@ -20,13 +21,12 @@ import Testing
         topics = Topics(kafka: broker.settings(group: "held"), partitions: Self.partitions)
     }
 
-    /// Makes a link whose clock is fixed at noon.
+    /// Makes a link whose clock is fixed at noon, unless the test has another one.
     private func link(
-        former: HeldTotals? = nil, _ notify: @escaping @Sendable (HeldLink.Notice) -> Void = { _ in }
+        former: HeldTotals? = nil, _ notify: @escaping @Sendable (HeldLink.Notice) -> Void = { _ in },
+        clock: @escaping @Sendable () -> Moment = { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) }
     ) -> HeldLink {
-        let link = HeldLink(
-            settings: topics.kafka, topic: Self.topic,
-            clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) })
+        let link = HeldLink(settings: topics.kafka, topic: Self.topic, clock: clock)
         link.post(.formerly(former))
         link.post(
             .owned(
@@ -131,7 +131,18 @@ import Testing
     @Test func `events of a topic that was recreated while no process ran are reported as lost`() async throws {
         let (losses, told) = AsyncStream<Int>.makeStream()
         let former = HeldTotals(count: 7, last: HeldMark(HeldPlace(1, 40), identity: 3))
-        let link = link(former: former) { if case .vanished(_, let lost) = $0 { told.yield(lost) } }
+        // Each look at this clock is a second later, because losses are counted after two minutes.
+        let seconds = Mutex(0)
+        let clock: @Sendable () -> Moment = {
+            let passed = Duration.seconds(
+                seconds.withLock { seconds in
+                    seconds += 1
+                    return seconds
+                })
+            return Moment(steady: Instant(milliseconds: 5_000) + passed, wall: Self.noon + passed)
+        }
+        let link = link(
+            former: former, { if case .vanished(_, let lost) = $0 { told.yield(lost) } }, clock: clock)
         defer { link.close() }
         #expect(await losses.first { _ in true } == 7)
     }

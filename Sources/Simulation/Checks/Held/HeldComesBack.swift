@@ -11,8 +11,9 @@ struct HeldComesBack: Checker {
     /// All items that reached the held topic, with or without a result.
     private var onTopic: [Line: [Int]] = [:]
     private var returned: Set<Int> = []
-    /// Items on a deleted held topic. They return if every process had read them and no process has started or ended since.
-    private var vanished: Set<Int> = []
+    private var alive: Set<Address> = []
+    /// Items on a deleted held topic, with the processes that had read them. They return while one of these lives.
+    private var vanished: [Int: Set<Address>] = [:]
     private var mayBeLost: Set<Int> = []
     /// Items whose loss a process must report, because the control topic said that they were held.
     private var owesReport: Set<Int> = []
@@ -50,7 +51,8 @@ struct HeldComesBack: Checker {
                 return "\(truth.news[item].eventID) came back to another partition than it was taken from"
             }
         case .heldDeleted(let items, let unread, let isAttended):
-            vanished.formUnion(items)
+            for item in items { vanished[item] = alive }
+            if alive.isEmpty { mayBeLost.formUnion(items) }
             mayBeLost.formUnion(unread)
             guard !isAttended, let (last, at) = recorded else { break }
             owesReport.formUnion(
@@ -60,14 +62,20 @@ struct HeldComesBack: Checker {
                 })
         case .heldLost: isReported = true
         case .restoredHeld(_, let item): returned.insert(item)
-        case .started, .died: mayBeLost.formUnion(vanished)
+        case .started(let address): alive.insert(address)
+        case .died(let address):
+            alive.remove(address)
+            for (item, known) in vanished where known.contains(address) {
+                vanished[item]?.remove(address)
+                if known.count == 1 { mayBeLost.insert(item) }
+            }
         case .over(isSettled: true, _):
             for (line, items) in held {
                 // It may have been replaced by a process that lost the partition before it could report the result.
                 let rivals = items + onTopic[line, default: []]
                 for item in items where !returned.contains(item) {
                     if isReported || !owesReport.contains(item), mayBeLost.contains(item) { continue }
-                    if vanished.contains(item), truth.places[item]?.isGone == true { continue }
+                    if vanished[item] != nil, truth.places[item]?.isGone == true { continue }
                     guard !rivals.contains(where: { isReplaced(item, by: $0, truth) }) else { continue }
                     let end = owesReport.contains(item) ? "is lost, and nobody reports it" : "never came back"
                     return "\(truth.news[item].eventID) (~\(truth.news[item].serial)~) was held and \(end)"
