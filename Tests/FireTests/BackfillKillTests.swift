@@ -3,10 +3,11 @@ import HubServer
 import KafkaIO
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 /// Kills a backfill's `publish` and its publisher repeatedly, and then verifies the backfill.
-@Suite(.serialized)
+@Suite(.serialized, .ownThread)
 struct BackfillKillTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `a backfill killed at both ends is complete, and repeats only what a crash permits`()

@@ -3,8 +3,10 @@ import HubEmulator
 import HubServer
 import NewsModel
 import NotificationHub
+import TestSupport
 import Testing
 
+@Suite(.ownThread)
 struct BoundTests {
     /// The README's memory limit for the default windows, in MiB, with a margin for a debug build.
     private static let bound = 192

@@ -4,10 +4,11 @@ import HubServer
 import KafkaIO
 import NewsModel
 import NotificationHub
+import TestSupport
 import Testing
 
 /// Editors' orders with three processes and a broker in a separate process.
-@Suite(.serialized)
+@Suite(.serialized, .ownThread)
 struct EditorialFireTests {
     private let yaml = """
         lanes: {live: {topics: [news.events]}, backfill: {topics: [news.backfill]}}

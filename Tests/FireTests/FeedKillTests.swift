@@ -68,7 +68,7 @@ private final class ChangingFeeds: Sendable {
     }
 }
 
-@Suite(.serialized)
+@Suite(.serialized, .ownThread)
 struct FeedKillTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(15)))
     func `each version of each entry is written once while processes that share feeds are killed at random`()

@@ -103,8 +103,7 @@ func scale(_ name: String, _ fallback: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? fallback
 }
 
-/// True if tests that take minutes and need a quiet machine are enabled. They run one at a time, because they wait on
-/// threads that the hub in this process needs too.
+/// True if tests that take minutes and need a quiet machine are enabled.
 let isUnderFire = ProcessInfo.processInfo.environment["NEWSWIRE_FIRE"] != nil
 let underFireHint = "takes minutes and a quiet machine: set NEWSWIRE_FIRE=1"
 

@@ -5,9 +5,10 @@ import HubServer
 import KafkaIO
 import NewsModel
 import NotificationHub
+import TestSupport
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .ownThread)
 struct KillTests {
     /// Reads results until no further one arrives for a moment.
     private func drain(_ reader: TopicReader, into settled: inout [SourceCoordinates: Int]) throws {

@@ -5,8 +5,10 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NotificationHub
+import TestSupport
 import Testing
 
+@Suite(.ownThread)
 struct LaneTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `a live event overtakes any backlog of backfill, and backfill gets its floor`() async throws {

@@ -4,8 +4,10 @@ import HubServer
 import KafkaIO
 import NewsModel
 import NotificationHub
+import TestSupport
 import Testing
 
+@Suite(.ownThread)
 struct OrderTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `every story arrives in the order of its versions while a tenth of the replies fail`() async throws {

@@ -2,8 +2,10 @@ import Foundation
 import KafkaIO
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
+@Suite(.ownThread)
 struct PublishTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `an interrupted publish behind a frozen broker ends in time, and repeats only what it reports`() async throws {

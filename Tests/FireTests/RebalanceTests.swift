@@ -4,8 +4,10 @@ import HubServer
 import KafkaIO
 import NewsModel
 import NotificationHub
+import TestSupport
 import Testing
 
+@Suite(.ownThread)
 struct RebalanceTests {
     /// The largest number of messages within this many milliseconds.
     private func most(_ times: [Int64], within stretch: Int64) -> Int {

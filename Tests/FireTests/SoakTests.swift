@@ -6,6 +6,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -14,25 +15,19 @@ import FoundationNetworking
 
 /// A simulated day in minutes: a steady stream, random faults of the hub, members that join and leave, and a reload
 /// every half minute.
+@Suite(.ownThread)
 struct SoakTests {
     @Test(.enabled(if: isSoaking, "takes the minutes of NEWSWIRE_SOAK, e.g. 10"), .timeLimit(.minutes(120)))
     func `under faults, rebalances and reloads nothing is lost, nothing grows, and the metrics agree`() async throws {
         let room = try await FireRoom(
             partitions: 16, "lanes: {live: {topics: [news.events]}}\nretry: {maxDelay: 2s}\nlogging: {format: json}")
         let soak = try Soak(room, seed: UInt64(scale("NEWSWIRE_SOAK_SEED", 1)))
-        try await onThread { try soak.run(for: .seconds(60 * scale("NEWSWIRE_SOAK", 10))) }
+        try soak.run(for: .seconds(60 * scale("NEWSWIRE_SOAK", 10)))
         await room.close()
     }
 }
 
 private let isSoaking = ProcessInfo.processInfo.environment["NEWSWIRE_SOAK"] != nil
-
-/// Runs `body` on a separate thread, because the hub in this process needs the shared ones.
-private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
-    }
-}
 
 private final class Soak: @unchecked Sendable {
     private static let perSecond = 1_000

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import KafkaIO
 import KafkaModel
@@ -37,30 +36,6 @@ struct Broker {
     func partition(_ name: String, _ number: Int32) -> TopicPartition {
         TopicPartition(topic: topic(name), partition: number)
     }
-}
-
-/// Runs a test on its own thread, so that its blocking calls do not delay other tests.
-struct OwnThread: TestTrait, SuiteTrait, TestScoping {
-    var isRecursive: Bool { true }
-
-    func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-    ) async throws {
-        try await withTaskExecutorPreference(QueueExecutor()) { try await function() }
-    }
-
-    private final class QueueExecutor: TaskExecutor {
-        private let queue = DispatchQueue(label: "test")
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
-        }
-    }
-}
-
-extension Trait where Self == OwnThread {
-    static var ownThread: Self { OwnThread() }
 }
 
 /// Collects the output of a driver. `next` and `notice` wait for the first match among past and future output.

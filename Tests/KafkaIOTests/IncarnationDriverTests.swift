@@ -1,6 +1,7 @@
 import KafkaIO
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 /// Topics that are deleted and recreated under a running consumer. The embedded broker cannot delete topics.

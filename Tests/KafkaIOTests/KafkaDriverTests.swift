@@ -1,6 +1,7 @@
 import KafkaIO
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(15)))

@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 @testable import KafkaIO

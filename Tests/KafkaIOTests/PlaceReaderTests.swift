@@ -1,10 +1,11 @@
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 @testable import KafkaIO
 
-@Suite(OwnThread(), .timeLimit(.minutes(15))) struct PlaceReaderTests {
+@Suite(.ownThread, .timeLimit(.minutes(15))) struct PlaceReaderTests {
     @Test func `records are read from their places, and missing ones are reported`() throws {
         let broker = try Broker(("held", 2))
         let publisher = try RecordPublisher(settings: broker.settings)

@@ -2,6 +2,7 @@ import ByteText
 import KafkaIO
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(15)))

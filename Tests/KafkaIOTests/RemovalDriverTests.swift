@@ -1,6 +1,7 @@
 import CRdkafka
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 @testable import KafkaIO

@@ -4,9 +4,10 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(OwnThread())
+@Suite(.ownThread)
 struct SharedStateDriverTests {
     private let room: Broker
 

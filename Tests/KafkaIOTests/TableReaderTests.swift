@@ -1,10 +1,11 @@
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 @testable import KafkaIO
 
-@Suite(OwnThread(), .timeLimit(.minutes(5))) struct TableReaderTests {
+@Suite(.ownThread, .timeLimit(.minutes(5))) struct TableReaderTests {
     @Test(.enabled(if: Broker.external != nil, "needs a real broker (NEWSWIRE_TEST_BROKERS)"))
     func `a topic that is deleted and recreated within moments is detected`() throws {
         let broker = try Broker(("table", 2))
