@@ -17,7 +17,7 @@ struct FormerHeldTopic: Sendable {
         case compared
     }
 
-    /// Number of restored events that were read.
+    /// Number of restored events that were read and that this process did not know before.
     private var restored = 0
 
     /// Longer than `VanishedEvents` takes to write the events of other owners.
@@ -32,14 +32,23 @@ struct FormerHeldTopic: Sendable {
 
     /// Forgets the last record of a partition; of all partitions for `nil`.
     mutating func forgetLast(in partition: Int32? = nil) {
-        if partition == nil { restored = 0 }
         if partition == nil || last?.place.partition == partition { last = nil }
     }
 
     /// Notes a record that was read.
-    mutating func note(_ reading: HeldRecord.Reading, _ time: Instant?, _ place: HeldPlace, at now: Instant) {
+    ///
+    /// - Parameter known: events that this process knew before the topic was recreated. They were not lost before the start, so
+    ///   they do not count as restored.
+    mutating func note(
+        _ reading: HeldRecord.Reading, _ time: Instant?, _ place: HeldPlace, known: borrowing VanishedEvents,
+        at now: Instant
+    ) {
         if case .unreadable = reading { return }
-        if case .held(let event, since: nil) = reading, event.isRestored { restored += 1 }
+        if case .held(let event, since: nil) = reading, event.isRestored,
+            !known.expects(HeldIndex.hash(event.story), in: place.partition)
+        {
+            restored += 1
+        }
         let identity = reading.identity(writtenAt: time)
         if last.map({ ($0.place.offset, $0.place.partition) < (place.offset, place.partition) }) ?? true {
             last = HeldMark(place, identity: identity)

@@ -161,7 +161,7 @@ public struct HeldState: Sendable {
             if let last = positions.updateValue(offset, forKey: partition), offset <= last {
                 restarted(partition, now)
             }
-            former.note(reading, time, place, at: now)
+            former.note(reading, time, place, known: vanishedEvents, at: now)
             guard HeldIndex.Entry.hasRoom(for: place) else { continue }
             switch reading {
             case .unreadable: unreadable += 1

@@ -81,6 +81,9 @@ struct VanishedEvents: Sendable {
         _ = expected.insert(entry, since: nil)
     }
 
+    /// Returns true if the event was known before the topic was recreated, and no record of it was read since.
+    func expects(_ story: UInt64, in partition: Int32) -> Bool { expected.find(story, partition) != nil }
+
     /// Handles a record of the story in the partition: the topic holds the event or its tombstone.
     mutating func found(_ story: UInt64, in partition: Int32) {
         if let slot = unexplained.find(story, partition) { unexplained.remove(slot) }

@@ -165,6 +165,21 @@ struct VanishedEventsTests {
         #expect(play.state.vanished.lost == 2)
     }
 
+    @Test(arguments: [false, true])
+    func `an event held since the start does not count as restored when the topic is recreated again`(
+        isWhole: Bool
+    ) throws {
+        let (totals, _) = try former()
+        var play = PlayedHeldState(former: totals)
+        _ = play.hold(0, "d")
+        if isWhole { _ = play.take(.began) }
+        guard case .held(var event, _) = event("d", at: 50) else { return }
+        event.isRestored = true
+        _ = play.read(0, .held(event, since: nil))
+        _ = play.wait(.seconds(120))
+        #expect(play.state.vanished.lost == 3)
+    }
+
     /// It holds the same events again, or others.
     @Test(arguments: [false, true])
     func `a recreated topic that has grown as long is recognised by its records`(areOthers: Bool) throws {
