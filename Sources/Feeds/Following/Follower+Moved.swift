@@ -37,7 +37,10 @@ extension Follower {
         var replaced: [EntryHash] = []
         var unsent = 0
         for keyed in similar {
-            var former = byLink(keyed).flatMap { !isPartial || $0.state.title == keyed.title ? $0 : nil }
+            // The operator may have said that something else identifies an entry.
+            let countsByLink = isMass || rules.identity == .automatic
+            var former =
+                countsByLink ? byLink(keyed).flatMap { !isPartial || $0.state.title == keyed.title ? $0 : nil } : nil
             if let other = former, !isMass, isReplaced(other, by: keyed) {
                 replaced.append(other.hash)
                 former = nil

@@ -1,22 +1,46 @@
 import ByteText
 
-/// Repairs JSON that one wrong character makes unreadable.
+/// Repairs JSON that one wrong character or one huge number makes unreadable.
 enum JSONRepair {
-    /// Replaces each control character by a blank, and each lone half of a surrogate pair by U+FFFD. Returns `nil` if
-    /// the text has neither.
+    /// Replaces each control character by a blank and each lone half of a surrogate pair by U+FFFD, and puts quotation
+    /// marks around numbers that are out of range. Returns `nil` if the text has none of them.
     static func repaired(_ text: [UInt8]) -> [UInt8]? {
-        var repaired = text
+        var repaired: [UInt8] = []
+        repaired.reserveCapacity(text.count)
+        var rest = text
+        var isInText = false
         var at = 0
-        while at < repaired.count {
-            if repaired[at] == UInt8(ascii: "\\") {
-                at = repairEscape(&repaired, at)
-            } else {
+        while at < rest.count {
+            let start = at
+            switch rest[at] {
+            case UInt8(ascii: "\\"):
+                at = min(repairEscape(&rest, at), rest.count)
+            case UInt8(ascii: "-"),
+                UInt8(ascii: "0")...UInt8(ascii: "9") where !isInText:
+                at = rest[at...].firstIndex { !isNumberByte($0) } ?? rest.count
+                if isOutOfRange(rest[start..<at]) {
+                    repaired += [UInt8(ascii: "\"")] + rest[start..<at] + [UInt8(ascii: "\"")]
+                    continue
+                }
+            case let byte:
+                if byte == UInt8(ascii: "\"") { isInText.toggle() }
                 // A line break between two members may become a blank as well.
-                if repaired[at] < 0x20 { repaired[at] = 0x20 }
+                if byte < 0x20 { rest[at] = 0x20 }
                 at += 1
             }
+            repaired += rest[start..<at]
         }
         return repaired == text ? nil : repaired
+    }
+
+    private static func isNumberByte(_ byte: UInt8) -> Bool { byte.isASCIIDigit || "+-.eE".utf8.contains(byte) }
+
+    /// Returns true if the number is neither a 64-bit integer nor a finite floating-point number.
+    private static func isOutOfRange(_ number: ArraySlice<UInt8>) -> Bool {
+        let text = String(decoding: number, as: UTF8.self)
+        let digits = number.first == UInt8(ascii: "-") ? number.dropFirst() : number
+        if digits.allSatisfy(\.isASCIIDigit) { return Int64(text) == nil && UInt64(text) == nil }
+        return Double(text).map { !$0.isFinite } ?? false
     }
 
     /// - Returns: the index after the escape.

@@ -25,8 +25,8 @@ enum Ninjs {
                 }
                 document.entries.append(entry)
             } catch {
-                if let recall = recall(item, id: error.eventID, extras) {
-                    document.entries.append(recall)
+                if let entry = retraction(item, after: error, extras) {
+                    document.entries.append(entry)
                     continue
                 }
                 // The error's detail quotes the document. An editor finds the item by its id instead.
@@ -46,10 +46,16 @@ enum Ninjs {
         bytes.lazy.filter { !$0.isMarkupBlank }.elementsEqual("[]".utf8)
     }
 
-    /// Reads a canceled item despite other faults. Usually it has no headline, which every event needs.
-    private static func recall(_ item: ArraySlice<UInt8>, id: String?, _ parser: JSONParser) -> FeedEntry? {
-        guard let id, let object = item.withUnsafeBufferPointer({ try? parser.object(in: $0) }) else { return nil }
+    /// Reads an item that must not be sent, despite its faults. A canceled one usually has no headline, which every event needs. An
+    /// unreadable status or embargo withholds the item, because an earlier version may still wait for its time.
+    private static func retraction(
+        _ item: ArraySlice<UInt8>, after error: Undecodable, _ parser: JSONParser
+    ) -> FeedEntry? {
+        guard let id = error.eventID, let object = item.withUnsafeBufferPointer({ try? parser.object(in: $0) }) else {
+            return nil
+        }
         var entry = FeedEntry(id: id)
+        var hasEmbargo = false
         for member in object {
             guard case .string(let text) = member.value, text.count <= EventLimits.version else { continue }
             let value = String(decoding: text, as: UTF8.self)
@@ -58,11 +64,16 @@ enum Ninjs {
                 let status = value.asciiLowercased
                 let isCanceled = ["canceled", "cancelled", "stat:canceled"].contains(status)
                 entry.status = isCanceled ? .canceled : .usable
+            case "headline": entry.headline = value.nonBlank
+            case "embargoed", "embargoeduntil": hasEmbargo = true
             case "version": entry.version = value.nonBlank.map { NewsEvent.Version($0) }
             default: break
             }
         }
-        return entry.status == .canceled ? entry : nil
+        if entry.status == .canceled { return entry }
+        guard error.reason == .unknownStatus || error.reason == .badDate && hasEmbargo else { return nil }
+        entry.status = .withheld
+        return entry
     }
 }
 

@@ -39,6 +39,8 @@ struct FollowedFeed: Sendable {
     var freshFor: Duration?
     /// The items of the last document that could not be read.
     private var skipped: [SkippedItem] = []
+    /// True if the last document had more entries than are read.
+    private var isTooLong = false
     /// The next examination of held-back events.
     var heldBackTimer = Timer()
     var heldBackRetryAt = Instant.distantPast
@@ -149,6 +151,13 @@ extension FollowedFeed {
         waiting = []
         isDue = false
         return requests
+    }
+
+    /// Returns true if the document is the first of several with more entries than are read.
+    mutating func becomesTooLong(_ document: FeedDocument) -> Bool {
+        let wasTooLong = isTooLong
+        isTooLong = document.entriesLeftOut > 0
+        return isTooLong && !wasTooLong
     }
 
     /// Learns what a document says about the feed as a whole.

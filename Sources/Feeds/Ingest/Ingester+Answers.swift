@@ -96,6 +96,12 @@ extension Ingester {
         if settings.webSubURL != nil, rules.usesWebSub {
             feed.state.webSub.learn(PushSource(answer), at: now.wall)
         }
+        if feed.becomesTooLong(document) {
+            note(
+                .warning, feed.name,
+                "\(counted(document.entriesLeftOut, "entry", plural: "entries")) at the end of the feed are not read, because it has more "
+                    + "than \(grouped(FeedLimits.entriesRead)). If its newest are at the end, it sends no news.")
+        }
         if let first = feed.learn(document) {
             let id = first.id.map { "`\($0.prefix(100))`: " } ?? ""
             let items = counted(document.skipped.count, "item")

@@ -204,6 +204,19 @@ import Testing
         #expect(result.notes.count == (action == .noise ? 1 : 0))
     }
 
+    /// A page that always shows the present warning.
+    @Test(arguments: [
+        (FeedRules.IdentityRule.automatic, Decision.Action.update), (.guid, .alert), (.linkAndTitle, .alert),
+    ])
+    func `another id at the link of an entry that left is another story if identity is set`(
+        rule: FeedRules.IdentityRule, action: Decision.Action
+    ) {
+        var feed = FollowedFeed.empty { $0.identity = rule }
+        let link = "https://example.org/warning"
+        feed.poll([feed.entry("w1", "Storm warning for Rome", link: link)])
+        #expect(feed.poll([feed.entry("w2", "Earthquake near Tokyo", link: link)]).actions == [action])
+    }
+
     @Test func `identity that is set does not make a mass of new ids news`() {
         var feed = FollowedFeed { $0.identity = .guid }
         feed.poll((0..<8).map { feed.entry("\($0)", "Story \($0)") })

@@ -105,6 +105,13 @@ struct FormatTests {
         #expect(feed.entries.last?.headline == "Only HTML" && feed.entries.last?.language == "en")
     }
 
+    @Test func `numbers out of range are read as texts`() throws {
+        let feed = try Samples.read(
+            #"{"items":[{"id":123456789012345678901234,"title":"\"7 \u0041","n":[-1e999,1e400]},{"id":-7,"n":2.5e3}]}"#)
+        #expect(feed.entries.map(\.id) == ["123456789012345678901234", "-7"])
+        #expect(feed.entries.first?.headline == "\"7 A")
+    }
+
     @Test func `RSS in JSON is read as RSS`() throws {
         let entry = try #require(try Samples.read(Samples.rssJSON).entries.first)
         #expect(entry.id == "urn:1" && entry.headline == "One & two" && entry.link == "http://news.example/1")

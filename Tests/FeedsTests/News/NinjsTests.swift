@@ -36,6 +36,16 @@ struct NinjsTests {
         #expect(document.skipped.map(\.id) == ["urn:2", nil])
     }
 
+    @Test(arguments: [
+        #""pubstatus": "hold""#, #""pubstatus": "Withheld""#, #""embargoed": "2030-01-01""#, #""embargoed": "soon""#,
+    ])
+    func `an item whose status or embargo cannot be read is withheld`(member: String) throws {
+        let document = try NewsSample.read(#"[{"uri": "urn:1", "headline": "A", "version": "2", \#(member)}]"#)
+        let entry = try #require(document.entries.first)
+        #expect(entry.status == .withheld && entry.id == "urn:1" && entry.version?.text == "2" && entry.headline == "A")
+        #expect(document.skipped.isEmpty)
+    }
+
     @Test(arguments: ["embargoed", "embargoedUntil"])
     func `an empty embargo has no end`(name: String) throws {
         let document = try NewsSample.read(#"{"uri": "urn:1", "headline": "A", "\#(name)": ""}"#)
