@@ -17,6 +17,14 @@ struct NamedStoryTests {
         return orders
     }
 
+    @Test func `a story that is also the id of an event of another story names that one too`() throws {
+        var search = NameSearch("a")
+        search.note(eventID: "b", story: "a")
+        search.note(eventID: "a", story: "s")
+        let named = try NamedStory(search, StandingOrders(), isLift: false)
+        #expect(named.story == "a" && named.found == .story && named.others == ["s"])
+    }
+
     @Test func `the id of an event stands for its story, unless it is itself a story or recalled`() throws {
         #expect(try NamedStory(search(("e-1", "quake")), orders(), isLift: false).story == "quake")
         #expect(try NamedStory(search(("e-1", "quake"), ("e-1", nil)), orders(), isLift: false).story == "e-1")

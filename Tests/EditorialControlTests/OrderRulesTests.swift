@@ -3,7 +3,8 @@ import NewsModel
 import Testing
 
 struct OrderRulesTests {
-    private let rules = OrderRules(lanes: ["live", "backfill"], categories: ["World", "Sports"])
+    private let rules = OrderRules(
+        lanes: ["live", "backfill"], categories: ["World", "Sports"], aliases: ["sport": "Sports"])
 
     private func order(
         _ scope: ControlScope, lifts: Bool = false, by: String = "desk", reason: String? = "r",
@@ -21,7 +22,7 @@ struct OrderRulesTests {
 
     @Test func `lanes and categories must exist to be stopped, but not to be resumed`() throws {
         #expect(try rules.checked(order(.stop(.category("sPORTS")))).scope == .stop(.category("Sports")))
-        #expect(try rules.checked(order(.stop(.category("WORLD")), lifts: true)).scope == .stop(.category("World")))
+        #expect(try rules.checked(order(.stop(.category("sport")))).scope == .stop(.category("Sports")))
         #expect(
             problem(of: order(.stop(.category("Nope"))))
                 == .unknown("Nope", kind: "a category", known: ["World", "Sports"]))
@@ -29,6 +30,20 @@ struct OrderRulesTests {
             problem(of: order(.stop(.lane("Live")))) == .unknown("Live", kind: "a lane", known: ["live", "backfill"]))
         #expect(problem(of: order(.stop(.category("Nope")), lifts: true)) == nil)
         #expect(problem(of: order(.stop(.lane("nope")), lifts: true)) == nil)
+    }
+
+    /// It may have another spelling or name in the configuration than when it was stopped.
+    @Test(arguments: [
+        ("World", "WORLD", "World"), ("WORLD", "world", "WORLD"), ("Sport", "sport", "Sport"),
+        ("Sports", "sport", "Sports"),
+        ("Gone", "gone", "Gone"),
+    ])
+    func `a stopped category is found by any of its names`(stopped: String, named: String, found: String) throws {
+        var orders = StandingOrders()
+        orders.apply(
+            .stands(Order(id: "1", scope: .stop(.category(stopped)), at: Instant(milliseconds: 0), by: "desk")))
+        let lift = try rules.checked(order(.stop(.category(named)), lifts: true))
+        #expect(orders.stop(like: lift)?.scope == .stop(.category(found)))
     }
 
     @Test(arguments: [Gate.hub, .lane("live"), .feed("any"), .run("any")])

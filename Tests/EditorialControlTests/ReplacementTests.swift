@@ -10,10 +10,11 @@ private let later = start + .seconds(3_600)
 struct ReplacementTests {
     private func result(
         _ id: String, _ outcome: Outcome, story: String? = nil, categories: [String] = ["World"], at seconds: Int64 = 0,
-        afterRecall: Bool = false, users: [String] = [], offset: Int64 = 7, error: ResultRecord.Failure? = nil
+        afterRecall: Bool = false, users: [String] = [], offset: Int64 = 7, error: ResultRecord.Failure? = nil,
+        platform: Platform = .template
     ) -> ResultRecord {
         ResultRecord(
-            eventID: id, story: story, platform: .template, outcome: outcome, categories: categories, lane: "live",
+            eventID: id, story: story, platform: platform, outcome: outcome, categories: categories, lane: "live",
             source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: offset),
             settledAt: start + .seconds(seconds), afterRecall: afterRecall, users: users, error: error)
     }
@@ -85,6 +86,23 @@ struct ReplacementTests {
         #expect(events.map(\.headline) == ["Withdrawn", "Withdrawn"])
         #expect(records.allSatisfy { $0.headers.contains { $0.name == HeaderName.replacement && $0.text == "o1" } })
         #expect(replacement.reach == ["Sports", Replacement.singleReaders])
+    }
+
+    @Test func `a replacement goes to the platforms that accepted the story`() throws {
+        func platforms(_ record: ProducedRecord?) -> String? {
+            record?.headers.first { $0.name == HeaderName.platform }?.text
+        }
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("S", .accepted, platform: .windows))
+        replacement.apply(result("S", .canceled, platform: .fcmv1))
+        replacement.apply(result("S", .accepted, platform: .apple))
+        replacement.apply(result("a", .accepted, story: "S", users: ["1f"], offset: 8, platform: .fcmv1))
+        #expect(platforms(replacement.record("Withdrawn", for: order)) == "apple,windows")
+        let original = #"{"id":"a","story":"S","headline":"h","users":["anna"]}"#
+        let record = replacement.record(
+            "Withdrawn", for: order, inPlaceOf: SourceRecord(offset: 8, value: Array(original.utf8)),
+            at: TopicPartition(topic: "news.events", partition: 3))
+        #expect(platforms(record) == "fcmv1")
     }
 
     @Test func `a story that was on no lane is replaced on the most urgent lane`() throws {

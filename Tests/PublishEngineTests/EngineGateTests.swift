@@ -10,6 +10,21 @@ struct EngineGateTests {
     private static let backfill = LaneID(1)
     private static let archive = TopicPartition(topic: "archive", partition: 0)
 
+    /// As its name, an alias, or its tag.
+    @Test(arguments: [
+        CategoryTable.Category(name: "WORLD"), .init(name: "News", names: ["world"]), .init(name: "News", tag: "World"),
+    ])
+    func `a stop holds for a category that was renamed since`(renamed: CategoryTable.Category) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        _ = shell.take(.orders([.stop(.category("World"))]))
+        let rules = try ContentRules(table: CategoryTable([renamed, .init(name: "Sports")]))
+        _ = shell.take(.reload(Reload(rate: nil, rules: rules, floodGuard: .init())))
+        let event = #"{"id":"a","headline":"h","category":"\#(renamed.names.first ?? renamed.name)"}"#
+        #expect(shell.publish(event).sends.isEmpty)
+        #expect(shell.take(.orders([.resume(.category("World"))])).sends.count == 1)
+    }
+
     @Test func `a stop of the hub lets nothing out, retries included, and nothing is lost or sent twice`() throws {
         var shell = try TestShell { $0.connections = 2 }
         _ = shell.assign()

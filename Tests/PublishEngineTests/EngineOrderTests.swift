@@ -245,6 +245,32 @@ struct EngineOrderTests {
         #expect(shell.reply(201, to: try #require(sent.sends.first)).endings.first?.result.afterRecall == false)
     }
 
+    /// It waits behind a stop, or is read only after the recall has ended.
+    @Test(arguments: [true, false], [OrderChange.lifted(.recall(story: "s")), .recall("s", "O2")])
+    func `a replacement does not leave after its recall was lifted or replaced`(isRead: Bool, end: OrderChange) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        _ = shell.take(.orders([.recall("s", "O1"), .stop(.hub)]))
+        let header = [RecordHeader(HeaderName.replacement, "O1")]
+        var actions: [Action] = []
+        if isRead { actions += shell.publish(news("r", story: "s"), headers: header) }
+        actions += shell.take(.orders([end]))
+        if !isRead { actions += shell.publish(news("r", story: "s"), headers: header) }
+        actions += shell.take(.orders([.resume(.hub)]))
+        #expect(actions.outcomes == [.canceled] && actions.sends.isEmpty)
+    }
+
+    @Test func `a record that names its platforms is sent to no other`() throws {
+        var shell = try TestShell { $0.platforms = [.apple, .fcmv1, .windows] }
+        _ = shell.assign()
+        func platforms(_ names: String) -> [Platform] {
+            shell.publish(news(names), headers: [RecordHeader(HeaderName.platform, names)]).sends.map(\.request.format)
+        }
+        #expect(platforms("windows,apple") == [.apple, .windows])
+        #expect(platforms("adm,fcmv1") == [.fcmv1])
+        #expect(platforms("adm") == [.apple, .fcmv1, .windows])
+    }
+
     @Test func `without orders in force nothing is sent before they are known, nor once they are no longer`() throws {
         var shell = try TestShell { $0.awaitsOrders = true }
         _ = shell.assign()

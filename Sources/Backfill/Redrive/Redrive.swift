@@ -75,11 +75,11 @@ package struct Redrive: Sendable {
         guard label.count < maximum else { return .refused(.maximumReached) }
         let ours = [
             HeaderName.outcome, HeaderName.reason, HeaderName.source, HeaderName.writtenAt, HeaderName.truncated,
-            HeaderName.redrive, RedriveHeader.platform,
+            HeaderName.redrive, HeaderName.platform,
         ]
         var headers = record.headers.filter { !ours.contains($0.name) }
         headers.append(RecordHeader(HeaderName.redrive, String(label.count + 1)))
-        headers.append(RecordHeader(RedriveHeader.platform, label.coordinates.platform.rawValue))
+        headers.append(RecordHeader(HeaderName.platform, label.coordinates.platform.rawValue))
         // The same partition keeps the story's order, and the same time keeps old news too old.
         return .putBack(
             ProducedRecord(

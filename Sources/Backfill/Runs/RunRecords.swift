@@ -18,7 +18,7 @@ package struct RunSource: Sendable, Hashable {
 extension RunSource {
     package init(_ headers: [RecordHeader]) {
         func text(_ name: String) -> String? { headers.last { $0.name == name }?.text }
-        platform = text(RedriveHeader.platform).flatMap(Platform.init(rawValue:))
+        platform = text(HeaderName.platform).flatMap(Platform.init(rawValue:))
         way =
             if text(HeaderName.held) != nil { .returned } else if platform != nil { .redriven } else { .published }
     }

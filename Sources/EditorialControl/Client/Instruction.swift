@@ -13,6 +13,8 @@ public struct Instruction: Sendable, Hashable {
     public var reason: String?
     /// The text that replaces a recalled story on phones.
     public var replacement: String?
+    /// For a lift: its scope in the configuration's words, if no order stands under the given name.
+    package var knownAs: ControlScope?
     /// The latest time on a beat of a living process. A recall lasts from this time on if the clock of its sender is behind.
     public var processTime: Instant?
 

@@ -5,7 +5,7 @@ public struct NameSearch: Sendable {
     public let name: String
     private var isStory = false
     /// Stories of events whose id is the name, except the name itself; at most `storiesMax`.
-    private var stories: [String] = []
+    public private(set) var stories: [String] = []
     /// Ids and stories that were seen, for suggestions; at most `namesMax`.
     public private(set) var seen: Set<String> = []
 

@@ -2,6 +2,8 @@
 public struct NamedStory: Sendable, Hashable {
     public let story: String
     public let found: Found
+    /// Other stories, of events that have the name as their id. The order does not concern them.
+    public let others: [String]
 
     /// The meaning that was found for the name.
     public enum Found: String, Sendable, Hashable {
@@ -27,6 +29,7 @@ public struct NamedStory: Sendable, Hashable {
         case .unseen where isLift: (story, found) = (search.name, .unseen)
         case .unseen: throw .unseen(search.name)
         }
+        others = found == .story ? search.stories : []
     }
 }
 

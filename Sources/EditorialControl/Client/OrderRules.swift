@@ -2,13 +2,16 @@
 public struct OrderRules: Sendable, Hashable {
     private let lanes: [String]
     private let categories: [String]
+    private let aliases: [String: String]
 
     /// - Parameters:
     ///   - lanes: the names of the configuration's lanes.
     ///   - categories: the names of its categories.
-    public init(lanes: [String], categories: [String]) {
+    ///   - aliases: the categories by their other names, in lower case.
+    public init(lanes: [String], categories: [String], aliases: [String: String] = [:]) {
         self.lanes = lanes
         self.categories = categories
+        self.aliases = aliases
     }
 
     /// Checks an order.
@@ -19,6 +22,9 @@ public struct OrderRules: Sendable, Hashable {
         switch instruction.scope {
         case .recall(let story): try Self.check(story, .story, bytesMax: Instruction.storyMax)
         case .stop(let gate): instruction.scope = .stop(try checked(gate, lifts: instruction.lifts))
+        }
+        if instruction.lifts, case .stop(.category(let name)) = instruction.scope {
+            instruction.knownAs = category(named: name).map { .stop(.category($0)) }
         }
         try Self.check(instruction.by, .by, bytesMax: Instruction.byMax)
         if let reason = instruction.reason { try Self.check(reason, .reason, bytesMax: Instruction.reasonMax) }
@@ -37,12 +43,18 @@ public struct OrderRules: Sendable, Hashable {
         case .lane(let name):
             guard lifts || lanes.contains(name) else { throw .unknown(name, kind: "a lane", known: lanes) }
         case .category(let name):
-            let folded = name.lowercased()
-            if let known = categories.first(where: { $0.lowercased() == folded }) { return .category(known) }
-            guard lifts else { throw .unknown(name, kind: "a category", known: categories) }
+            // The order to lift may have another spelling than the configuration has now.
+            if lifts { break }
+            guard let known = category(named: name) else { throw .unknown(name, kind: "a category", known: categories) }
+            return .category(known)
         case .hub, .feed, .run: break
         }
         return gate
+    }
+
+    private func category(named name: String) -> String? {
+        let folded = name.lowercased()
+        return categories.first { $0.lowercased() == folded } ?? aliases[folded]
     }
 
     private static func check(_ text: String, _ part: OrderProblem.Part, bytesMax: Int) throws(OrderProblem) {

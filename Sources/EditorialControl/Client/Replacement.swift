@@ -1,5 +1,6 @@
 public import KafkaModel
 public import NewsModel
+import NotificationHub
 
 /// The quiet notification that replaces a recalled story on phones. Built from the story's results.
 public struct Replacement: Sendable, Hashable {
@@ -13,7 +14,11 @@ public struct Replacement: Sendable, Hashable {
     private var hasUnnamedReaders = false
     private var isTest = true
     /// Source positions of events for single readers. Results do not name these readers.
-    public private(set) var originals: Set<ResultRecord.Source> = []
+    public var originals: Set<ResultRecord.Source> { Set(singleReaders.keys) }
+    /// The platforms that accepted each of these events, and those that accepted the story for its categories. Readers on others
+    /// never saw it.
+    private var singleReaders: [ResultRecord.Source: Set<Platform>] = [:]
+    private var platforms: Set<Platform> = []
     private var audiences: Set<Set<String>> = []
     /// Number of results that the recall's answers counted as in flight and that have arrived since. Never too high, so that a
     /// wait for them ends too late rather than too early.
@@ -54,12 +59,15 @@ public struct Replacement: Sendable, Hashable {
         guard result.outcome == .accepted else { return }
         // The event's categories have other readers, who never saw it.
         guard result.users.isEmpty else {
-            if originals.count < Self.originalsMax { originals.insert(result.source) }
+            if singleReaders[result.source] != nil || singleReaders.count < Self.originalsMax {
+                singleReaders[result.source, default: []].insert(result.platform)
+            }
             return
         }
         if result.categories.isEmpty { hasUnnamedReaders = true }
         for category in result.categories where !categories.contains(category) { categories.append(category) }
         isTest = isTest && result.isTest
+        platforms.insert(result.platform)
         // The replacement goes to the partition of the newest result, where the story's events are in order.
         if accepted.map({ $0.settledAt <= result.settledAt }) ?? true { accepted = result }
     }
@@ -87,7 +95,7 @@ public struct Replacement: Sendable, Hashable {
         guard let accepted, !categories.isEmpty else { return nil }
         let event = NewsEvent(id: Self.idPrefix + order.id, headline: text, categories: categories, story: story)
         let place = accepted.source.partition
-        var record = record(event, isTest: isTest, at: place, for: order, environment)
+        var record = record(event, isTest: isTest, at: place, on: platforms, for: order, environment)
         if let topic = topics.first, !topics.contains(place.topic) { (record.topic, record.partition) = (topic, nil) }
         return record
     }
@@ -103,11 +111,14 @@ public struct Replacement: Sendable, Hashable {
         let replacement = NewsEvent(
             id: "\(Self.idPrefix)\(order.id)-\(audiences.count)", headline: text, categories: event.categories,
             subjects: event.subjects, story: story, users: event.users)
-        return record(replacement, isTest: event.isTest, at: partition, for: order, environment)
+        let source = ResultRecord.Source(partition: partition, offset: original.offset)
+        return record(
+            replacement, isTest: event.isTest, at: partition, on: singleReaders[source] ?? [], for: order, environment)
     }
 
     private func record(
-        _ event: NewsEvent, isTest: Bool, at partition: TopicPartition, for order: Order, _ environment: String?
+        _ event: NewsEvent, isTest: Bool, at partition: TopicPartition, on platforms: Set<Platform>, for order: Order,
+        _ environment: String?
     ) -> ProducedRecord {
         var event = event
         // The lowest urgency makes no sound on platforms that support silent notifications.
@@ -120,6 +131,10 @@ public struct Replacement: Sendable, Hashable {
         var value: [UInt8] = []
         event.encode(into: &value)
         var headers = [RecordHeader(HeaderName.replacement, order.id)]
+        if !platforms.isEmpty {
+            let names = platforms.map(\.rawValue).sorted().joined(separator: ",")
+            headers.append(RecordHeader(HeaderName.platform, names))
+        }
         if let environment { headers.append(RecordHeader(HeaderName.environment, environment)) }
         return ProducedRecord(
             topic: partition.topic, partition: partition.partition,

@@ -56,6 +56,22 @@ public struct StandingOrders: Sendable, Hashable {
         }
     }
 
+    /// Returns the stop of a category that a lift means with another spelling, or with one of the category's other names.
+    package func stop(like lift: Instruction) -> Order? {
+        for scope in [lift.scope, lift.knownAs] {
+            guard case .stop(.category(let name))? = scope else { continue }
+            let alike = stops.values.filter { order in
+                if case .stop(.category(let other)) = order.scope {
+                    other.lowercased() == name.lowercased()
+                } else {
+                    false
+                }
+            }
+            if let first = alike.min(by: { $0.scope.key < $1.scope.key }) { return first }
+        }
+        return nil
+    }
+
     public func isRecalled(_ story: String) -> Bool { !recalls.isEmpty && recalls[story] != nil }
 
     public var stopped: [Gate] { stops.keys.sorted { $0.path < $1.path } }

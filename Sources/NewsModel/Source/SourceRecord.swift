@@ -125,6 +125,9 @@ public enum HeaderName {
     public static let truncated = "nw-truncated"
     /// On a record put back on its lane: the number of times that happened.
     public static let redrive = "nw-redrive"
+    /// The platforms that the record is for, separated by commas. On a record put back on its lane it is the one that failed, on a
+    /// replacement those that accepted the story.
+    public static let platform = "nw-platform"
     /// On events of feeds: the feed's name in the settings.
     public static let feed = "nw-feed"
     /// On events of a run of `publish`: the run's id.

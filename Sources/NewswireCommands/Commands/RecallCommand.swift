@@ -118,7 +118,12 @@ struct RecallCommand: ParsableCommand {
             let history = try client.history(of: target.story, results: settings.engine.resultsTopic)
             var republication = Republication(history.ended, settings)
             if republish { areAllBack = try republication.run(client) }
-            if !options.json { republication.show(isDone: republish, story: target.story) }
+            if !options.json {
+                if outcome?.answers.former?.replacement != nil {
+                    notice("its replacement is not sent any more, if it still waits")
+                }
+                republication.show(isDone: republish, story: target.story)
+            }
             let done = republication
             return { done.list(isDone: republish, into: &$0) }
         }

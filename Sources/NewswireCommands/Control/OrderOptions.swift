@@ -108,7 +108,9 @@ extension Settings {
     ///
     /// - Throws: an exit with 64, after writing the problem to standard error.
     fileprivate func checked(_ instruction: Instruction) throws -> Instruction {
-        let rules = OrderRules(lanes: engine.lanes.map(\.name), categories: try categoryTable().categories.map(\.name))
+        let table = try categoryTable()
+        let rules = OrderRules(
+            lanes: engine.lanes.map(\.name), categories: table.categories.map(\.name), aliases: table.aliases)
         do throws(OrderProblem) {
             return try rules.checked(instruction)
         } catch {

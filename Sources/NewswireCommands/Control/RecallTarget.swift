@@ -13,6 +13,8 @@ struct RecallTarget {
     let name: String
     let story: String
     let found: NamedStory.Found
+    /// Other stories, of events that have the name as their id.
+    private let others: [String]
 
     /// Looks up the name, unless the name itself is already recalled.
     ///
@@ -20,7 +22,7 @@ struct RecallTarget {
     init(_ name: String, _ settings: Settings, isLift: Bool, isUnseen: Bool) throws {
         self.name = name
         if isUnseen {
-            (story, found) = (name, .unseen)
+            (story, found, others) = (name, .unseen, [])
             return
         }
         let known: (view: ControlView, search: NameSearch)
@@ -36,7 +38,7 @@ struct RecallTarget {
         }
         do throws(NameProblem) {
             let named = try NamedStory(known.search, known.view.orders, isLift: isLift)
-            (story, found) = (named.story, named.found)
+            (story, found, others) = (named.story, named.found, named.others)
         } catch {
             guard case .unseen = error else { throw CommandFailure(error.sentence) }
             let near = Spelling.near(name, among: known.search.seen, atMost: 3)
@@ -48,7 +50,11 @@ struct RecallTarget {
 
     /// The story that was found for an event's id; `nil` if the name is not an event's id.
     var sentence: String? {
-        found == .event ? "\(name) is an event of the story \(story): the order is about that" : nil
+        if found == .event { return "\(name) is an event of the story \(story): the order is about that" }
+        if others.isEmpty { return nil }
+        return
+            "\(name) is a story, and the order is about that. It is also the id of an event of another story, which the order does not "
+            + "concern: \(others.joined(separator: ", "))"
     }
 }
 

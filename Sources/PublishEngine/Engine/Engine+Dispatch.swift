@@ -85,9 +85,10 @@ extension Engine {
     @discardableResult
     private mutating func put(_ place: Place, _ content: ExaminedRecord, _ turn: inout Turn) -> RequestID? {
         let isQuiet = content.routed?.treatment(at: turn.wall) == .sendSilently
+        let readAt = partitions[recordOf: place].readAt
         let payload = content.routed?.payload(
             on: settings.platforms[place.platform], send: Int(partitions[place].sendsAccepted), lane: place.lane,
-            since: partitions[recordOf: place].readAt, expiresAt: content.expiresAt, isQuiet: isQuiet)
+            since: max(readAt, content.release ?? .distantPast), isQuiet: isQuiet)
         guard let payload else { return nil }
         charge(place.lane, turn)
         let request = inFlight.begin(place.id, at: turn.now, tokenEpoch: token.number)

@@ -119,7 +119,7 @@ extension Engine {
         _ turn: inout Turn
     ) {
         let recallKey = routed.event.orderKey
-        if orders.isRecalled(recallKey), !isReplacement(content, of: recallKey) {
+        if orders.isRecalled(recallKey) && !isReplacement(content, of: recallKey) || isOverdueReplacement(content) {
             return settle(place, as: .canceled, recalled(recallKey), &turn)
         }
         if let ending = returnedEnding(content) { return settle(place, as: ending.outcome, ending.failure, &turn) }
@@ -162,17 +162,18 @@ extension Engine {
     }
 
     /// - Returns: the platforms of a record that still need an outcome, as bits, and whether the ledger has any. The
-    ///   ledger has settled the others; a redriven record names its one platform.
+    ///   ledger has settled the others; a record may name its platforms.
     private mutating func openPlatforms(
         of content: ExaminedRecord, _ first: Place
     ) -> (wanted: UInt16, isKnown: Bool) {
         var wanted: UInt16 = (1 << settings.platforms.count) - 1
         let headers = content.record.headers
-        if !headers.isEmpty, let header = headers.last(where: { $0.name == RedriveHeader.platform }),
-            let platform = header.text.flatMap(Platform.init(rawValue:)),
-            let position = settings.platforms.firstIndex(of: platform)
-        {
-            wanted = 1 << position
+        if !headers.isEmpty, let text = content.record.text(of: HeaderName.platform) {
+            let named = text.split(separator: ",").compactMap { name in
+                settings.platforms.firstIndex { $0.rawValue == name }
+            }
+            // Without one of today's platforms it is for all of them.
+            if !named.isEmpty { wanted = named.reduce(0) { $0 | 1 << $1 } }
         }
         let known = partitions[first.slot].takeRestored(content, at: first.index)
         if let known { wanted &= ~known }

@@ -20,7 +20,7 @@ extension Engine {
                 }
                 met.order = order.id
             case .lifted(.stop): met.waiting = resume()
-            case .lifted(.recall): break
+            case .lifted(.recall(let story)): withdrawReplacements(of: story, &turn)
             }
             turn.actions.insert(.applied(met), at: place)
         }
@@ -68,19 +68,13 @@ extension Engine {
     private mutating func recall(_ story: String, _ turn: inout Turn) -> AppliedOrder {
         var met = AppliedOrder(order: "")
         var storyIDs: Set<StoryID> = []
-        for platform in settings.platforms.indices {
-            for lane in lanes.ids {
-                let ids = orderKeys(of: story).map { StoryID($0, platform: platform, lane: lane) }
-                storyIDs.formUnion(ids)
-                for id in ids.flatMap({ openDeliveries(of: $0) }) {
-                    guard let place = partitions.place(of: id), let content = partitions.content(of: place),
-                        content.routed?.event.orderKey == story, !isReplacement(content, of: story)
-                    else { continue }
-                    if partitions[place].isQueued { met.waiting += 1 }
-                    if partitions[place].phase == .inFlight { met.inFlight += 1 }
-                    withdraw(id, for: .recalled, &turn)
-                }
-            }
+        for id in openDeliveries(ofRecalled: story, &storyIDs) {
+            guard let place = partitions.place(of: id), let content = partitions.content(of: place),
+                !isReplacement(content, of: story)
+            else { continue }
+            if partitions[place].isQueued { met.waiting += 1 }
+            if partitions[place].phase == .inFlight { met.inFlight += 1 }
+            withdraw(id, for: .recalled, &turn)
         }
         advanceStories(&turn)
         // These include deliveries that were just ended and had an unanswered request. The results topic does not show them yet.
@@ -94,6 +88,33 @@ extension Engine {
         return met
     }
 
+    /// Ends the waiting notifications that replace the story on phones, because its recall was lifted.
+    private mutating func withdrawReplacements(of story: String, _ turn: inout Turn) {
+        var storyIDs: Set<StoryID> = []
+        for id in openDeliveries(ofRecalled: story, &storyIDs) {
+            guard let place = partitions.place(of: id), let content = partitions.content(of: place),
+                isOverdueReplacement(content)
+            else { continue }
+            withdraw(id, for: .recalled, &turn)
+        }
+        advanceStories(&turn)
+    }
+
+    /// The story's deliveries in every lane that are not settled.
+    private func openDeliveries(ofRecalled story: String, _ storyIDs: inout Set<StoryID>) -> [DeliveryID] {
+        var deliveries: [DeliveryID] = []
+        for platform in settings.platforms.indices {
+            for lane in lanes.ids {
+                let ids = orderKeys(of: story).map { StoryID($0, platform: platform, lane: lane) }
+                storyIDs.formUnion(ids)
+                deliveries += ids.flatMap { openDeliveries(of: $0) }.filter { id in
+                    partitions.place(of: id).flatMap { partitions.content(of: $0) }?.routed?.event.orderKey == story
+                }
+            }
+        }
+        return deliveries
+    }
+
     /// The order keys of the story in all languages that are sent separately.
     func orderKeys(of story: String) -> [String] {
         editions.isEmpty ? [story] : [story] + editions.map { RoutedEvent.orderKey(story, edition: $0) }
@@ -103,6 +124,11 @@ extension Engine {
     func isReplacement(_ content: ExaminedRecord, of story: String) -> Bool {
         guard let order = content.record.text(of: HeaderName.replacement) else { return false }
         return order == orders.recall(of: story)?.id
+    }
+
+    /// The event was written to replace a recalled story on phones, and its recall was lifted or another has taken its place.
+    func isOverdueReplacement(_ content: ExaminedRecord) -> Bool {
+        orders.hasEnded(recall: content.record.text(of: HeaderName.replacement))
     }
 
     /// Reports the outcome of a recalling event once its recall is on the control topic. After a crash between the two,
@@ -144,7 +170,7 @@ extension Engine {
     private mutating func stop(_ gate: Gate) -> AppliedOrder {
         for lane in lanes.ids { lanes[lane].obey(orders) }
         var met = AppliedOrder(order: "")
-        let gates = ContentGates([gate])
+        let gates = ContentGates([gate], rules.router.table)
         for lane in lanes.ids {
             if case .lane(let name) = gate, name != lanes[lane].settings.name { continue }
             for slot in lanes[lane].slots {

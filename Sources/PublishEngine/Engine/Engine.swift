@@ -66,7 +66,7 @@ public struct Engine {
         editions = rules.router.editionCodes
         random = SeededRandom(seed: seed)
         lanes = settings.lanes.enumerated().map { Lane(LaneID($0), $1, floodGuard: settings.floodGuard) }
-        orders = OrdersInForce(isAwaited: settings.awaitsOrders)
+        orders = OrdersInForce(isAwaited: settings.awaitsOrders, table: rules.router.table)
         rate = settings.rate
         concurrency = ConcurrencyLimit(maximum: settings.connections)
         clock = WallClock(asksHub: settings.asksHubForTime)
@@ -168,6 +168,7 @@ public struct Engine {
     /// Follows new rules. Former editions are kept so that deliveries routed by the former rules are still found.
     mutating func follow(_ rules: ContentRules) {
         self.rules = rules
+        orders.follow(rules.router.table)
         editions += rules.router.editionCodes.filter { !editions.contains($0) }
     }
 

@@ -53,9 +53,3 @@ extension Input {
         .replies([SettledRequest(id: request, result: result)])
     }
 }
-
-/// The headers of a redriven record: one that a person put back on its lane.
-public enum RedriveHeader {
-    /// The one platform of the redriven record. The others were settled the first time.
-    public static let platform = "nw-platform"
-}

@@ -16,9 +16,14 @@ struct OrdersInForce: Sendable {
     var areRecallsKept: Bool
     private(set) var isHubStopped = false
     private(set) var content = ContentGates()
+    /// The ids of recalls that were lifted or replaced. What was written to replace their stories must not be sent any more.
+    private var endedRecalls = RecalledStories()
+    /// The categories and their names at present. A stop keeps the name that the category had when it was given.
+    private var table: CategoryTable
 
     /// - Parameter isAwaited: the orders are not known yet.
-    init(isAwaited: Bool) {
+    init(isAwaited: Bool, table: CategoryTable) {
+        self.table = table
         unknownSince = isAwaited ? .distantPast : nil
         areRecallsKept = isAwaited
     }
@@ -67,17 +72,28 @@ struct OrdersInForce: Sendable {
 
     // MARK: Changes
 
+    /// Follows changed settings.
+    mutating func follow(_ table: CategoryTable) {
+        self.table = table
+        content = ContentGates(standing.stopped, table)
+    }
+
+    /// - Parameter id: the id of a recall; `nil` without one.
+    func hasEnded(recall id: String?) -> Bool { id.map(endedRecalls.contains) ?? false }
+
     mutating func apply(_ change: OrderChange) {
+        let former = standing[change.scope]?.id
         standing.apply(change)
         switch change.scope {
         case .recall(let story):
             hasRecalls = true
+            if let former, standing[change.scope]?.id != former { _ = endedRecalls.insert(former) }
             // From now on the order decides how long the recall lasts.
             if standing.isRecalled(story) || change == .lifted(.recall(story: story)) { given.remove(story) }
         case .stop:
             let gates = standing.stopped
             isHubStopped = gates.contains(.hub)
-            content = ContentGates(gates)
+            content = ContentGates(gates, table)
         }
     }
 
@@ -94,11 +110,22 @@ struct ContentGates: Sendable {
     private var runs: Set<String> = []
     let isEmpty: Bool
 
-    init(_ gates: [Gate] = []) {
+    /// - Parameter table: the categories. A stop also holds for the category that has its name as an alias or as its tag, because the
+    ///   category may have been renamed since.
+    init(_ gates: [Gate] = [], _ table: CategoryTable? = nil) {
         for gate in gates {
             switch gate {
             case .hub, .lane: break
-            case .category(let name): categories.insert(CategoryTable.fold(name))
+            case .category(let name):
+                let folded = CategoryTable.fold(name)
+                categories.insert(folded)
+                guard let table else { continue }
+                if let index = table.index(named: name) {
+                    categories.insert(CategoryTable.fold(table.categories[index].name))
+                }
+                for category in table.categories where CategoryTable.fold(category.tag) == folded {
+                    categories.insert(CategoryTable.fold(category.name))
+                }
             case .feed(let name): feeds.insert(name)
             case .run(let id): runs.insert(id)
             }

@@ -106,7 +106,7 @@ struct Newsroom {
         let platform: Platform? = if case .redriven(let one) = copy { one } else { nil }
         if let platform {
             record.headers = [
-                RecordHeader(RedriveHeader.platform, platform.rawValue), RecordHeader(HeaderName.redrive, "1"),
+                RecordHeader(HeaderName.platform, platform.rawValue), RecordHeader(HeaderName.redrive, "1"),
             ]
         }
         let feed = random.chance(percent: 25) ? random.pick(Self.feeds, or: "") : nil
