@@ -4,14 +4,14 @@ extension Stage {
     static let instructionsMax = [
         "decode": 10736,
         "route": 618,
-        "build template": 7030,
+        "build template": 11684,
         "build apple": 8196,
         "build fcmv1": 9745,
-        "build windows": 29753,
+        "build windows": 22110,
         "request bytes": 1927,
         "read reply": 3726,
         "result record": 6653,
-        "engine, whole life of an event": 40385,
+        "engine, whole life of an event": 48126,
         "mint token": 45239,
     ]
 }

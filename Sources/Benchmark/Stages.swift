@@ -18,7 +18,7 @@ struct Stages {
         let record = News.record(0)
         let decoder = NewsDecoder()
         let request = builder.payload(
-            event, routing: routing, platform: .template, lane: LaneID(0), expiresAt: nil
+            event, routing: routing, platform: .template, lane: LaneID(0)
         ).request
         let target = SendTarget(endpoint: try HubEndpoint(parsing: "http://127.0.0.1:8090/"), hub: try HubName("news"))
         let reply = Array(
@@ -32,12 +32,12 @@ struct Stages {
                 Stage(name: "decode", allocationsMax: 5) { for _ in 0..<$0 { keep(try? decoder.decode(record)) } },
                 Stage(name: "route", allocationsMax: 0) { for _ in 0..<$0 { keep(router.route(event)) } },
             ]
-            + [(Platform.template, 4), (.apple, 4), (.fcmv1, 4), (.windows, 15)].map { platform, most in
+            + [(Platform.template, 5), (.apple, 4), (.fcmv1, 4), (.windows, 9)].map { platform, most in
                 Stage(name: "build \(platform.rawValue)", allocationsMax: most) {
                     for _ in 0..<$0 {
                         keep(
                             builder.payload(
-                                event, routing: routing, platform: platform, lane: LaneID(0), expiresAt: nil
+                                event, routing: routing, platform: platform, lane: LaneID(0)
                             ).request)
                     }
                 }
@@ -66,7 +66,7 @@ struct Stages {
                         keep(draft)
                     }
                 },
-                Stage(name: "engine, whole life of an event", allocationsMax: 14) { EngineLife.run(events: $0) },
+                Stage(name: "engine, whole life of an event", allocationsMax: 15) { EngineLife.run(events: $0) },
                 Stage(name: "mint token", allocationsMax: 24) {
                     for count in 0..<$0 {
                         keep(

@@ -32,7 +32,8 @@ enum SettingsSchema {
             members.append("\(indent)\"additionalProperties\": \(schema(path / only, indent: indent))")
             if path == SettingsPath("lanes") { members.append("\(indent)\"minProperties\": 1") }
         } else {
-            members.append("\(indent)\"additionalProperties\": false")
+            let other = parts.contains("*") ? schema(path / "*", indent: indent) : "false"
+            members.append("\(indent)\"additionalProperties\": \(other)")
             // Everything but the lanes may come from the environment.
             if path == .root { members.append("\(indent)\"required\": [\"lanes\"]") }
             if SettingsKey.lists.contains(where: { $0 / "*" == path }) {
@@ -40,7 +41,9 @@ enum SettingsSchema {
                 let names = required.compactMap { $0.pattern.parts.last.map(string) }
                 members.append("\(indent)\"required\": [\(names.joined(separator: ", "))]")
             }
-            let properties = parts.map { "\(indent)  \(string($0)): \(schema(path / $0, indent: indent + "  "))" }
+            let properties = parts.filter { $0 != "*" }.map {
+                "\(indent)  \(string($0)): \(schema(path / $0, indent: indent + "  "))"
+            }
             members.append("\(indent)\"properties\": {\n\(properties.joined(separator: ",\n"))\n\(indent)}")
         }
         return members.joined(separator: ",\n")
@@ -48,7 +51,9 @@ enum SettingsSchema {
 
     private static func schema(_ path: SettingsPath, indent: String) -> String {
         guard let key = SettingsKey.all.first(where: { $0.pattern == path }) else {
-            return "{\n\(group(path, indent: indent + "  "))\n\(indent)}"
+            let group = "{\n\(group(path, indent: indent + "  "))\n\(indent)}"
+            guard let whole = SettingsKey.at(path / "default") else { return group }
+            return "{\(anyOf([group, "{\(rules(whole.kind).joined(separator: ", "))}"]))}"
         }
         var members = ["\"description\": \(string(key.summary))"]
         if let fallback = key.fallback { members.append("\"default\": \(literal(fallback, key.kind))") }

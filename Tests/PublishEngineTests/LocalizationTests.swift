@@ -17,8 +17,7 @@ struct LocalizationTests {
         message: String = PayloadSettings.standardMessage
     ) throws -> Payload {
         try PayloadBuilder(PayloadSettings(message: message, localization: localization)).payload(
-            event, routing: PayloadSamples.world, platform: platform, lane: LaneID(0), since: PayloadSamples.since,
-            expiresAt: nil)
+            event, routing: PayloadSamples.world, platform: platform, lane: LaneID(0), since: PayloadSamples.since)
     }
 
     private func texts(_ event: NewsEvent, _ localization: Localization = three) throws -> [String: String] {

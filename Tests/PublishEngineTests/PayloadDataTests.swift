@@ -40,8 +40,7 @@ struct PayloadDataTests {
                 continue
             }
             let payload = builder.payload(
-                event, routing: routing, platform: platform, lane: LaneID(0), since: PayloadSamples.since,
-                expiresAt: nil)
+                event, routing: routing, platform: platform, lane: LaneID(0), since: PayloadSamples.since)
             let body = payload.request.body
             let isWhole =
                 PayloadSamples.message(in: body, of: platform) == "Breaking \(routing.label) News : \(row[1])"

@@ -15,7 +15,7 @@ struct PayloadHeaderTests {
     func `Apple's headers go with native and template sends`(platform: Platform) throws {
         #expect(
             try fields(PayloadSamples.event(), platform) == [
-                "apns-push-type": "alert", "apns-priority": "10", "apns-collapse-id": "story-1",
+                "apns-push-type": "alert", "apns-priority": "5", "apns-collapse-id": "story-1",
                 "apns-expiration": "1763690900", "ServiceBusNotification-Apns-Expiry": "2025-11-21T02:08:20.000Z",
             ])
     }
@@ -36,13 +36,52 @@ struct PayloadHeaderTests {
 
     @Test(
         arguments: [
-            (nil, 0, "10"), (1, 0, "10"), (3, 0, "10"), (4, 0, "5"), (9, 0, "5"), (nil, 1, "5"), (1, 1, "5"),
+            (nil, 0, "5"), (1, 0, "10"), (3, 0, "10"), (4, 0, "5"), (9, 0, "5"), (nil, 1, "5"), (1, 1, "5"),
             (5, 2, "5"),
         ] as [(Int?, Int, String)])
     func `priority follows urgency and lane`(urgency: Int?, lane: Int, priority: String) throws {
         var event = PayloadSamples.event()
         event.urgency = urgency
         #expect(try fields(event, .apple, lane: lane)["apns-priority"] == priority)
+    }
+
+    @Test func `the settings decide the class of each urgency`() throws {
+        var settings = PayloadSettings(templates: .standard)
+        settings.interruption = Interruption([0: .breaking, 1: .routine, 9: .quiet])
+        let builder = try PayloadBuilder(settings)
+        func priority(_ urgency: Int?, lane: Int = 0) -> String? {
+            var event = PayloadSamples.event()
+            event.urgency = urgency
+            return builder.payload(
+                event, routing: PayloadSamples.world, platform: .apple, lane: LaneID(lane)
+            ).request.fields.first { $0.name == "apns-priority" }?.value
+        }
+        #expect([nil, 1, 2, 4, 9].map { priority($0) } == ["10", "5", "10", "5", "5"])
+        #expect(priority(nil, lane: 1) == "5")
+    }
+
+    @Test func `quiet by urgency needs notifications that can be silent`() {
+        var settings = PayloadSettings()
+        settings.interruption = Interruption([8: .quiet])
+        #expect(settings.problems.map(\.path) == [["payload", "interruption"]])
+        settings.templates = .standard
+        #expect(settings.problems.isEmpty)
+    }
+
+    @Test func `the time to live of a class counts before that of a lane, and both before the usual one`() throws {
+        var settings = PayloadSettings()
+        settings.timeToLive.lanes = [LaneID(1): .seconds(60)]
+        settings.timeToLive.classes = [.breaking: .seconds(30), .quiet: .seconds(90)]
+        let builder = try PayloadBuilder(settings)
+        func seconds(_ urgency: Int?, lane: Int, isQuiet: Bool = false) -> String? {
+            var event = PayloadSamples.event()
+            event.urgency = urgency
+            return builder.payload(
+                event, routing: PayloadSamples.world, platform: .windows, lane: LaneID(lane), isQuiet: isQuiet
+            ).request.fields.first { $0.name == "X-WNS-TTL" }?.value
+        }
+        #expect(seconds(1, lane: 0) == "30" && seconds(1, lane: 1) == "60" && seconds(nil, lane: 0) == "86400")
+        #expect(seconds(1, lane: 1, isQuiet: true) == "90")
     }
 
     @Test(arguments: [
@@ -52,23 +91,23 @@ struct PayloadHeaderTests {
         ("a b", "~yGh6CKpdbtIEQyj6aml6uOltw0KR6MIDSujDjm_MbWU"),
     ])
     func `a collapse id is the story, or stands for it`(story: String, id: String) {
-        #expect(PayloadCollapse.id(of: story) == id)
+        #expect(CollapseID.name(of: story) == id)
     }
 
     static let stories = [
         "", " ", "a", "a ", "~a", "~", "é", "a\r\nx: y", "a\u{0}", String(repeating: "a", count: 64),
         String(repeating: "a", count: 65), String(repeating: "a", count: 15), String(repeating: "a", count: 16),
         String(repeating: "x", count: 100_000), "日本", "A", "a-b", "a_b", "0", String(repeating: "é", count: 40),
-        PayloadCollapse.id(of: "é"), PayloadCollapse.shortID(of: "é"),
+        CollapseID.name(of: "é"), CollapseID.shortName(of: "é"),
     ]
 
     @Test
     func `ids fit their headers and no two stories share one`() {
-        let ids = Self.stories.map(PayloadCollapse.id)
+        let ids = Self.stories.map(CollapseID.name)
         #expect(Set(ids).count == Self.stories.count)
         #expect(ids.allSatisfy { (1...64).contains($0.utf8.count) && HeaderField("apns-collapse-id", $0).isSendable })
         #expect(ids.allSatisfy { !$0.contains(" ") })
-        let short = Self.stories.map(PayloadCollapse.shortID)
+        let short = Self.stories.map(CollapseID.shortName)
         #expect(Set(short).count == Self.stories.count)
         #expect(short.allSatisfy { (1...16).contains($0.count) })
         #expect(short.allSatisfy { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
@@ -88,19 +127,20 @@ struct PayloadHeaderTests {
     @Test(
         arguments: [
             (since: nil, expiresAt: nil, ttl: 86_400, expiration: nil),
-            (0, nil, 86_400, "1763776400"), (0, 60, 60, "1763690060"), (0, 0, 1, "1763690000"),
-            (0, -60, 1, "1763689940"),
-            (0, 31_536_000, 2_419_200, "1795226000"), (nil, 60, 86_400, "1763690060"),
+            (0, nil, 86_400, "1763776400"), (0, 60, 60, "1763690060"), (0, 0, 1, "1763690001"),
+            (0, -60, 1, "1763690001"), (0, 31_536_000, 86_400, "1763776400"), (nil, 60, 86_400, "1763690060"),
         ] as [(since: Int64?, expiresAt: Int64?, ttl: Int, expiration: String?)])
     func `an expiry is a time for Apple and a bounded number of seconds for others`(
         since: Int64?, expiresAt: Int64?, ttl: Int, expiration: String?
     ) throws {
         let base = PayloadSamples.since
         let builder = try PayloadBuilder()
+        var event = PayloadSamples.event()
+        event.expiresAt = expiresAt.map { base + .seconds($0) }
         func request(_ platform: Platform) -> SendRequest {
             builder.payload(
-                PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: LaneID(0),
-                since: since.map { base + .seconds($0) }, expiresAt: expiresAt.map { base + .seconds($0) }
+                event, routing: PayloadSamples.world, platform: platform, lane: LaneID(0),
+                since: since.map { base + .seconds($0) }
             ).request
         }
         #expect(request(.apple).fields.first { $0.name == "apns-expiration" }?.value == expiration)
@@ -111,11 +151,12 @@ struct PayloadHeaderTests {
     @Test(arguments: [Instant.distantPast, .distantFuture])
     func `no expiry traps`(expiry: Instant) throws {
         let builder = try PayloadBuilder()
+        var event = PayloadSamples.event()
+        event.expiresAt = expiry
         for since in [nil, Instant.distantPast, .distantFuture] {
             for platform in Platform.allCases {
                 let request = builder.payload(
-                    PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: LaneID(0),
-                    since: since, expiresAt: expiry
+                    event, routing: PayloadSamples.world, platform: platform, lane: LaneID(0), since: since
                 ).request
                 #expect(request.fields.allSatisfy { $0.isSendable })
             }

@@ -25,13 +25,14 @@ enum PayloadSamples {
         return event
     }
 
-    static func payload(_ event: NewsEvent, _ platform: Platform, lane: Int = 0, message: String = "{{headline}}")
-        throws
-        -> Payload
-    {
-        try PayloadBuilder(PayloadSettings(message: message)).payload(
-            event, routing: world, platform: platform, lane: LaneID(lane), since: since,
-            expiresAt: since + .seconds(900))
+    /// - Parameter timeToLive: in seconds.
+    static func payload(
+        _ event: NewsEvent, _ platform: Platform, lane: Int = 0, message: String = "{{headline}}", timeToLive: Int = 900
+    ) throws -> Payload {
+        var settings = PayloadSettings(message: message)
+        settings.timeToLive.standard = .seconds(timeToLive)
+        return try PayloadBuilder(settings).payload(
+            event, routing: world, platform: platform, lane: LaneID(lane), since: since)
     }
 
     /// The text that a phone shows of a body.

@@ -42,7 +42,8 @@ extension PushTemplate {
     }
 
     /// Shows `messageParam`, the text that newsrooms send, or the given language's text, and passes the app the story's
-    /// data. A newer version replaces the older one on the screen; on Apple devices the sender's headers do that.
+    /// data. A newer version replaces the older one on the screen, and a phone that was off gets nothing after the time to
+    /// live; on Apple devices the sender's headers do both.
     public static func breakingNews(for channel: PushChannel, language: NewsLanguage? = nil) -> PushTemplate {
         news(for: channel, language, isQuiet: false)
     }
@@ -57,6 +58,8 @@ extension PushTemplate {
         let message = language?.property ?? "messageParam"
         let name = isQuiet ? "breakingNewsQuiet" : "breakingNews"
         let mark = isQuiet ? #","quiet":"true""# : ""
+        // The value behind each colon is for senders that name only the message.
+        let seconds = 86_400
         let data = #""category":"$(category)","id":"$(id)","story":"$(story)","link":"$(link)"\#(mark)"#
         switch channel {
         case .apple:
@@ -64,7 +67,9 @@ extension PushTemplate {
             return PushTemplate(name: name, body: #"{"aps":{"alert":"$(\#(message))",\#(sound)},\#(data)}"#)
         case .fcmv1:
             let quiet = isQuiet ? #","channel_id":"\#(name)","notification_priority":"PRIORITY_LOW""# : ""
-            let android = #"{"priority":"\#(isQuiet ? "NORMAL" : "HIGH")","notification":{"tag":"$(tag)"\#(quiet)}}"#
+            let priority = isQuiet ? "NORMAL" : "$(priority:{HIGH})"
+            let lifetime = #""ttl":"{$(ttl:{\#(seconds)}) + 's'}","priority":"\#(priority)""#
+            let android = #"{\#(lifetime),"notification":{"tag":"$(tag)"\#(quiet)}}"#
             return PushTemplate(
                 name: name,
                 body:
@@ -75,8 +80,10 @@ extension PushTemplate {
             let audio = isQuiet ? #"<audio silent="true"/>"# : ""
             return PushTemplate(
                 name: name, body: #"<toast launch="$(link)">\#(visual)\#(audio)</toast>"#,
-                headers: [HeaderField("X-WNS-Type", "wns/toast"), HeaderField("X-WNS-Tag", "$(story,16)")]
-                    + (isQuiet ? [HeaderField("X-WNS-SuppressPopup", "true")] : []))
+                headers: [
+                    HeaderField("X-WNS-Type", "wns/toast"), HeaderField("X-WNS-Tag", "$(shortTag:{news})"),
+                    HeaderField("X-WNS-TTL", "$(ttl:{\(seconds)})"),
+                ] + (isQuiet ? [HeaderField("X-WNS-SuppressPopup", "true")] : []))
         case .browser:
             return PushTemplate(name: name, body: #"{"message":"$(\#(message))","tag":"$(tag)",\#(data)}"#)
         }

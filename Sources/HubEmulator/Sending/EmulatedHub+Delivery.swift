@@ -121,6 +121,9 @@ extension EmulatedHub {
                 ?? (submission.content != .native(isSound: false))
             if !isSound { outcome = .invalidNotificationFormat }
         }
+        if platform == .windows, outcome == .success, !PayloadRules.hasSoundTag(headers) {
+            outcome = .invalidNotificationFormat
+        }
         if body.count > platform.facts.bodyLengthMax { outcome = .invalidNotificationSize }
         if outcome.endsRegistration, let registration, let slot = registrations.slot(registration.id) {
             // An installation has one channel for all its templates.

@@ -113,8 +113,15 @@ enum PayloadRules {
         }
     }
 
+    /// WNS refuses a notification whose tag is empty or too long.
+    static func hasSoundTag(_ headers: [HeaderField]) -> Bool {
+        guard let (name, lengthMax) = Platform.windows.facts.headers.collapse else { return true }
+        return headers.allSatisfy { !$0.name.equalsIgnoringASCIICase(name) || (1...lengthMax).contains($0.value.count) }
+    }
+
     private static func checkWindows(_ headers: HubHeaders, media: String, body: [UInt8]) throws(Refusal) {
         guard let type = headers["X-WNS-Type"] else { throw .badRequest("The X-WNS-Type header is missing") }
+        guard hasSoundTag(headers.fields) else { throw .badRequest("X-WNS-Tag must have 1 to 16 characters") }
         switch type.lowercased() {
         case "wns/raw": return
         case "wns/toast", "wns/tile", "wns/badge":

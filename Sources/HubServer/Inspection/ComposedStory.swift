@@ -48,6 +48,8 @@ public struct ComposedStory: Sendable, Hashable {
                 .init("messageParam", .string("Breaking \(category) News : \(headline)")),
                 .init("title", .string(headline)),
                 .init("category", .string(category)), .init("id", .string(id)), .init("story", .string(story)),
+                .init("tag", .string(CollapseID.name(of: story))),
+                .init("shortTag", .string(CollapseID.shortName(of: story))),
             ]
             + PageLanguage.all.map { language in
                 // A missing text would produce an empty notification.
@@ -61,11 +63,7 @@ public struct ComposedStory: Sendable, Hashable {
                 // The expression reaches each device once, including those that have only one template with any name.
                 "ServiceBusNotification-Tags": "\(category) && !breakingNewsQuiet",
                 "Content-Type": "application/json;charset=utf-8",
-                "apns-push-type": "alert", "apns-collapse-id": Self.visible(story),
+                "apns-push-type": "alert", "apns-collapse-id": CollapseID.name(of: story),
             ], body: JSONTree.object(properties).bytes)
-    }
-
-    private static func visible(_ text: String) -> String {
-        String(decoding: text.utf8.map { 0x21...0x7E ~= $0 ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
     }
 }

@@ -80,7 +80,7 @@ struct PagePhone: Sendable {
 
     private static let windows = PagePhone(
         "Windows", "WNS", .windows(channelURI: "https://wns.example/?token=page"), ["Politics", "Business"],
-        headers: [HeaderField("X-WNS-Type", "wns/toast"), HeaderField("X-WNS-Tag", "$(story)")]
+        headers: [HeaderField("X-WNS-Type", "wns/toast"), HeaderField("X-WNS-Tag", "$(shortTag:{news})")]
     ) { isQuiet in
         #"<toast launch="$(id)"><visual><binding template="ToastGeneric"><text>$(title)</text>"#
             + "<text>$(messageParam)</text><text>$(category)</text></binding></visual>"

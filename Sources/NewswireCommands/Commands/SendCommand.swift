@@ -212,7 +212,7 @@ struct SendCommand: AsyncParsableCommand {
             (
                 platform: $0,
                 request: rules.builder.payload(
-                    event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil
+                    event, routing: routing, platform: $0, lane: LaneID(0), since: now
                 ).request
             )
         }

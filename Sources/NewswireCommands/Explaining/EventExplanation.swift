@@ -15,6 +15,8 @@ package struct EventExplanation: Sendable {
     var requests: [(platform: Platform, request: SendRequest)]
     /// The texts that replace the tags of single readers in tag expressions.
     var shownTags: [(tag: String, shown: String)] = []
+    /// The event's own values that have the names of members that iOS reads inside `aps`.
+    var outsideAps: [String] = []
 
     /// Explains the events of a file one by one.
     package struct Reader {
@@ -54,11 +56,17 @@ package struct EventExplanation: Sendable {
         self.lane = lane
         results = decision.results
         requests = decision.requests
+        outsideAps = event?.data.map(\.name).filter(Self.namesInAps.contains) ?? []
         guard let users, let event else { return }
         shownTags = event.users.compactMap { id in
             (try? users.tag(of: id)).map { ($0.text, "user:\(users.pseudonym(of: id))") }
         }
     }
+
+    private static let namesInAps: Set = [
+        "alert", "badge", "content-available", "filter-criteria", "interruption-level", "mutable-content",
+        "relevance-score", "sound", "target-content-id", "thread-id",
+    ]
 
     private static func because(
         _ decision: EngineRehearsal.Decision, _ event: NewsEvent?, _ isBackfill: Bool
@@ -70,7 +78,9 @@ package struct EventExplanation: Sendable {
         if let failure = result.error { return failure.detail }
         if let due = decision.due { return "it waits until \(due)" }
         if result.isTest { return "a test, for the testers only" }
-        if result.isQuiet { return isBackfill ? "without a sound" : "without a sound: its readers sleep" }
+        if result.isQuiet {
+            return isBackfill ? "without a sound" : "without a sound, in quiet hours or by its urgency"
+        }
         return "nothing is against it"
     }
 
@@ -106,6 +116,7 @@ package struct EventExplanation: Sendable {
                         json.field("body", String(decoding: request.body, as: UTF8.self))
                         let cut = cut(index)
                         if !cut.isEmpty { json.array("cut", of: cut) }
+                        if let note = note(on: platform) { json.field("note", note) }
                     }
                 }
             }
@@ -126,6 +137,12 @@ package struct EventExplanation: Sendable {
 
     private func cut(_ index: Int) -> [String] {
         results.first { $0.platform == requests[index].platform }?.cut ?? []
+    }
+
+    private func note(on platform: Platform) -> String? {
+        guard platform == .apple, !outsideAps.isEmpty else { return nil }
+        let names = outsideAps.map { "data.\($0)" }.joined(separator: ", ")
+        return "\(names) went beside aps, for the app to read; iOS looks for them inside aps only"
     }
 
     /// The header fields that describe the event. The one that authenticates the sender is never shown.
@@ -150,6 +167,7 @@ package struct EventExplanation: Sendable {
         for (index, (platform, request)) in requests.enumerated() {
             let cut = cut(index)
             lines.append("  \(platform.rawValue)" + (cut.isEmpty ? "" : ", cut: \(cut.joined(separator: ", "))"))
+            if let note = note(on: platform) { lines.append("    \(note.plain)") }
             lines += fields(of: request).map { "    \($0.name): \($0.value.plain)" }
             lines.append("    " + String(decoding: request.body, as: UTF8.self).plain)
         }

@@ -118,7 +118,7 @@ extension SettingsPath {
     package var isReloadable: Bool {
         switch parts.first {
         case "rate", "categories", "unroutable", "floodGuard": true
-        case "payload": parts == ["payload", "message"] || parts.starts(with: ["payload", "templates"])
+        case "payload": self != "payload.mode" && self != "payload.platforms"
         case "test", "users", "quiet", "localization": true
         case "hub": parts == ["hub", "trustRoots"]
         case "logging": parts == ["logging", "level"]

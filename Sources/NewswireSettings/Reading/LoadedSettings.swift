@@ -1,9 +1,11 @@
 import Backfill
+import ByteText
 import ControlIO
 import EditorialControl
 import HubIO
 import HubModel
 import KafkaIO
+import KafkaModel
 import Logging
 import NotificationHub
 import PublishEngine
@@ -78,7 +80,7 @@ extension Settings {
         engine.unknownAttempts = reader.integer("retry.unknownAttempts")
         engine.longestPause = reader.duration("retry.longestPause")
 
-        payload = PayloadSettings(&reader)
+        payload = PayloadSettings(&reader, lanes: engine.lanes.map(\.name))
         payload.localization = Localization.read(&reader)
         engine.platforms = payload.platforms
         let (perSecond, burst) = (reader.integerOrWord("rate.perSecond"), reader.integer("rate.burst"))
@@ -124,10 +126,12 @@ extension LaneSettings {
 }
 
 extension PayloadSettings {
-    fileprivate init(_ reader: inout SettingsReader) {
+    fileprivate init(_ reader: inout SettingsReader, lanes: [String]) {
         let isNative = reader.text("payload.mode") == "native"
         let platforms = reader.texts("payload.platforms").compactMap(Platform.init(rawValue:))
         self.init(mode: isNative ? .native(platforms) : .template, message: reader.text("payload.message") ?? "")
+        interruption = Interruption(&reader)
+        timeToLive = TimeToLive(&reader, lanes: lanes)
         switch (reader.text("payload.templates.normal"), reader.text("payload.templates.quiet")) {
         case (let normal?, let quiet?): templates = TemplateNames(normal: normal, quiet: quiet)
         case (nil, nil): break
@@ -136,6 +140,43 @@ extension PayloadSettings {
             reader.report(
                 "payload.templates" / missing, "is missing",
                 "name both templates that your app registers, or remove payload.templates.\(present)")
+        }
+    }
+}
+
+extension Interruption {
+    fileprivate init(_ reader: inout SettingsReader) {
+        let path: SettingsPath = "payload.interruption"
+        var classes: [Int: UrgencyClass] = [:]
+        for name in reader.names(under: path) {
+            guard let urgency = name == "none" ? 0 : Int(digits: name), name == "none" || (1...9).contains(urgency)
+            else {
+                reader.report(path / name, "is no urgency", "write a number from 1 to 9, or none")
+                continue
+            }
+            classes[urgency] = reader.text(path / name).flatMap(UrgencyClass.init(rawValue:))
+        }
+        self.init(classes)
+    }
+}
+
+extension TimeToLive {
+    fileprivate init(_ reader: inout SettingsReader, lanes names: [String]) {
+        self.init()
+        let path: SettingsPath = "payload.timeToLive"
+        standard = reader.duration(path / "default")
+        for name in reader.names(under: path) where name != "default" {
+            if let urgency = UrgencyClass(rawValue: name) {
+                classes[urgency] = reader.duration(path / name)
+            } else if let lane = names.firstIndex(of: name) {
+                self.lanes[LaneID(lane)] = reader.duration(path / name)
+            } else {
+                let known = names + UrgencyClass.allCases.map(\.rawValue)
+                let near = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
+                reader.report(
+                    path / name, "is neither a lane nor a class of urgency",
+                    near ?? "known here: default, \(known.joined(separator: ", "))")
+            }
         }
     }
 }

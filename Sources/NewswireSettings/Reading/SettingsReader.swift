@@ -100,6 +100,8 @@ struct SettingsReader {
                         at: entry.value.place)
                 case .mapping(let children): collect(children, under: here)
                 case .empty: break
+                // One value for the whole group.
+                case .scalar where SettingsKey.at(here / "default") != nil: values[here / "default"] = entry.value
                 case .scalar, .list:
                     report(
                         here, "expected keys, found \(entry.value.kindName)",
@@ -215,7 +217,8 @@ struct SettingsReader {
 
     /// Groups to which the environment cannot add names: a variable does not show where a name ends and its key begins.
     private static let groupsOfFile: [SettingsPath] = [
-        "lanes", "categories", "localization.languages", "ingest.feeds", "quiet",
+        "lanes", "categories", "localization.languages", "ingest.feeds", "quiet", "payload.interruption",
+        "payload.timeToLive",
     ]
     /// Groups of single values under any name, with the character that a variable's `_` stands for.
     private static let openGroups: [(group: SettingsPath, separator: Character)] = [

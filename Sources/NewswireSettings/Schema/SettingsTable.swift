@@ -139,6 +139,24 @@ extension SettingsKey {
             "payload.message", .text, default: PayloadSettings.standardMessage,
             "The text of the notification: a Mustache template over the event's fields."),
         SettingsKey(
+            "payload.interruption.*", .choice(Interruption.classes.map(\.rawValue)),
+            """
+            How much news of this urgency (1 to 9, or none) may disturb: breaking wakes the phone, routine does not, quiet \
+            keeps the screen dark. By default 1 to 3 are breaking and everything else is routine. Only the first lane's \
+            news is ever breaking.
+            """),
+        SettingsKey(
+            "payload.timeToLive.default", .duration(.seconds(1)...TimeToLive.longest, orNone: false),
+            default: SettingsValue.text(TimeToLive().standard),
+            """
+            How long a phone that is off may still get a notification; shorter for an event with expiresAt. One time for \
+            everything may stand for this map.
+            """),
+        SettingsKey(
+            "payload.timeToLive.*", .duration(.seconds(1)...TimeToLive.longest, orNone: false),
+            "The time for a lane, or for one of \(UrgencyClass.allCases.map(\.rawValue).joined(separator: ", ")), which counts first."
+        ),
+        SettingsKey(
             "payload.templates.normal", .text,
             """
             In template mode, the name of the app's template for news that may make a sound; the library BreakingNews \

@@ -25,7 +25,7 @@ extension PayloadContent {
         if urgency == .background { return appleBackground(&json) }
         json.object("aps") { json in
             json.field("alert", message)
-            if !category.isEmpty { json.field("thread-id", category) }
+            if !thread.isEmpty { json.field("thread-id", thread) }
             switch urgency {
             case .breaking:
                 json.field("sound", "default")
@@ -101,7 +101,7 @@ extension PayloadContent {
         json.field("priority", urgency == .breaking ? "high" : "normal")
     }
 
-    /// Baidu: a notification, with the fields for the app.
+    /// Baidu: a notification, with the fields for the app. No member is documented by which one replaces another.
     func baidu(_ json: inout JSONWriter) {
         json.field("title", category)
         json.field("description", message)
@@ -117,10 +117,15 @@ extension PayloadContent {
         fields(&json)
     }
 
-    /// Xiaomi: a notification, with the fields for the app.
+    /// Xiaomi: a notification, with the fields for the app. Xiaomi requires a title and bounds both texts.
     func xiaomi(_ json: inout JSONWriter) {
-        json.field("title", category)
+        let visible = category.isEmpty ? title ?? message : category
+        json.field("title", TextCut.cut(visible, to: 50) { _ in 1 })
         json.field("description", message)
+        // A notification replaces the one with the same number.
+        json.field("notify_id", Int(CollapseID.number(of: orderKey)))
+        // Milliseconds.
+        json.field("time_to_live", timeToLive * 1_000)
         json.object("extra", fields)
     }
 

@@ -15,7 +15,7 @@ public struct PayloadCuts: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// The summary is missing.
+    /// The summary is missing or ends in an ellipsis.
     public static let summary = PayloadCuts(rawValue: 1 << 0)
     /// The title is missing or ends in an ellipsis.
     public static let title = PayloadCuts(rawValue: 1 << 1)

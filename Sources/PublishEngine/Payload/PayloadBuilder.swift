@@ -7,11 +7,6 @@ public import NotificationHub
 ///
 /// An object, because every request uses it.
 public final class PayloadBuilder: Sendable {
-    /// The default time, a day, for which a platform keeps an alert for a phone that is off.
-    public static let standardTimeToLive = Duration.seconds(86_400)
-    /// The upper bound for any platform. FCM accepts no longer time.
-    public static let timeToLiveMax = Duration.seconds(28 * 86_400)
-
     private static let testMark = "TEST "
 
     public let settings: PayloadSettings
@@ -39,17 +34,18 @@ public final class PayloadBuilder: Sendable {
     }
 
     /// - Parameters:
-    /// - since: the time we read the event; seconds to live for Google, Amazon and Windows count from here. `nil` gives
-    ///   them a day. The publication may be years ago in an archive.
-    /// - expiresAt: the time after which no phone shall show it; `nil` for a day after `since`.
-    /// - isQuiet: the notification makes no sound and lights no screen.
-    /// - inBackground: if it is quiet too, phones pass it to the app without showing it. In template mode the device's
-    ///   quiet template decides.
+    ///   - since: the time at which the event may leave. The time to live counts from here, because the publication may be
+    ///     years ago in an archive. Without it phones get no point in time as the expiry, unless the event has one.
+    ///   - isQuiet: the notification makes no sound and lights no screen.
+    ///   - inBackground: if it is quiet too, phones pass it to the app without showing it. In template mode the device's
+    ///     quiet template decides.
     public func payload(
         _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
-        expiresAt: Instant?, isQuiet: Bool = false, inBackground: Bool = false
+        isQuiet: Bool = false, inBackground: Bool = false
     ) -> Payload {
-        let quiet: Urgency = inBackground && platform != .template ? .background : .quiet
+        let quiet: UrgencyClass = inBackground && platform != .template ? .background : .quiet
+        let urgency = isQuiet ? quiet : settings.interruption.class(of: event, lane: lane)
+        let expiry = Self.expiry(of: event, since: since, settings.timeToLive.duration(urgency, lane: lane))
         var data = Self.allowed(event.data[...], on: platform)
         var text = message.render(event, category: routing.label)
         var title = event.headline
@@ -80,15 +76,12 @@ public final class PayloadBuilder: Sendable {
         }
         let content = PayloadContent(
             message: text, title: title,
-            category: routing.label,
-            id: event.id, link: event.link,
-            // A template can insert only these fields and the event's own values.
-            image: platform == .template ? nil : event.image, summary: platform == .template ? nil : event.summary,
-            story: event.story, data: data, orderKey: event.orderKey,
-            urgency: isQuiet ? quiet : Urgency(of: event, lane: lane),
-            timeToLive: Self.timeToLive(since: since, expiresAt: expiresAt), translations: translations)
-        let expiry = expiresAt ?? since.map { $0 + Self.standardTimeToLive }
-        let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry)
+            category: routing.label, thread: routing.categories.first ?? "",
+            id: event.id, link: event.link, image: event.image, summary: event.summary,
+            story: event.story, data: data, orderKey: event.orderKey, urgency: urgency,
+            timeToLive: expiry.secondsToLive, translations: translations,
+            templateFields: platform == .template ? TemplateFields(event) : TemplateFields())
+        let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry.at)
         // Before the content is moved, because a copy of it counts a reference for each of its texts.
         let isRaw = content.isRaw(on: platform)
         var fit = PayloadFit(
@@ -100,11 +93,13 @@ public final class PayloadBuilder: Sendable {
         return Payload(request: request, cuts: fit.cuts.union(reserved))
     }
 
-    /// Whole seconds, from 1 to `timeToLiveMax`.
-    private static func timeToLive(since: Instant?, expiresAt: Instant?) -> Int {
-        var duration = standardTimeToLive
-        if let since, let expiresAt { duration = min(max(expiresAt - since, .seconds(1)), timeToLiveMax) }
-        return Int(duration.nanoseconds / 1_000_000_000)
+    /// The end of the time to live, or the event's own expiry if that is earlier.
+    private static func expiry(
+        of event: borrowing NewsEvent, since: Instant?, _ timeToLive: Duration
+    ) -> (at: Instant?, secondsToLive: Int) {
+        var duration = timeToLive
+        if let since, let expiresAt = event.expiresAt { duration = min(max(expiresAt - since, .seconds(1)), duration) }
+        return (since.map { $0 + duration } ?? event.expiresAt, Int(duration.nanoseconds / 1_000_000_000))
     }
 
     private static func allowed(

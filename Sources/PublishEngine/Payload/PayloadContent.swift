@@ -7,6 +7,8 @@ struct PayloadContent {
     /// The headline, without the message's text.
     var title: String?
     var category: String
+    /// The name of the first category, by which Apple devices group notifications.
+    var thread: String
     var id: String?
     var link: String?
     var image: String?
@@ -15,11 +17,12 @@ struct PayloadContent {
     var data: ArraySlice<NewsEvent.DataField>
     /// The key of the notifications that this one replaces.
     let orderKey: String
-    let urgency: Urgency
+    let urgency: UrgencyClass
     /// Seconds a platform keeps it for a phone that is off; at least 1.
     let timeToLive: Int
     /// The message in the languages that readers choose from; used only for templates.
     var translations: [Translation] = []
+    let templateFields: TemplateFields
 
     /// No sound is made, and the screen stays dark.
     var isQuiet: Bool { urgency == .quiet || urgency == .background }
@@ -27,7 +30,7 @@ struct PayloadContent {
     /// The body is bytes for the app, which the platform does not read.
     func isRaw(on platform: Platform) -> Bool { urgency == .background && platform.facts.background == .raw }
 
-    var collapseID: String { PayloadCollapse.id(of: orderKey) }
+    var collapseID: String { CollapseID.name(of: orderKey) }
 
     /// Bytes of all texts before escaping. Formats never shorten them, so a sum above the limit is too large.
     var rawLength: Int {
@@ -38,6 +41,8 @@ struct PayloadContent {
         length += image?.utf8.count ?? 0
         length += summary?.utf8.count ?? 0
         length += story?.utf8.count ?? 0
+        length += templateFields.language?.utf8.count ?? 0
+        length += templateFields.version?.utf8.count ?? 0
         for field in data { length += field.name.utf8.count + field.value.utf8.count }
         for translation in translations { length += translation.property.utf8.count + translation.text.utf8.count }
         return length
@@ -50,6 +55,7 @@ struct PayloadContent {
         case "", "messageParam", "message", "title", "category", "id", "link", "image", "summary", "story", "tag",
             "quiet", "aps":
             true
+        case "shortTag", "priority", "ttl", "urgency", "language", "version", "publishedAt": platform == .template
         case "from", "message_type", "collapse_key", "notification": platform.facts.reservesGoogleNames
         default: platform.facts.reservesGoogleNames && (name.hasPrefix("google") || name.hasPrefix("gcm"))
         }
@@ -61,8 +67,15 @@ extension PayloadContent {
     func template(_ json: inout JSONWriter) {
         json.field("messageParam", message)
         for translation in translations { json.field(named: translation.property, translation.text) }
-        // For templates of platforms that replace by a tag; Apple's devices get it in a header.
+        // For templates of platforms that replace by a tag; Apple's devices get it in a header. Windows accepts 16 characters.
         json.field("tag", collapseID)
+        json.field("shortTag", CollapseID.shortName(of: orderKey))
+        json.field("ttl", String(timeToLive))
+        json.field("priority", urgency == .breaking ? "HIGH" : "NORMAL")
+        json.field("urgency", templateFields.urgency.map { String($0) })
+        json.field("language", templateFields.language)
+        json.field("version", templateFields.version)
+        json.field("publishedAt", templateFields.publishedAt)
         fields(&json)
     }
 
@@ -79,5 +92,22 @@ extension PayloadContent {
         // For apps that show notifications in their own code.
         if isQuiet { json.field("quiet", "true") }
         for field in data { json.field(named: field.name, field.value) }
+    }
+}
+
+/// The fields of an event that only template payloads carry, so that a device's template can insert any of them.
+struct TemplateFields: Sendable {
+    var urgency: Int?
+    var language: String?
+    var version: String?
+    var publishedAt: Instant?
+
+    init() {}
+
+    init(_ event: borrowing NewsEvent) {
+        urgency = event.urgency
+        language = event.language
+        version = event.version?.text
+        publishedAt = event.publishedAt
     }
 }

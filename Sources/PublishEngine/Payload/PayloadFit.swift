@@ -15,6 +15,8 @@ struct PayloadFit {
     /// The longest message and title of a template, in escaped bytes. The hub's rendering of a template must fit into
     /// the 4,096 bytes of Apple and Google, and one that does not fit reaches no phone.
     private static let templateTextMax = 1_536
+    /// The longest description that Xiaomi accepts, in characters.
+    private static let xiaomiTextMax = 128
     /// Browsers and apps accept no longer address.
     private static let addressLengthMax = 2_048
 
@@ -40,7 +42,7 @@ struct PayloadFit {
     private func attempt() -> [UInt8]? {
         let raw = content.rawLength
         guard raw <= bodyLengthMax else { return nil }
-        let body = content.body(for: platform, capacity: raw + 320)
+        let body = content.body(for: platform, capacity: raw + 416)
         return body.count <= bodyLengthMax ? body : nil
     }
 
@@ -53,17 +55,26 @@ struct PayloadFit {
     private mutating func boundTexts() {
         if content.link?.utf8.count ?? 0 > Self.addressLengthMax { drop(\.link, .link) }
         if content.image?.utf8.count ?? 0 > Self.addressLengthMax { drop(\.image, .image) }
+        if platform == .xiaomi {
+            content.message = shortened(content.message, to: Self.xiaomiTextMax, .message) { _ in 1 }
+        }
         let max = platform == .template ? Self.templateTextMax : bodyLengthMax
         // Escaping takes at most six bytes for one, so usual texts need no scan.
         if content.message.utf8.count > max / 6 { cutMessage(to: max) }
         for index in content.translations.indices where content.translations[index].text.utf8.count > max / 6 {
             content.translations[index].text = shortened(content.translations[index].text, to: max, .message)
         }
+        // The limit of platforms: a template that inserts a longer summary would fit into no push message.
+        if let summary = content.summary, platform == .template, summary.utf8.count > max / 6 {
+            content.summary = shortened(summary, to: max, .summary)
+        }
         if let title = content.title, title.utf8.count > max / 6 { content.title = shortened(title, to: max, .title) }
     }
 
-    private mutating func shortened(_ text: String, to room: Int, _ cut: PayloadCuts) -> String {
-        let short = TextCut.cut(text, to: room, cost: cost)
+    private mutating func shortened(
+        _ text: String, to room: Int, _ cut: PayloadCuts, cost: ((Unicode.Scalar) -> Int)? = nil
+    ) -> String {
+        let short = TextCut.cut(text, to: room, cost: cost ?? self.cost)
         if short.utf8.count != text.utf8.count { cuts.insert(cut) }
         return short
     }
@@ -100,6 +111,7 @@ struct PayloadFit {
             case 3:
                 if !content.category.isEmpty { cuts.insert(.category) }
                 content.category = ""
+                content.thread = ""
             default: break
             }
             content.message = ""

@@ -16,7 +16,7 @@ enum PayloadHeaders {
                 HeaderField(priority.name, content.urgency == .breaking ? priority.breaking : priority.other))
         }
         if let collapse = headers.collapse, !content.isRaw(on: platform) {
-            let id = collapse.lengthMax < 64 ? PayloadCollapse.shortID(of: content.orderKey) : content.collapseID
+            let id = collapse.lengthMax < 64 ? CollapseID.shortName(of: content.orderKey) : content.collapseID
             fields.append(HeaderField(collapse.name, id))
         }
         for header in headers.expiry {

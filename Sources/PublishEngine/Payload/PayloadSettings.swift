@@ -9,6 +9,8 @@ public struct PayloadSettings: Sendable, Hashable {
     public var templates: TemplateNames?
     /// The languages; `nil` if news has one language.
     public var localization: Localization?
+    public var interruption = Interruption()
+    public var timeToLive = TimeToLive()
 
     /// The names of templates, which hubs treat as tags of the registration. A send names one; otherwise a device with
     /// both would show the news twice.
@@ -74,7 +76,17 @@ public struct PayloadSettings: Sendable, Hashable {
 
     /// Problems of the settings, the message's included.
     public var problems: [PayloadProblem] {
-        platformProblems + templateProblems + MessageTemplate.problems(in: message) + (localization?.problems ?? [])
+        platformProblems + templateProblems + interruptionProblems + MessageTemplate.problems(in: message)
+            + (localization?.problems ?? [])
+    }
+
+    private var interruptionProblems: [PayloadProblem] {
+        guard interruption.hasQuiet, !canBeSilent else { return [] }
+        return [
+            PayloadProblem(
+                path: ["payload", "interruption"], message: "names quiet, and not every notification can be silent",
+                remedy: "set payload.templates in template mode; in native mode leave out platforms that always ring")
+        ]
     }
 
     private var templateProblems: [PayloadProblem] {

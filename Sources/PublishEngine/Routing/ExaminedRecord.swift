@@ -17,8 +17,8 @@ final class ExaminedRecord: Sendable {
     let deadline: Instant
     /// The monotonic time after which the record is not sent either. Its age is at least the time since it was read.
     let staleAt: Instant
-    /// The expiry that phones get: the event's own, or its lane's.
-    let expiresAt: Instant?
+    /// The end of the embargo or of the quiet hours that delay the event; `nil` if it may leave at once.
+    let release: Instant?
     /// The reason for its return from the held topic; `nil` if it was never there.
     let returned: ReturnReason?
 
@@ -31,7 +31,7 @@ final class ExaminedRecord: Sendable {
         failure = ResultRecord.Failure(code: undecodable.reason.rawValue, detail: undecodable.detail)
         deadline = .distantFuture
         staleAt = .distantFuture
-        expiresAt = nil
+        release = nil
         returned = nil
     }
 
@@ -67,8 +67,7 @@ final class ExaminedRecord: Sendable {
         // The age of a record without a timestamp is the time since it was read, by the monotonic clock.
         let isDatedByUs = record.timestamp == nil && release == nil
         deadline = min(expiresAt ?? .distantFuture, isDatedByUs ? .distantFuture : tooOldAt ?? .distantFuture)
-        let freshUntil = turn.wall + (staleAt - turn.now)
-        self.expiresAt = expiresAt ?? tooOldAt.map { min($0, freshUntil) }
+        self.release = release
     }
 
     var hasDeadline: Bool { deadline < .distantFuture || staleAt < .distantFuture }
@@ -112,6 +111,8 @@ final class RoutedEvent: Sendable {
     private let isReplacement: Bool
     /// The event belongs to a silent backfill, at any hour.
     private let isSilent: Bool
+    /// The event makes no sound at any hour, because it is a part of a silent backfill or by its urgency.
+    private let isQuiet: Bool
     /// Quiet hours do not affect the event.
     private let isSentAtAnyHour: Bool
     /// The rules that routed it also build its requests.
@@ -125,7 +126,8 @@ final class RoutedEvent: Sendable {
         self.isRefused = isRefused
         self.isReplacement = isReplacement
         self.isSilent = isSilent
-        isSentAtAnyHour = !isReplacement && !isSilent && rules.policy.quietHours.isEmpty
+        isQuiet = isSilent || rules.builder.settings.interruption.isQuiet(event)
+        isSentAtAnyHour = !isReplacement && !isQuiet && rules.policy.quietHours.isEmpty
         self.rules = rules
         self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
     }
@@ -151,18 +153,18 @@ final class RoutedEvent: Sendable {
         guard !isSentAtAnyHour, let routing else { return .send }
         if isReplacement { return rules.builder.settings.canBeSilent ? .sendSilently : .send }
         let treatment = rules.treatment(of: event, routing, at: wall)
-        return isSilent && treatment == .send ? .sendSilently : treatment
+        return isQuiet && treatment == .send ? .sendSilently : treatment
     }
 
     /// - Parameter send: the number of the send, from 0.
     /// - Returns: `nil` when it belongs to no category.
     func payload(
-        on platform: Platform, send: Int, lane: LaneID, since: Instant, expiresAt: Instant?, isQuiet: Bool
+        on platform: Platform, send: Int, lane: LaneID, since: Instant, isQuiet: Bool
     ) -> Payload? {
         guard let routing = routing?.send(send) else { return nil }
         return rules.builder.payload(
-            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt,
-            isQuiet: isQuiet, inBackground: isSilent)
+            event, routing: routing, platform: platform, lane: lane, since: since, isQuiet: isQuiet,
+            inBackground: isSilent)
     }
 }
 
