@@ -43,7 +43,7 @@ struct OrderRulesTests {
         orders.apply(
             .stands(Order(id: "1", scope: .stop(.category(stopped)), at: Instant(milliseconds: 0), by: "desk")))
         let lift = try rules.checked(order(.stop(.category(named)), lifts: true))
-        #expect(orders.stop(like: lift)?.scope == .stop(.category(found)))
+        #expect(lift.target(among: orders)?.scope == .stop(.category(found)))
     }
 
     @Test(arguments: [Gate.hub, .lane("live"), .feed("any"), .run("any")])

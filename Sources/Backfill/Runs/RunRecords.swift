@@ -20,7 +20,9 @@ extension RunSource {
         func text(_ name: String) -> String? { headers.last { $0.name == name }?.text }
         platform = text(HeaderName.platform).flatMap(Platform.init(rawValue:))
         way =
-            if text(HeaderName.held) != nil { .returned } else if platform != nil { .redriven } else { .published }
+            if text(HeaderName.held) != nil { .returned } else if text(HeaderName.redrive) != nil { .redriven } else {
+                .published
+            }
     }
 
     /// The run of a record; `nil` if it belongs to no run.

@@ -95,8 +95,7 @@ public final class OrderClient {
     public func give(_ instruction: Instruction, patience: Duration = .seconds(5)) throws(Refusal) -> OrderOutcome {
         let begin = now()
         var instruction = instruction
-        if let known = view.orders[instruction.scope] ?? (instruction.lifts ? view.orders.stop(like: instruction) : nil)
-        {
+        if let known = instruction.target(among: view.orders) {
             // The topic compares the bytes of names, and orders compare their characters: "é" has two spellings in Unicode. The
             // record that is in force must be the one that is replaced or lifted.
             instruction.scope = known.scope

@@ -13,8 +13,8 @@ public struct Instruction: Sendable, Hashable {
     public var reason: String?
     /// The text that replaces a recalled story on phones.
     public var replacement: String?
-    /// For a lift: its scope in the configuration's words, if no order stands under the given name.
-    package var knownAs: ControlScope?
+    /// For the end of a category's stop: the name that the configuration has for the category; `nil` if it has no such category.
+    var category: String?
     /// The latest time on a beat of a living process. A recall lasts from this time on if the clock of its sender is behind.
     public var processTime: Instant?
 
@@ -29,6 +29,14 @@ public struct Instruction: Sendable, Hashable {
         self.by = by
         self.reason = reason
         self.replacement = replacement
+    }
+
+    /// Returns the order that this one replaces or ends. A stop may have been given under another spelling of the category, or
+    /// under another of its names.
+    package func target(among orders: StandingOrders) -> Order? {
+        if let order = orders[scope] { return order }
+        guard lifts, case .stop(.category(let name)) = scope else { return nil }
+        return orders.stop(ofCategory: name) ?? category.flatMap(orders.stop(ofCategory:))
     }
 
     public var action: AuditEntry.Action { lifts ? scope.ended : scope.given }

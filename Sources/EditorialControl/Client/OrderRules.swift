@@ -24,7 +24,7 @@ public struct OrderRules: Sendable, Hashable {
         case .stop(let gate): instruction.scope = .stop(try checked(gate, lifts: instruction.lifts))
         }
         if instruction.lifts, case .stop(.category(let name)) = instruction.scope {
-            instruction.knownAs = category(named: name).map { .stop(.category($0)) }
+            instruction.category = category(named: name)
         }
         try Self.check(instruction.by, .by, bytesMax: Instruction.byMax)
         if let reason = instruction.reason { try Self.check(reason, .reason, bytesMax: Instruction.reasonMax) }

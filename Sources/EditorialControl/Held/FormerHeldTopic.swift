@@ -8,7 +8,7 @@ struct FormerHeldTopic: Sendable {
     private(set) var last: HeldMark?
 
     private enum State: Sendable {
-        /// Followed by `known`.
+        /// The totals have not been told yet. Followed by `known`.
         case unknown
         /// Followed by `compared` or `differs` when the last record of the totals was read, or the topic to its end.
         case known(HeldTotals?)

@@ -56,20 +56,11 @@ public struct StandingOrders: Sendable, Hashable {
         }
     }
 
-    /// Returns the stop of a category that a lift means with another spelling, or with one of the category's other names.
-    package func stop(like lift: Instruction) -> Order? {
-        for scope in [lift.scope, lift.knownAs] {
-            guard case .stop(.category(let name))? = scope else { continue }
-            let alike = stops.values.filter { order in
-                if case .stop(.category(let other)) = order.scope {
-                    other.lowercased() == name.lowercased()
-                } else {
-                    false
-                }
-            }
-            if let first = alike.min(by: { $0.scope.key < $1.scope.key }) { return first }
-        }
-        return nil
+    /// Returns the stop of a category, compared without case; the first by name if there are several.
+    func stop(ofCategory name: String) -> Order? {
+        let folded = name.lowercased()
+        let gate = stopped.first { if case .category(let other) = $0 { other.lowercased() == folded } else { false } }
+        return gate.flatMap { stops[$0] }
     }
 
     public func isRecalled(_ story: String) -> Bool { !recalls.isEmpty && recalls[story] != nil }

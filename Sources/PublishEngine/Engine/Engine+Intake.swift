@@ -119,7 +119,8 @@ extension Engine {
         _ turn: inout Turn
     ) {
         let recallKey = routed.event.orderKey
-        if orders.isRecalled(recallKey) && !isReplacement(content, of: recallKey) || isOverdueReplacement(content) {
+        let isRecalled = orders.isRecalled(recallKey) && !isReplacement(content, of: recallKey)
+        if isRecalled || orders.hasEndedRecall(of: content.record) {
             return settle(place, as: .canceled, recalled(recallKey), &turn)
         }
         if let ending = returnedEnding(content) { return settle(place, as: ending.outcome, ending.failure, &turn) }
@@ -167,8 +168,7 @@ extension Engine {
         of content: ExaminedRecord, _ first: Place
     ) -> (wanted: UInt16, isKnown: Bool) {
         var wanted: UInt16 = (1 << settings.platforms.count) - 1
-        let headers = content.record.headers
-        if !headers.isEmpty, let text = content.record.text(of: HeaderName.platform) {
+        if let text = content.record.text(of: HeaderName.platform) {
             let named = text.split(separator: ",").compactMap { name in
                 settings.platforms.firstIndex { $0.rawValue == name }
             }

@@ -8,7 +8,7 @@ extension Engine {
     /// Applies each order and reports its effect.
     mutating func obey(_ changes: [OrderChange], _ turn: inout Turn) {
         for change in changes {
-            orders.apply(change)
+            orders.apply(change, rules.router.table)
             // Reported before the results of deliveries it ends: an editor waits for it, and it applies from here on.
             let place = turn.actions.endIndex
             var met = AppliedOrder(order: change.scope.key)
@@ -67,10 +67,10 @@ extension Engine {
     /// - Returns: the counts of affected deliveries.
     private mutating func recall(_ story: String, _ turn: inout Turn) -> AppliedOrder {
         var met = AppliedOrder(order: "")
-        var storyIDs: Set<StoryID> = []
-        for id in openDeliveries(ofRecalled: story, &storyIDs) {
+        let storyIDs = storyIDs(of: story)
+        for id in storyIDs.flatMap({ openDeliveries(of: $0) }) {
             guard let place = partitions.place(of: id), let content = partitions.content(of: place),
-                !isReplacement(content, of: story)
+                content.routed?.event.orderKey == story, !isReplacement(content, of: story)
             else { continue }
             if partitions[place].isQueued { met.waiting += 1 }
             if partitions[place].phase == .inFlight { met.inFlight += 1 }
@@ -78,8 +78,9 @@ extension Engine {
         }
         advanceStories(&turn)
         // These include deliveries that were just ended and had an unanswered request. The results topic does not show them yet.
+        let recalled = Set(storyIDs)
         for lane in lanes.ids {
-            for slot in lanes[lane].slots { met.inFlight += partitions[slot].unreported(of: storyIDs) }
+            for slot in lanes[lane].slots { met.inFlight += partitions[slot].unreported(of: recalled) }
         }
         // The readers of the held topic know the story's key only, so each language's key is requested here.
         if !editions.isEmpty {
@@ -90,29 +91,21 @@ extension Engine {
 
     /// Ends the waiting notifications that replace the story on phones, because its recall was lifted.
     private mutating func withdrawReplacements(of story: String, _ turn: inout Turn) {
-        var storyIDs: Set<StoryID> = []
-        for id in openDeliveries(ofRecalled: story, &storyIDs) {
+        for id in storyIDs(of: story).flatMap({ openDeliveries(of: $0) }) {
             guard let place = partitions.place(of: id), let content = partitions.content(of: place),
-                isOverdueReplacement(content)
+                orders.hasEndedRecall(of: content.record)
             else { continue }
             withdraw(id, for: .recalled, &turn)
         }
         advanceStories(&turn)
     }
 
-    /// The story's deliveries in every lane that are not settled.
-    private func openDeliveries(ofRecalled story: String, _ storyIDs: inout Set<StoryID>) -> [DeliveryID] {
-        var deliveries: [DeliveryID] = []
-        for platform in settings.platforms.indices {
-            for lane in lanes.ids {
-                let ids = orderKeys(of: story).map { StoryID($0, platform: platform, lane: lane) }
-                storyIDs.formUnion(ids)
-                deliveries += ids.flatMap { openDeliveries(of: $0) }.filter { id in
-                    partitions.place(of: id).flatMap { partitions.content(of: $0) }?.routed?.event.orderKey == story
-                }
-            }
+    /// The story on every platform, in every lane and language.
+    private func storyIDs(of story: String) -> [StoryID] {
+        let keys = orderKeys(of: story)
+        return settings.platforms.indices.flatMap { platform in
+            lanes.ids.flatMap { lane in keys.map { StoryID($0, platform: platform, lane: lane) } }
         }
-        return deliveries
     }
 
     /// The order keys of the story in all languages that are sent separately.
@@ -124,11 +117,6 @@ extension Engine {
     func isReplacement(_ content: ExaminedRecord, of story: String) -> Bool {
         guard let order = content.record.text(of: HeaderName.replacement) else { return false }
         return order == orders.recall(of: story)?.id
-    }
-
-    /// The event was written to replace a recalled story on phones, and its recall was lifted or another has taken its place.
-    func isOverdueReplacement(_ content: ExaminedRecord) -> Bool {
-        orders.hasEnded(recall: content.record.text(of: HeaderName.replacement))
     }
 
     /// Reports the outcome of a recalling event once its recall is on the control topic. After a crash between the two,

@@ -66,7 +66,7 @@ public struct Engine {
         editions = rules.router.editionCodes
         random = SeededRandom(seed: seed)
         lanes = settings.lanes.enumerated().map { Lane(LaneID($0), $1, floodGuard: settings.floodGuard) }
-        orders = OrdersInForce(isAwaited: settings.awaitsOrders, table: rules.router.table)
+        orders = OrdersInForce(isAwaited: settings.awaitsOrders)
         rate = settings.rate
         concurrency = ConcurrencyLimit(maximum: settings.connections)
         clock = WallClock(asksHub: settings.asksHubForTime)

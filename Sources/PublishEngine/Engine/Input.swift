@@ -39,7 +39,7 @@ public enum Input: Sendable {
     case connections(Int)
     /// New settings that are safe to change while running.
     case reload(Reload)
-    /// The hub's time, from a reply; `nil` if its replies have none.
+    /// The hub's time, from a reply; `nil` if its replies do not tell it.
     case hubDate(Instant?)
     /// Time passed; extra alarms are harmless.
     case alarm

@@ -18,12 +18,9 @@ struct OrdersInForce: Sendable {
     private(set) var content = ContentGates()
     /// The ids of recalls that were lifted or replaced. What was written to replace their stories must not be sent any more.
     private var endedRecalls = RecalledStories()
-    /// The categories and their names at present. A stop keeps the name that the category had when it was given.
-    private var table: CategoryTable
 
     /// - Parameter isAwaited: the orders are not known yet.
-    init(isAwaited: Bool, table: CategoryTable) {
-        self.table = table
+    init(isAwaited: Bool) {
         unknownSince = isAwaited ? .distantPast : nil
         areRecallsKept = isAwaited
     }
@@ -72,16 +69,16 @@ struct OrdersInForce: Sendable {
 
     // MARK: Changes
 
-    /// Follows changed settings.
-    mutating func follow(_ table: CategoryTable) {
-        self.table = table
-        content = ContentGates(standing.stopped, table)
+    /// Applies the standing stops to categories that have other names now.
+    mutating func follow(_ table: CategoryTable) { content = ContentGates(standing.stopped, table) }
+
+    /// Returns true if the record was written for a recall that was lifted or replaced.
+    func hasEndedRecall(of record: SourceRecord) -> Bool {
+        !endedRecalls.isEmpty && record.text(of: HeaderName.replacement).map(endedRecalls.contains) ?? false
     }
 
-    /// - Parameter id: the id of a recall; `nil` without one.
-    func hasEnded(recall id: String?) -> Bool { id.map(endedRecalls.contains) ?? false }
-
-    mutating func apply(_ change: OrderChange) {
+    /// - Parameter table: the categories with their present names.
+    mutating func apply(_ change: OrderChange, _ table: CategoryTable) {
         let former = standing[change.scope]?.id
         standing.apply(change)
         switch change.scope {
@@ -110,16 +107,17 @@ struct ContentGates: Sendable {
     private var runs: Set<String> = []
     let isEmpty: Bool
 
+    init() { isEmpty = true }
+
     /// - Parameter table: the categories. A stop also holds for the category that has its name as an alias or as its tag, because the
     ///   category may have been renamed since.
-    init(_ gates: [Gate] = [], _ table: CategoryTable? = nil) {
+    init(_ gates: [Gate], _ table: CategoryTable) {
         for gate in gates {
             switch gate {
             case .hub, .lane: break
             case .category(let name):
                 let folded = CategoryTable.fold(name)
                 categories.insert(folded)
-                guard let table else { continue }
                 if let index = table.index(named: name) {
                     categories.insert(CategoryTable.fold(table.categories[index].name))
                 }

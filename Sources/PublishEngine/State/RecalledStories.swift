@@ -20,6 +20,8 @@ struct RecalledStories: Sendable {
     /// Removes a story. Its place in the order ages out.
     mutating func remove(_ story: String) { if !known.isEmpty { known.remove(Fingerprint(of: story).value) } }
 
+    var isEmpty: Bool { known.isEmpty }
+
     func contains(_ story: String) -> Bool { !known.isEmpty && known.contains(Fingerprint(of: story).value) }
 }
 
