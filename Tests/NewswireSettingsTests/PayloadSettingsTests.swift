@@ -4,7 +4,7 @@ import Testing
 @testable import NewswireSettings
 @testable import PublishEngine
 
-/// What a phone does with news: how much it may disturb, and for how long it waits for a phone that is off.
+/// The settings for how much news may disturb, and how long it waits for a phone that is off.
 struct PayloadSettingsTests {
     private func payload(_ yaml: String) throws -> PayloadSettings {
         try #require(LoadedSettings(minimal("payload: {\(yaml)}")).settings).payload

@@ -58,7 +58,7 @@ extension PushTemplate {
         let message = language?.property ?? "messageParam"
         let name = isQuiet ? "breakingNewsQuiet" : "breakingNews"
         let mark = isQuiet ? #","quiet":"true""# : ""
-        // The value behind each colon is for senders that name only the message.
+        // Defaults such as `:{86400}` are for senders that send only the message.
         let seconds = 86_400
         let data = #""category":"$(category)","id":"$(id)","story":"$(story)","link":"$(link)"\#(mark)"#
         switch channel {

@@ -32,15 +32,14 @@ extension Follower {
         let isMass =
             !isPartial
             && (isRekeyed || unseen.count > max(5, entries.count / 2) && similar.count * 2 > unseen.count)
+        // The operator has said what identifies an entry.
+        guard isMass || rules.identity == .automatic else { return [:] }
         var moved: [Int: EntryHash] = [:]
         var taken: Set<EntryHash> = []
         var replaced: [EntryHash] = []
         var unsent = 0
         for keyed in similar {
-            // The operator may have said that something else identifies an entry.
-            let countsByLink = isMass || rules.identity == .automatic
-            var former =
-                countsByLink ? byLink(keyed).flatMap { !isPartial || $0.state.title == keyed.title ? $0 : nil } : nil
+            var former = byLink(keyed).flatMap { !isPartial || $0.state.title == keyed.title ? $0 : nil }
             if let other = former, !isMass, isReplaced(other, by: keyed) {
                 replaced.append(other.hash)
                 former = nil
@@ -93,11 +92,9 @@ extension Follower {
     /// True when an entry continues a former one because both have the same headline. This counts for some hours only: a
     /// morning briefing has the same headline every day.
     ///
-    /// It does not count if the operator has said what identifies an entry. It does not count either if the entry has a link of
-    /// its own, which differs from that of the former entry, and was published an hour or more after the former entry appeared.
+    /// It does not count if the entry has a link of its own, which differs from that of the former entry, and was published an hour or more after the former entry appeared.
     /// Within the hour it counts, because some publishers change ids, links and dates with each request.
     private func continuesByTitle(_ row: EntryTable.Row, _ keyed: EntryIdentity.Keyed, hasOwnLink: Bool) -> Bool {
-        guard rules.identity == .automatic else { return false }
         let since = appearance(of: row)
         guard Minute.between(since, minute) <= GroupMemory.minutes else { return false }
         guard hasOwnLink, row.state.link != 0, row.state.link != keyed.link,

@@ -3,32 +3,32 @@ import ByteText
 /// Repairs JSON that one wrong character or one huge number makes unreadable.
 enum JSONRepair {
     /// Replaces each control character by a blank and each lone half of a surrogate pair by U+FFFD, and puts quotation
-    /// marks around numbers that are out of range. Returns `nil` if the text has none of them.
+    /// marks around numbers that are out of range. Returns `nil` if the text needs no repair.
     static func repaired(_ text: [UInt8]) -> [UInt8]? {
         var repaired: [UInt8] = []
         repaired.reserveCapacity(text.count)
-        var rest = text
+        var bytes = text
         var isInText = false
         var at = 0
-        while at < rest.count {
+        while at < bytes.count {
             let start = at
-            switch rest[at] {
+            switch bytes[at] {
             case UInt8(ascii: "\\"):
-                at = min(repairEscape(&rest, at), rest.count)
+                at = min(repairEscape(&bytes, at), bytes.count)
             case UInt8(ascii: "-"),
                 UInt8(ascii: "0")...UInt8(ascii: "9") where !isInText:
-                at = rest[at...].firstIndex { !isNumberByte($0) } ?? rest.count
-                if isOutOfRange(rest[start..<at]) {
-                    repaired += [UInt8(ascii: "\"")] + rest[start..<at] + [UInt8(ascii: "\"")]
+                at = bytes[at...].firstIndex { !isNumberByte($0) } ?? bytes.count
+                if isOutOfRange(bytes[start..<at]) {
+                    repaired += [UInt8(ascii: "\"")] + bytes[start..<at] + [UInt8(ascii: "\"")]
                     continue
                 }
             case let byte:
                 if byte == UInt8(ascii: "\"") { isInText.toggle() }
                 // A line break between two members may become a blank as well.
-                if byte < 0x20 { rest[at] = 0x20 }
+                if byte < 0x20 { bytes[at] = 0x20 }
                 at += 1
             }
-            repaired += rest[start..<at]
+            repaired += bytes[start..<at]
         }
         return repaired == text ? nil : repaired
     }

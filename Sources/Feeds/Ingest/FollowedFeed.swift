@@ -153,7 +153,7 @@ extension FollowedFeed {
         return requests
     }
 
-    /// Returns true if the document is the first of several with more entries than are read.
+    /// Returns true if the document has more entries than are read, and the one before it had not.
     mutating func becomesTooLong(_ document: FeedDocument) -> Bool {
         let wasTooLong = isTooLong
         isTooLong = document.entriesLeftOut > 0

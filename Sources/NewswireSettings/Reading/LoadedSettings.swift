@@ -149,8 +149,8 @@ extension Interruption {
         let path: SettingsPath = "payload.interruption"
         var classes: [Int: UrgencyClass] = [:]
         for name in reader.names(under: path) {
-            guard let urgency = name == "none" ? 0 : Int(digits: name), name == "none" || (1...9).contains(urgency)
-            else {
+            let number = Int(digits: name).flatMap { (1...9).contains($0) ? $0 : nil }
+            guard let urgency = name == "none" ? 0 : number else {
                 reader.report(path / name, "is no urgency", "write a number from 1 to 9, or none")
                 continue
             }

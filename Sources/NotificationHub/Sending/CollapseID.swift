@@ -21,7 +21,7 @@ package enum CollapseID {
 
     /// At most 16 letters and digits, WNS's limit for `X-WNS-Tag`. The story itself if it has at most 15; otherwise
     /// exactly 16 that stand for 80 bits of its hash. Every template send has one, so the hash is a quick one: FNV-1a with two
-    /// multipliers. Whoever can choose stories could only find two that replace each other.
+    /// multipliers. A publisher who looks for a collision gains only that one of its stories replaces another.
     package static func shortName(of story: String) -> String {
         let utf8 = story.utf8
         let isPlain =
