@@ -5,7 +5,7 @@ import NotificationHub
 import Testing
 
 @Test(arguments: [
-    (["demo", "--port", "x"], 64), (["demo", "--port", "70000"], 64), (["chek"], 64), (["check"], 64),
+    (["demo", "--port", "x"], 64), (["demo", "--port", "70000"], 64), (["chek"], 64),
     (["check", "--config", "/no/such/file"], 78), (["publish", "--config", "x"], 64),
     (["publish", "--config", "x", "--rate", "0", "-"], 64), (["publish", "--config", "x", "--max-bad", "-1", "-"], 64),
     (["publish", "--config", "x", "-", "-"], 64), (["publish", "--config", "x", "--format", "xml", "-"], 64),
@@ -97,7 +97,7 @@ func `an example without real secrets is refused with the names of its settings`
     #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
     let lines = sound.output.split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("ok  ") } == 6)
-    #expect(lines.count { $0.hasPrefix("warn  recall    the text of recall --replace rings on phones: ") } == 1)
+    #expect(lines.count { $0.hasPrefix("note  recall    the text of recall --replace rings on phones: ") } == 1)
     // The topics of orders do not exist.
     #expect(
         lines.filter { $0.hasPrefix("warn  topic") }.map { $0.split(separator: " ")[2] } == [

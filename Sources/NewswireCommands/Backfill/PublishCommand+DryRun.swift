@@ -9,8 +9,7 @@ import PublishEngine
 extension PublishCommand {
     /// Counts events without publishing them. Needs the broker only for the number of partitions.
     func runDry() throws {
-        // A dry run needs neither the hub nor its key.
-        let settings = try configurationOption.settings(leavingOut: ["hub"])
+        let settings = try configurationOption.settings()
         let lane = try lanePosition(settings)
         let categories = settings.categories.map(\.name)
         let audience = try dryRunOptions.devices(in: categories)

@@ -33,7 +33,7 @@ struct AuditCommand: ParsableCommand {
     @Flag(help: "Print one JSON object per line, for programs.") var json = false
 
     func run() throws {
-        let settings = try configurationOption.settings(leavingOut: ConfigurationOption.publisherSections)
+        let settings = try configurationOption.settings()
         let now = ServiceClock.wall
         let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
         // Reads the audit topic first, because an order is written there before it is in force.

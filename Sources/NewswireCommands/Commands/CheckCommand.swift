@@ -39,10 +39,10 @@ struct CheckCommand: AsyncParsableCommand {
     var printsSettings = false
 
     func run() async throws {
-        let loaded = try ConfigurationOption.load(configurationOption.config)
+        let loaded = try configurationOption.load()
         if printsSettings { try Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
         let settings = try loaded.usable
-        let sound = CheckFinding.ok("settings", "\(configurationOption.config) has no problems")
+        let sound = CheckFinding.ok("settings", "\(try configurationOption.path) has no problems")
         var isSound = try report(
             [sound] + [CheckFinding.replacement(settings), .retired(settings)].compactMap(\.self))
         if offline { return }
@@ -123,18 +123,23 @@ struct CheckCommand: AsyncParsableCommand {
 }
 
 package struct CheckFinding: Hashable, Sendable {
-    private enum Severity: String { case ok, warn, fail }
+    private enum Severity: String { case ok, note, warn, fail }
 
     private var severity: Severity
     private var subject: String
     private var message: String
     private var remedy = ""
 
-    /// True for a failure; false for a warning.
+    /// False for a warning and for a note.
     package var isFailure: Bool { severity == .fail }
 
     static func ok(_ subject: String, _ message: String) -> CheckFinding {
         CheckFinding(severity: .ok, subject: subject, message: message)
+    }
+
+    /// Something that is no mistake, but surprises people.
+    static func note(_ subject: String, _ message: String, _ remedy: String) -> CheckFinding {
+        CheckFinding(severity: .note, subject: subject, message: message, remedy: remedy)
     }
 
     static func warning(_ subject: String, _ message: String, _ remedy: String) -> CheckFinding {
@@ -145,10 +150,10 @@ package struct CheckFinding: Hashable, Sendable {
         CheckFinding(severity: .fail, subject: subject, message: message, remedy: remedy)
     }
 
-    /// Warns if the replacement of a recalled story rings, because nobody finds that out by trying.
+    /// Notes that the replacement of a recalled story rings, because nobody finds that out by trying.
     package static func replacement(_ settings: Settings) -> CheckFinding? {
         settings.payload.ringing.map {
-            .warning("recall", "the text of recall --replace rings on phones: \($0.cause)", $0.remedy)
+            .note("recall", "the text of recall --replace rings on phones: \($0.cause)", $0.remedy)
         }
     }
 
@@ -203,6 +208,7 @@ package struct CheckFinding: Hashable, Sendable {
         let colour: TerminalColour =
             switch severity {
             case .ok: .green
+            case .note: .grey
             case .warn: .yellow
             case .fail: .red
             }

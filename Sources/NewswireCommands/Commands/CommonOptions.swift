@@ -8,32 +8,56 @@ import PublishEngine
 
 /// The option `--config FILE`.
 struct ConfigurationOption: ParsableArguments {
-    @Option(name: .long, help: .init("The configuration file (YAML).", valueName: "file"), completion: .file())
-    var config: String
+    @Option(
+        name: .long,
+        help: .init(
+            """
+            The configuration file (YAML). Without this option: $\(SettingsFile.variable), or else the first that exists \
+            of \(SettingsFile.standardPaths.joined(separator: " and ")).
+            """, valueName: "file"), completion: .file())
+    var config: String?
 
-    /// The sections of the publisher. Other commands do not need their keys.
+    /// The sections of the publisher. Commands that never call the hub do not need their keys.
     static let publisherSections: Set<String> = ["hub", "http", "tracing"]
 
+    /// The path of the configuration; `nil` if the option is missing and no file is at any of the usual places.
+    var found: String? { config ?? SettingsFile.standardPath() }
+
+    /// - Throws: the exit with 78 if there is no file, after saying what to do.
+    var path: String {
+        get throws {
+            if let found { return found }
+            let places = SettingsFile.standardPaths.joined(separator: " nor ")
+            notice(
+                "error: there is no configuration: neither \(places) exists; name a file with --config or in "
+                    + "$\(SettingsFile.variable), or write one with newswire init")
+            throw ExitCode.badConfiguration
+        }
+    }
+
+    /// The settings of a command that does not call the hub.
+    ///
     /// - Parameter sections: the sections that the command does not use.
     /// - Throws: the exit with 78, after writing all problems to standard error.
-    func settings(leavingOut sections: Set<String> = []) throws -> Settings {
-        try Self.load(config, leavingOut: sections).usable
+    func settings(leavingOut sections: Set<String> = publisherSections) throws -> Settings {
+        try load(leavingOut: sections).usable
     }
 
     /// Reads the file and writes its problems, warnings included, to standard error.
     ///
     /// - Parameter sections: the sections that the command does not use.
-    static func load(_ config: String, leavingOut sections: Set<String> = []) throws -> LoadedSettings {
+    func load(leavingOut sections: Set<String> = []) throws -> LoadedSettings {
+        let path = try path
         let loaded: LoadedSettings
         do {
-            loaded = try SettingsFile(path: config).read(leavingOut: sections)
+            loaded = try SettingsFile(path: path).read(leavingOut: sections)
         } catch {
-            notice("\(config): error: the file \(error); name another with --config")
+            notice("\(path): error: the file \(error); name another with --config")
             throw ExitCode.badConfiguration
         }
-        for problem in loaded.problems { notice(problem.line(file: config)) }
+        for problem in loaded.problems { notice(problem.line(file: path)) }
         if !loaded.errors.isEmpty {
-            notice("\(counted(loaded.errors.count, "problem")) in \(config)")
+            notice("\(counted(loaded.errors.count, "problem")) in \(path)")
         }
         return loaded
     }

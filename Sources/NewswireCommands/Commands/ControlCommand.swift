@@ -30,7 +30,7 @@ struct ControlCommand: ParsableCommand {
     @Flag(help: "Print one JSON object per order, for programs.") var json = false
 
     func run() throws {
-        let settings = try configurationOption.settings(leavingOut: ConfigurationOption.publisherSections)
+        let settings = try configurationOption.settings()
         let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
         let view = try reading.view()
         // Read after the orders, because processes confirm only orders that are on the control topic.

@@ -41,7 +41,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try configurationOption.settings(leavingOut: ["hub"])
+        let settings = try configurationOption.settings()
         let lanes = settings.engine.lanes.map(\.name)
         guard let position = lane.map(lanes.firstIndex(of:)) ?? 0 else {
             throw ExitCode.wrongUsage(lane ?? "", isNot: "a lane", known: lanes)

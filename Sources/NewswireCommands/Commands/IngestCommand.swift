@@ -53,8 +53,7 @@ struct IngestCommand: AsyncParsableCommand {
             (--explain) or it had to give up, 78 if the configuration is wrong.
             """)
 
-    @Option(name: .long, help: .init("The configuration file (YAML).", valueName: "file"), completion: .file())
-    var config: String?
+    @OptionGroup var configurationOption: ConfigurationOption
     @OptionGroup var logOption: LogOption
     @Flag(help: "Poll every feed once, wait until everything is stored, and end.") var once = false
     @Flag(help: "Poll every feed once and show what would be written; write nothing, not even state.")
@@ -76,9 +75,6 @@ struct IngestCommand: AsyncParsableCommand {
         if [once, dryRun, status, explain != nil].count(where: { $0 }) > 1 {
             throw ValidationError("Choose one of --once, --dry-run, --status and --explain.")
         }
-        if config == nil, explain == nil || feed != nil {
-            throw ValidationError("Name the configuration with --config FILE; only --explain can do without.")
-        }
         if json, explain == nil, !status, !dryRun, !once {
             throw ValidationError("--json is for --explain, --status, --dry-run and --once.")
         }
@@ -91,9 +87,10 @@ struct IngestCommand: AsyncParsableCommand {
         if explain == nil, !status, !dryRun, !once { Terminal.becomeService() }
         let settings = try settings()
         if let explain { return try await show(explanationOf: explain, settings) }
-        guard let settings, let config else { throw ExitCode.badConfiguration }
+        let path = try configurationOption.path
+        guard let settings else { throw ExitCode.badConfiguration }
         if settings.ingest.feeds.feeds.isEmpty {
-            notice("\(config): error: ingest.feeds: there is no feed; write at least one")
+            notice("\(path): error: ingest.feeds: there is no feed; write at least one")
             throw ExitCode.badConfiguration
         }
         let threshold = logOption.start(settings.logging)
@@ -107,17 +104,18 @@ struct IngestCommand: AsyncParsableCommand {
             } else if once {
                 try finish(try await following.pollOnce(), of: settings)
             } else {
-                try await following.follow(config, only: feed, threshold: logOption.level == nil ? threshold : nil)
+                try await following.follow(path, only: feed, threshold: logOption.level == nil ? threshold : nil)
             }
         } catch let failure as FetchFailure {
             throw CommandFailure(failure.detail)
         }
     }
 
-    /// The settings, reduced to the feed of `--feed` if that option is given; `nil` without a configuration.
+    /// The settings, reduced to the feed of `--feed` if that option is given; `nil` if there is no configuration and
+    /// `--explain` can do without.
     private func settings() throws -> Settings? {
-        guard let config else { return nil }
-        var settings = try ConfigurationOption.load(config, leavingOut: ConfigurationOption.publisherSections).usable
+        if explain != nil, feed == nil, configurationOption.found == nil { return nil }
+        var settings = try configurationOption.settings()
         if let listen { settings.ingest.listen = NetworkAddress(listen) }
         guard let feed else { return settings }
         let all = settings.ingest.feeds.feeds

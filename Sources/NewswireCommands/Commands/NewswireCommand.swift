@@ -16,15 +16,19 @@ package struct NewswireCommand: AsyncParsableCommand {
               newswire demo
 
             Then with your own Kafka and hub:
-              newswire check --config newswire.yaml --offline     finds every mistake
-              newswire topics --config newswire.yaml --create     creates the topics
-              newswire run --config newswire.yaml                 publishes
-              newswire results --config newswire.yaml --follow    shows outcomes
+              newswire init               writes newswire.yaml, with a comment on every part
+              newswire check --offline    finds every mistake in it
+              newswire topics --create    creates the topics
+              newswire run                publishes
+              newswire results --follow   shows outcomes
 
             When something wrong is going out:
-              newswire stop --config newswire.yaml hub --reason "wrong alert"          sends nothing more
-              newswire recall --config newswire.yaml quake-1 --reason "agency kill"    takes a story back
-              newswire control --config newswire.yaml --list                           what is ordered
+              newswire stop hub --reason "wrong alert"          sends nothing more
+              newswire recall quake-1 --reason "agency kill"    takes a story back
+              newswire control --list                           what is ordered
+
+            Commands read the configuration that --config or $NEWSWIRE_CONFIG names, or else ./newswire.yaml, or else \
+            /etc/newswire/newswire.yaml.
 
             Exit codes: 0 success, 1 failure, 64 wrong usage, 78 wrong configuration.
 
@@ -37,7 +41,8 @@ package struct NewswireCommand: AsyncParsableCommand {
             """,
         version: "newswire \(ServiceVersion.text)",
         subcommands: [
-            DemoCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self, PublishCommand.self,
+            DemoCommand.self, InitCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self,
+            PublishCommand.self,
             IngestCommand.self, TelemetryCommand.self,
             RecallCommand.self, StopCommand.self, ResumeCommand.self, ControlCommand.self, AuditCommand.self,
             ResultsCommand.self, RunsCommand.self, HeldCommand.self, ReleaseCommand.self, RedriveCommand.self,

@@ -42,7 +42,7 @@ struct ReleaseCommand: AsyncParsableCommand {
     var at: [String] = []
 
     func run() async throws {
-        let settings = try configurationOption.settings()
+        let settings = try configurationOption.settings(leavingOut: ["hub", "tracing"])
         let lane = try settings.lane(named: lane).name
         var addresses = at
         if addresses.isEmpty {

@@ -51,7 +51,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         Terminal.becomeService()
-        let loaded = try ConfigurationOption.load(configurationOption.config)
+        let loaded = try configurationOption.load()
         let settings = try loaded.usable
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let publisherSettings = try settings.publisherSettings(cores: cores)
@@ -67,7 +67,7 @@ struct RunCommand: AsyncParsableCommand {
                 settings: publisherSettings, log: log,
                 tracer: exporter.map { OTLPTracer($0, sampledPercent: settings.tracing.sampledPercent) })
             Signals.onStop { publisher.drain() }
-            SettingsReload(configurationOption.config, "settings", log).begin(
+            SettingsReload(try configurationOption.path, "settings", log).begin(
                 publisher, inForce: loaded.effective, threshold: logOption.level == nil ? threshold : nil)
             let lanes = settings.engine.lanes.map(\.name).joined(separator: ",")
             log.info("started", metadata: ["group": "\(settings.kafkaSettings.group)", "lanes": "\(lanes)"])

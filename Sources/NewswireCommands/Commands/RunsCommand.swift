@@ -50,7 +50,7 @@ struct RunsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let settings = try configurationOption.settings(leavingOut: ConfigurationOption.publisherSections)
+        let settings = try configurationOption.settings()
         let stop = Signals.stopFlag()
         if let id, follow || verifyOption.verify {
             try verifyOption.follow(id, settings, stop, isPatient: follow && !verifyOption.verify, json: json)

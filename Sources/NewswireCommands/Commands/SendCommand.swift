@@ -103,7 +103,9 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try configurationOption.settings()
+        // Only a send at once calls the hub.
+        let settings = try configurationOption.settings(
+            leavingOut: at == nil ? [] : ConfigurationOption.publisherSections)
         if let at { return try schedule(at.instant, settings) }
         let (event, routing, requests) = try requests(settings)
         let sender = try SingleSend(settings)

@@ -59,11 +59,12 @@ struct TelemetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         Terminal.becomeService()
-        var settings = try configurationOption.settings()
+        var settings = try configurationOption.settings(leavingOut: [])
         if let listen { settings.telemetry.listen = NetworkAddress(listen) }
         guard settings.telemetry.isConfigured else {
             notice(
-                "\(configurationOption.config): error: telemetry: is missing; write telemetry: {topic: news.telemetry}")
+                "\(try configurationOption.path): error: telemetry: is missing; write telemetry: {topic: news.telemetry}"
+            )
             throw ExitCode.badConfiguration
         }
         logOption.start(settings.logging)

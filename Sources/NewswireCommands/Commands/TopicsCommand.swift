@@ -80,8 +80,8 @@ struct TopicsCommand: ParsableCommand {
     /// - Returns: false if the topic names another environment.
     private func stampHub(_ settings: Settings) throws -> Bool {
         let topics = settings.control.topics
-        // Settings without an environment make no claim about the hub.
-        guard let ours = try settings.controlSettings().environment else { return true }
+        // Settings without an environment make no claim. Without the hub's address, the first `newswire run` writes it.
+        guard let ours = (try? settings.controlSettings())?.environment else { return true }
         let view = try ControlReading(settings.kafkaSettings, topics).view()
         switch EnvironmentAgreement(ours: ours, theirs: view.environment) {
         case .unnamed, .agreed: return true

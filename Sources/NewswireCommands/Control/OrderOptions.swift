@@ -42,9 +42,7 @@ struct OrderOptions: ParsableArguments {
     }
 
     /// The configuration, without the hub's key.
-    func settings() throws -> Settings {
-        try configurationOption.settings(leavingOut: ConfigurationOption.publisherSections)
-    }
+    func settings() throws -> Settings { try configurationOption.settings() }
 
     /// Gives the order and prints its outcome.
     ///

@@ -6,7 +6,20 @@ package struct SettingsFile: Sendable {
 
     private static let secretBytesMax = 64 * 1024
 
+    /// The environment variable that names the configuration.
+    package static let variable = "NEWSWIRE_CONFIG"
+    /// Where the configuration is if neither the command line nor the environment names it; the first that exists counts.
+    package static let standardPaths = ["./newswire.yaml", "/etc/newswire/newswire.yaml"]
+
     package init(path: String) { self.path = path }
+
+    /// The path of the environment variable, which need not exist, or else the first standard path that does.
+    package static func standardPath(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> String? {
+        if let path = environment[variable], !path.isEmpty { return path }
+        return standardPaths.first { FileManager.default.fileExists(atPath: $0) }
+    }
 
     /// - Throws: `SettingsFileFailure` if the file itself cannot be read. Problems inside it are returned.
     package func read(

@@ -181,7 +181,7 @@ struct SettingsReader {
     // MARK: Overriding
 
     private mutating func override(from environment: [String: String]) {
-        var known: Set<String> = []
+        var known: Set<String> = [SettingsFile.variable]
         // Leaves out names of items if no variable could be one of them, because there may be thousands of items.
         let lists = SettingsKey.lists.map { $0.environmentName + "_" }
         let namesItems = environment.keys.contains { name in lists.contains { name.hasPrefix($0) } }

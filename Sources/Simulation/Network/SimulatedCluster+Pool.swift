@@ -36,6 +36,8 @@ extension SimulatedCluster {
         case .cancel(let slot, let id): processes[process].connections[id]?.requests[slot] = nil
         case .ping(let id): tell(address, id, .pong, after: random.milliseconds(1...20))
         case .close(let id), .abort(let id):
+            // The pool awaits nothing more over it, whenever the socket reports its end.
+            processes[process].connections[id]?.requests = [:]
             tell(address, id, .closed(SendFailure(.closedEarly, "closed")), after: random.milliseconds(0...2))
         case .wake(let at):
             agenda.add(.wakePool(address), at: max(at - processes[process].steadyOffset, now))
