@@ -20,6 +20,7 @@ public enum IngestRehearsal {
         var ingest = settings.ingest
         // Asking a hub for deliveries would change something at the hub.
         ingest.webSubURL = nil
+        ingest.isRehearsal = true
         ingest.writer = UUID().uuidString
         let known = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try Known(settings) }) }

@@ -53,6 +53,8 @@ public struct Following: Sendable, Hashable {
     var changes: [Change] = []
     /// Known entries that came back under new ids.
     public var rekeyed = 0
+    /// Entries that are known, under whichever id.
+    var recognized = 0
     /// Messages for people about the feed as a whole. They contain no headline.
     public var notes: [String] = []
 

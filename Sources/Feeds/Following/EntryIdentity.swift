@@ -2,16 +2,16 @@ import NewsModel
 
 /// Gives an entry the key by which later documents recognize it.
 ///
-/// Once the ids of a feed repeat within a document, its links identify its entries for good. If the rule alternated,
-/// every entry would be new each time.
+/// Once the ids or links of a feed repeat within a document, its links or headlines identify its entries for good. If the
+/// rule alternated, every entry would be new each time.
 struct EntryIdentity {
-    private let name: String
     private let rule: FeedRules.IdentityRule
+    private let fallback: IdentityFallback
     private let pattern: KeyPattern?
 
-    init(feed name: String, rule: FeedRules.IdentityRule, hasDegraded: Bool) {
-        self.name = name
-        self.rule = rule == .automatic && hasDegraded ? .link : rule
+    init(rule: FeedRules.IdentityRule, fallback: IdentityFallback = .none) {
+        self.rule = rule
+        self.fallback = rule == .automatic ? fallback : .none
         if case .pattern(let text) = rule { pattern = KeyPattern(text) } else { pattern = nil }
     }
 
@@ -39,33 +39,38 @@ struct EntryIdentity {
         var nameless: [Int] = []
         /// Indices in the document of entries that repeat an earlier one.
         var repeats: [Int] = []
-        /// True if ids repeat in this document, so that links identify the feed's entries from now on.
-        var degrades = false
+        /// The fallback from now on, which may be a later one because of this document.
+        var fallback = IdentityFallback.none
     }
 
     /// - Complexity: O(n)
     func keys(of entries: some Sequence<(offset: Int, element: FeedEntry)>) -> Result {
         let all = Array(entries)
-        let result = keyed(all, by: rule)
-        guard rule == .automatic, Self.mustDegrade(result.shared, of: all) else { return result.keys }
-        var degraded = keyed(all, by: .link).keys
-        degraded.degrades = true
-        return degraded
+        var fallback = fallback
+        while true {
+            var (result, shared) = keyed(all, by: fallback.rule ?? rule)
+            // More than 5 % of the entries share their id or link with another one.
+            let next =
+                shared.ids * 20 > all.count && fallback < .link
+                ? IdentityFallback.link : shared.links * 20 > all.count ? .linkAndTitle : .none
+            guard rule == .automatic, fallback < next else {
+                result.fallback = fallback
+                return result
+            }
+            fallback = next
+        }
     }
 
-    /// Returns true if more than 5 % of the entries share their id with another entry whose link is different.
-    private static func mustDegrade(_ shared: Int, of entries: [(offset: Int, element: FeedEntry)]) -> Bool {
-        shared * 20 > entries.count
-    }
-
+    /// - Returns: the keys, and the numbers of entries that share their key with another one: an id with another link, or a link
+    ///   with another headline.
     private func keyed(
         _ entries: [(offset: Int, element: FeedEntry)], by rule: FeedRules.IdentityRule
-    ) -> (keys: Result, shared: Int) {
+    ) -> (keys: Result, shared: (ids: Int, links: Int)) {
         var result = Result()
         var taken: [String: (link: UInt64, title: UInt64)] = [:]
         // Places in `result.entries`.
         var places: [String: Int] = [:]
-        var shared = 0
+        var shared = (ids: 0, links: 0)
         for (index, entry) in entries {
             guard var key = key(of: entry, by: rule) else {
                 result.nameless.append(index)
@@ -89,7 +94,9 @@ struct EntryIdentity {
                     result.repeats.append(index)
                     continue
                 }
-                if first.link != link, link != 0 { shared += 1 }
+                if link != 0 {
+                    if first.link == link { shared.links += 1 } else { shared.ids += 1 }
+                }
                 key +=
                     "|" + (entry.link.map(LinkKey.of) ?? "") + (first.link == link ? "|" + (entry.headline ?? "") : "")
                 guard taken[key] == nil else {
@@ -138,14 +145,35 @@ struct EntryIdentity {
     }
 
     /// The id of the entry's events: `{feed name}:{key}`. A hash replaces the key if the id would be too long, or would
-    /// carry a control character into record keys and request headers.
+    /// carry a control character into record keys and request headers. A slash, which no name contains, replaces each colon of the
+    /// name, so that feed `a:b` has no id of feed `a`.
     static func eventID(feed name: String, key: String) -> String {
+        let name = String(
+            decoding: name.utf8.map { $0 == UInt8(ascii: ":") ? UInt8(ascii: "/") : $0 }, as: UTF8.self)
         let id = "\(name):\(key)"
         let isClean = id.unicodeScalars.allSatisfy {
             $0.isASCII ? $0 >= " " && $0 != "\u{7F}" : $0.properties.generalCategory != .control
         }
         if isClean, id.utf8.count <= FeedLimits.eventID { return id }
         return "\(name):sha256-\(StableHash.full(key))"
+    }
+}
+
+/// The rule that replaces `FeedRules.IdentityRule.automatic` in a feed whose ids or links repeat. The raw value is stored, and
+/// each fallback continues the text of the one before it.
+enum IdentityFallback: String, Sendable, Hashable, Comparable {
+    case none = ""
+    case link
+    case linkAndTitle = "link+title"
+
+    static func < (lhs: IdentityFallback, rhs: IdentityFallback) -> Bool { lhs.rawValue < rhs.rawValue }
+
+    fileprivate var rule: FeedRules.IdentityRule? {
+        switch self {
+        case .none: nil
+        case .link: .link
+        case .linkAndTitle: .linkAndTitle
+        }
     }
 }
 

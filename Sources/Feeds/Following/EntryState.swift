@@ -88,8 +88,10 @@ public struct EntryState: Sendable, Hashable {
 
     /// The raw value is stored in the state record.
     public enum Standing: String, Sendable, Hashable, CaseIterable {
-        /// Nothing was written: the entry was there at first sight, was stale, a duplicate or beyond the limit.
+        /// Nothing was written: the entry was there at first sight, was stale or beyond the limit.
         case known
+        /// Nothing was written, because another feed of the group had brought the story.
+        case duplicate
         /// Nothing was written, because the entry could not become an event. It is news once it can.
         case unreadable
         /// An alert of the entry is held back by `maxPerHour`.
@@ -106,7 +108,7 @@ public struct EntryState: Sendable, Hashable {
         case canceled
 
         /// True if the entry is known and nothing was written of it.
-        var isUnwritten: Bool { self == .known || self == .unreadable }
+        var isUnwritten: Bool { self == .known || self == .duplicate || self == .unreadable }
         /// True if nothing was written of the entry, and nothing waits to be written.
         var isSilent: Bool { isUnwritten || self == .held }
         var wasSent: Bool { self == .sent || self == .heldAfterSent || self == .canceled }

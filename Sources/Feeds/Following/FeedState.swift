@@ -15,8 +15,10 @@ public struct FeedState: Sendable, Hashable {
     /// True if entries of the first reading may be missing, because its document was cut off or not all of them were stored. The next
     /// document that is read clears it.
     var isHalfPrimed = false
-    /// True if ids repeat within its documents, so that its links identify its entries for good.
-    public var hasDegraded = false
+    /// The rule that identifies its entries for good, because ids or links repeat within its documents.
+    var identity = IdentityFallback.none
+    /// The host that last gave a document of this feed; `nil` for that of its address.
+    var host: String?
     /// Time of the last poll that the publisher answered with a feed or with "unchanged".
     public var lastSuccessAt: Instant?
     public var failures = 0
@@ -48,12 +50,12 @@ public struct FeedState: Sendable, Hashable {
 
     private static let quietMin = Duration.seconds(3_600)
 
-    /// Takes over permanent facts from another view of the feed: the first reading, and the use of links as identity.
+    /// Takes over permanent facts from another view of the feed: the first reading, and what identifies entries.
     ///
     /// Two views may have found different parts of the first reading. It is complete if one of them has found all of it.
     mutating func learnForGood(from other: FeedState) {
         if other.isPrimed { isHalfPrimed = other.isHalfPrimed && (isHalfPrimed || !isPrimed) }
         primedAt = [primedAt, other.primedAt].compactMap(\.self).min()
-        hasDegraded = hasDegraded || other.hasDegraded
+        identity = max(identity, other.identity)
     }
 }

@@ -1,14 +1,16 @@
 import ByteText
+// The standard library keeps its normal forms of Unicode for Foundation, which pure modules do not import.
+@_spi(_Unicode) import Swift
 
 /// Normal forms of texts, which are equal if readers see the same text.
 enum FoldedText {
-    /// Replaces each run of white space by one space. Keeps case.
+    /// Replaces each run of white space by one space, and composes characters. Keeps case.
     static func whitespace(_ text: String) -> String {
         if text.withBytes(isFolded) { return text }
         var folded = ""
         folded.reserveCapacity(text.utf8.count)
         var isPending = false
-        for scalar in text.unicodeScalars {
+        for scalar in text._nfc {
             if scalar.properties.isWhitespace {
                 isPending = !folded.isEmpty
             } else {
@@ -35,7 +37,7 @@ enum FoldedText {
         if let folded = text.withBytes(asciiHeadline) { return folded }
         var folded = ""
         var isPending = false
-        for scalar in text.unicodeScalars {
+        for scalar in text._nfc {
             let properties = scalar.properties
             if properties.isAlphabetic || properties.numericType != nil {
                 if isPending { folded.unicodeScalars.append(" ") }

@@ -1,15 +1,20 @@
 import ByteText
 import NewsModel
 
-// The first reading of a feed, which makes everything in it known.
+// The first reading of a feed, which makes everything in it known except what is under embargo.
 
 extension Follower {
     mutating func prime(_ entries: [EntryIdentity.Keyed]) {
-        result.feed.primedAt = now
+        result.feed.primedAt = servedAt
         let sent = sentAtFirstSight(entries)
+        var embargoed: [EntryIdentity.Keyed] = []
         for keyed in entries {
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
+            if meaning.status == .usable, keyed.entry.isStory, isUnderEmbargo(keyed.entry) {
+                embargoed.append(keyed)
+                continue
+            }
             guard sent.contains(keyed.index) else {
                 decide(keyed, .backlog, "it stood in the feed when the feed was first read", keeping: state)
                 continue
@@ -17,6 +22,11 @@ extension Follower {
             let lane = rules.onFirstSight == .all ? backfillLane : lane
             alert(keyed, meaning, because: "the feed's `onFirstSight` sends it", lane: lane, keeping: &state, nil)
         }
+        alertNewest(embargoed, because: "its embargo ends after the first reading of the feed")
+    }
+
+    func isUnderEmbargo(_ entry: FeedEntry) -> Bool {
+        if case .until(let end) = entry.embargo { end > servedAt } else { false }
     }
 
     /// The indices of the entries that `onFirstSight` sends.
@@ -38,7 +48,7 @@ extension Follower {
     func freshState(_ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning) -> EntryState {
         var state = EntryState()
         state.learn(Prints(keyed), of: keyed)
-        state.firstSeen = minute
+        state.firstSeen = Minute.of(servedAt)
         state.lastSeen = minute
         state.version = keyed.entry.version?.text ?? "0"
         state.standing = meaning.isHeld ? .held : meaning.status == .canceled ? .canceled : .known
@@ -61,7 +71,7 @@ extension Follower {
             decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
             // Events sent at first sight, and those on the backfill lane, disturb nobody. The limit ignores them.
-            let isNews = result.feed.primedAt != now && lane != backfillLane
+            let isNews = !isFirstReading && lane != backfillLane
             if isNews, let limit = feedLimit {
                 state.standing = .waiting
                 // A version below that of any event.
@@ -71,7 +81,7 @@ extension Follower {
             }
             state.wasWritten(version, publishers: own, at: minute, for: rules.updates)
             if isNews { sentThisHour += 1 } else { state.versionsThisHour = 0 }
-            if rules.group != nil { group.note(link: state.link, title: state.title, feed: rules.name, at: minute) }
+            if rules.group != nil { group.note(state, feed: rules.name, at: minute) }
             write(keyed, .alert, because, event, lane: lane, keeping: state)
         }
     }

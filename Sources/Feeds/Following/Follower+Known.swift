@@ -32,12 +32,34 @@ extension Follower {
         case .held: release(keyed, old, meaning)
         case .heldAfterSent where old.sentPrint == 0: release(keyed, old, meaning)
         case .unreadable: retry(keyed, old, meaning, prints)
+        case .duplicate where isOwnStory(keyed, old, meaning, prints): compare(keyed, old, meaning, prints)
+        case .duplicate:
+            silentlyLearn(
+                keyed, old, prints, "another feed of the group has brought it",
+                held: keyed.title == old.title ? .kept : .dropped)
         case .known, .moved: silentlyLearn(keyed, old, prints, "it changed, but no alert was ever written for it")
         case .waiting: awaitRoom(keyed, old, meaning, prints)
         case .canceled where keyed.entry.version == nil && old.headlinePrint == 0:
             silentlyLearn(keyed, old, prints, "it was recalled")
         case .canceled, .heldAfterSent, .sent: compare(keyed, old, meaning, prints)
         }
+    }
+
+    /// Returns true if the headline of an entry that another feed of the group has brought is now one that no feed has brought,
+    /// while the group still remembers the story.
+    ///
+    /// A page that several feeds list has one headline, and the feed that sent it brings the next one too. That feed may have
+    /// dropped the page, so a correction does not wait for it.
+    private func isOwnStory(
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
+    ) -> Bool {
+        guard keyed.title != old.title, Minute.between(old.firstSeen, minute) <= GroupMemory.minutes else {
+            return false
+        }
+        var state = old
+        state.learn(prints, of: keyed)
+        if meaning.isCorrection { state.link = 0 }
+        return otherFeed(state) == nil
     }
 
     // MARK: - Recalled and withheld

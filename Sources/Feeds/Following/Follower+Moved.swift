@@ -81,11 +81,16 @@ extension Follower {
     /// the present warning, for example. The former entry was never written, and the new one has another headline and a date
     /// after the former was first seen.
     private func isReplaced(_ row: EntryTable.Row, by keyed: EntryIdentity.Keyed) -> Bool {
-        guard row.state.standing == .known, row.state.title != keyed.title, let date = keyed.entry.publishedAt else {
-            return false
+        guard row.state.standing == .known || row.state.standing == .duplicate, row.state.title != keyed.title,
+            let date = keyed.entry.publishedAt
+        else { return false }
+        // The time of the first reading is known exactly, that of a later one to the minute. A time in the future is that of a wrong
+        // clock, which also dated the first reading.
+        if let primedAt = result.feed.primedAt,
+            row.state.firstSeen <= Minute.of(primedAt) || row.state.firstSeen > minute
+        {
+            return date > min(primedAt, now)
         }
-        // The time of the first reading is known exactly, that of a later one to the minute.
-        if let primedAt = result.feed.primedAt, row.state.firstSeen <= Minute.of(primedAt) { return date > primedAt }
         return Minute.of(date) > row.state.firstSeen
     }
 
@@ -172,8 +177,9 @@ extension Follower {
         return continuation(keyed) ?? EventName(id: eventID(keyed), origin: nil)
     }
 
+    /// The id of the entry's events. If the entry has any, their id counts, even if another version would form another one.
     func eventID(_ keyed: EntryIdentity.Keyed) -> String {
-        continuation(keyed)?.id ?? EntryIdentity.eventID(feed: rules.name, key: keyed.key)
+        keyed.continues?.id ?? log.names[keyed.hash]?.id ?? EntryIdentity.eventID(feed: rules.name, key: keyed.key)
     }
 
     private func continuation(_ keyed: EntryIdentity.Keyed) -> EventName? {

@@ -9,9 +9,10 @@ extension Follower {
     mutating func follow(_ keys: EntryIdentity.Result, isPartial: Bool, isRekeyed: Bool) {
         let unseen = keys.entries.filter { known[$0.hash]?.standing ?? .moved == .moved }
         let moved = movedEntries(unseen, among: keys.entries, isPartial: isPartial, isRekeyed: isRekeyed)
+        result.recognized = keys.entries.count - unseen.count + moved.count
         let firstKnown = keys.entries.firstIndex { known[$0.hash] != nil } ?? keys.entries.count
         var candidates: [EntryIdentity.Keyed] = []
-        var told = Set(known.told(near: minute))
+        var told = Set(known.told(near: Minute.of(servedAt)))
         for (rank, keyed) in keys.entries.enumerated() {
             if let former = moved[keyed.index] {
                 followMoved(keyed, from: former)
@@ -42,22 +43,24 @@ extension Follower {
                 if rank < firstKnown { noteDate(of: keyed.entry) }
                 followLate(keyed, meaning, state, because)
             } else if let other = otherFeed(state) {
-                decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state)
+                leave(keyed, to: other, state)
             } else {
                 candidates.append(keyed)
             }
         }
-        alertNewest(candidates)
+        alertNewest(candidates, because: "it is new")
+        // Our clock was ahead when it measured the time of the first reading.
+        if let primedAt = result.feed.primedAt, primedAt > now { result.feed.primedAt = servedAt }
     }
 
     /// Alerts readers of at most `maxPerPoll` candidates, the newest ones. The others become known.
-    private mutating func alertNewest(_ candidates: [EntryIdentity.Keyed]) {
+    mutating func alertNewest(_ candidates: [EntryIdentity.Keyed], because: String) {
         for (rank, keyed) in candidates.enumerated() {
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
             if rank < rules.maxPerPoll {
                 // A story that has two ids in this document is one story for the group too.
-                alert(keyed, meaning, because: "it is new", lane: lane, keeping: &state, nil)
+                alert(keyed, meaning, because: because, lane: lane, keeping: &state, nil)
             } else {
                 decide(
                     keyed, .backlog, "more than `maxPerPoll` (\(rules.maxPerPoll)) new entries came at once",
@@ -75,12 +78,14 @@ extension Follower {
 
     /// The reason why the entry is not news; `nil` if it is news.
     func reasonForStale(_ entry: FeedEntry, isAboveKnown: Bool) -> String? {
+        if isUnderEmbargo(entry) { return nil }
         guard let date = entry.publishedAt else {
             if result.feed.isHalfPrimed { return "it may have stood in the feed when the feed was first read" }
             if rules.isUndated || isAboveKnown { return nil }
             return "it has no date and stands below entries that are known"
         }
-        if let primedAt = result.feed.primedAt {
+        // A first reading in the future was dated by a wrong clock. Then only the place distinguishes the backlog.
+        if let primedAt = result.feed.primedAt, primedAt <= now || !isAboveKnown {
             // An entry appears some time after its date, because publishers and caches take their time. Part of the
             // first reading may not be stored yet, and then only the date distinguishes the backlog.
             let lag = isAboveKnown && !result.feed.isHalfPrimed ? Self.lagMax : .zero
@@ -92,7 +97,7 @@ extension Follower {
     private static let lagMax = Duration.seconds(600)
 
     func isTooOld(_ date: Instant, _ entry: FeedEntry) -> Bool {
-        rules.maxAge.map { newsDate(date, entry) < now - $0 } ?? false
+        rules.maxAge.map { newsDate(date, entry) < servedAt - $0 } ?? false
     }
 
     /// The time at which the entry became news: its date, or the end of its embargo if that is later.
@@ -120,7 +125,7 @@ extension Follower {
             return
         }
         if let other = otherFeed(state) {
-            decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state)
+            leave(keyed, to: other, state)
             return
         }
         alert(keyed, meaning, because: "it appeared while the feed was not polled", lane: late, keeping: &state, nil)
@@ -134,8 +139,19 @@ extension Follower {
         outdated.append(date)
     }
 
-    private func otherFeed(_ state: EntryState) -> String? {
+    /// Returns the feed of the group that has brought the link or the headline of an entry no later than the entry may be published.
+    func otherFeed(_ state: EntryState) -> String? {
         rules.group == nil
-            ? nil : group.feed(thatBrought: state.link, title: state.title, besides: rules.name, at: minute)
+            ? nil
+            : group.feed(
+                thatBrought: state.link, title: state.title, besides: rules.name, by: max(minute, state.embargo),
+                at: minute)
+    }
+
+    /// Records that another feed of the group sends the entry's story.
+    private mutating func leave(_ keyed: EntryIdentity.Keyed, to other: String, _ state: EntryState) {
+        var state = state
+        state.standing = .duplicate
+        decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state)
     }
 }

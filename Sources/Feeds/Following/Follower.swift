@@ -9,7 +9,11 @@ public struct Follower {
     let rules: FeedRules
     let document: FeedDocument
     let now: Instant
+    /// The time by which the ages of entries are measured: that of the publisher if it is earlier than ours. Our clock may be
+    /// ahead, and would make news look old.
+    let servedAt: Instant
     let minute: UInt32
+    let isFirstReading: Bool
     let maker: EventMaker
     let lane: String
     let backfillLane: String
@@ -38,11 +42,13 @@ public struct Follower {
 
     private init(
         _ document: FeedDocument, rules: FeedRules, feed: FeedState, log: EntryLog, group: GroupMemory,
-        lane: String, backfillLane: String, at now: Instant
+        lane: String, backfillLane: String, servedAt: Instant?, at now: Instant
     ) {
         self.rules = rules
         self.document = document
         self.now = now
+        self.servedAt = servedAt.flatMap { $0 < now && now - $0 <= Self.clockErrorMax ? $0 : nil } ?? now
+        isFirstReading = !feed.isPrimed
         minute = Minute.of(now)
         maker = EventMaker(rules: rules, language: document.language)
         self.lane = rules.lane ?? lane
@@ -53,6 +59,9 @@ public struct Follower {
         heldBytes = log.heldBack.values.reduce(0) { $0 + $1.intent.event.count }
         result = Following(feed: feed)
     }
+
+    /// The clock of a publisher that is earlier than ours by more than this is wrong itself.
+    private static let clockErrorMax = Duration.seconds(86_400)
 
     /// The decision about each entry if the feed had been empty when it was first read, in document order.
     public static func explain(_ document: FeedDocument, rules: FeedRules, at now: Instant) -> [Decision] {
@@ -65,7 +74,7 @@ public struct Follower {
         rules.maxPerHour = .max
         var follower = Follower(
             document, rules: rules, feed: feed, log: EntryLog(), group: GroupMemory(), lane: settings.lane,
-            backfillLane: settings.backfillLane, at: now)
+            backfillLane: settings.backfillLane, servedAt: nil, at: now)
         follower.run(isPartial: false)
         follower.imagineEvents()
         return follower.result.decisions
@@ -73,7 +82,7 @@ public struct Follower {
 
     /// Adds an event to each decision without one, so that people can see what the entry would become.
     private mutating func imagineEvents() {
-        let identity = EntryIdentity(feed: rules.name, rule: rules.identity, hasDegraded: result.feed.hasDegraded)
+        let identity = EntryIdentity(rule: rules.identity, fallback: result.feed.identity)
         for keyed in identity.keys(of: newestFirst()).entries where result.decisions[keyed.index].event == nil {
             let version = keyed.entry.version ?? NewsEvent.Version("1")
             let meaning = EntryMeaning(keyed.entry, rules: rules)
@@ -88,27 +97,29 @@ public struct Follower {
     ///   - group: recent stories of the feeds in the same group; empty for a feed without a group.
     ///   - lane: the lane for a feed that does not name one.
     ///   - isPartial: true if the document (a WebSub delivery) has only new entries, so that missing ones say nothing.
+    ///   - servedAt: the time by the publisher's clock; `nil` if it is not known.
     /// - Complexity: O(n log n) in the entries of document and table.
     static func follow(
         _ document: FeedDocument, rules: FeedRules, feed: FeedState, log: EntryLog, group: GroupMemory,
-        lane: String, backfillLane: String, isPartial: Bool = false, at now: Instant
+        lane: String, backfillLane: String, isPartial: Bool = false, servedAt: Instant? = nil, at now: Instant
     ) -> Following {
         var follower = Follower(
             document, rules: rules, feed: feed, log: log, group: group, lane: lane, backfillLane: backfillLane,
-            at: now)
+            servedAt: servedAt, at: now)
         follower.run(isPartial: isPartial)
         return follower.result
     }
 
     private mutating func run(isPartial: Bool) {
         let ordered = newestFirst()
-        let hadDegraded = result.feed.hasDegraded
-        let identity = EntryIdentity(feed: rules.name, rule: rules.identity, hasDegraded: hadDegraded)
-        let keys = identity.keys(of: ordered)
-        if keys.degrades {
-            result.feed.hasDegraded = true
+        let keys = EntryIdentity(rule: rules.identity, fallback: result.feed.identity).keys(of: ordered)
+        let isRekeyed = result.feed.identity < keys.fallback
+        if isRekeyed {
+            result.feed.identity = keys.fallback
+            let (shared, key) = keys.fallback == .link ? ("id", "links") : ("link", "links and headlines")
             result.notes.append(
-                "more than 5 % of its entries share their id with another: they are known by their links from now on")
+                "more than 5 % of its entries share their \(shared) with another: they are known by their \(key) from now on"
+            )
         }
         for index in keys.nameless {
             decide(index, .unreadable, "it has neither id, link nor headline", id: "")
@@ -116,7 +127,7 @@ public struct Follower {
         for index in keys.repeats { decide(index, .unchanged, "it stands in the document twice", id: "") }
 
         if result.feed.isPrimed {
-            follow(keys, isPartial: isPartial, isRekeyed: keys.degrades)
+            follow(keys, isPartial: isPartial, isRekeyed: isRekeyed)
         } else {
             prime(keys.entries)
         }

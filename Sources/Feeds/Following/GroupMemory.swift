@@ -9,6 +9,7 @@ struct GroupMemory: Sendable, Hashable {
 
     struct Brought: Sendable, Hashable {
         var feed: String
+        /// The minute in which the feed's event is due.
         var minute: UInt32
     }
 
@@ -22,22 +23,29 @@ struct GroupMemory: Sendable, Hashable {
     static let rowsMax = 20_000
 
     /// Returns the other feed that brought the same link or headline.
-    func feed(thatBrought link: UInt64, title: UInt64, besides name: String, at now: UInt32) -> String? {
-        for brought in [link == 0 ? nil : links[link], title == 0 ? nil : titles[title]] {
-            guard let brought, brought.feed != name, Minute.between(brought.minute, now) <= Self.minutes else {
-                continue
-            }
-            return brought.feed
-        }
-        return nil
+    /// - Parameter due: the minute by which that feed must have published the story.
+    func feed(
+        thatBrought link: UInt64, title: UInt64, besides name: String, by due: UInt32, at now: UInt32
+    ) -> String? {
+        [link == 0 ? nil : links[link], title == 0 ? nil : titles[title]].lazy.compactMap(\.self).first {
+            $0.feed != name && $0.minute <= due && Minute.between($0.minute, now) <= Self.minutes
+        }?.feed
     }
 
-    /// Notes a story. The first feed that brings it keeps it.
+    /// Notes a story at the end of its embargo, because another feed may publish it earlier.
+    mutating func note(_ entry: EntryState, feed: String, at minute: UInt32) {
+        note(link: entry.link, title: entry.title, feed: feed, at: max(minute, entry.embargo))
+    }
+
+    /// Notes a story. The first feed that publishes it keeps it for some hours.
     mutating func note(link: UInt64, title: UInt64, feed: String, at minute: UInt32) {
         forget(at: minute)
         let brought = Brought(feed: feed, minute: minute)
-        if link != 0, links[link] == nil { links[link] = brought }
-        if title != 0, titles[title] == nil { titles[title] = brought }
+        func precedes(_ other: Brought?) -> Bool {
+            other.map { minute < $0.minute || minute - $0.minute > Self.minutes } ?? true
+        }
+        if link != 0, precedes(links[link]) { links[link] = brought }
+        if title != 0, precedes(titles[title]) { titles[title] = brought }
         order.append(Row(link: link, title: title, minute: minute))
     }
 

@@ -6,6 +6,7 @@ extension FeedState {
     /// Discards what was learned from the old address, because the settings now name another. Its entries stay known.
     mutating func restart(at url: String) {
         self.url = url
+        host = nil
         forgetDocument()
         isGone = false
         move = nil
@@ -61,7 +62,7 @@ extension FeedState {
     /// Takes over what the entries of a document have changed.
     /// - Parameter isPartial: true if the document says nothing about the feed as a whole.
     mutating func learn(_ feed: FeedState, isPartial: Bool) {
-        hasDegraded = feed.hasDegraded
+        identity = feed.identity
         lastNewAt = feed.lastNewAt
         cappedAt = feed.cappedAt
         if isPartial { return }

@@ -137,6 +137,8 @@ public struct IngestSettings: Sendable, Hashable {
     public var writer = ""
     /// 32 random bytes, new at each start. The paths and secrets of WebSub callbacks are derived from them.
     public var secret: [UInt8] = []
+    /// True if nothing is really written, as messages then say.
+    public var isRehearsal = false
 
     public init() {}
 }

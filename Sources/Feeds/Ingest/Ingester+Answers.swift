@@ -85,9 +85,16 @@ extension Ingester {
         _ request: FetchRequest, _ answer: FetchAnswer, at now: Moment
     ) {
         guard let rules = feed.rules else { return }
-        let following = following(document, feed, rules, isPartial: false, at: now)
+        let following = following(document, feed, rules, isPartial: false, servedAt: receipt.servedAt, at: now)
         let wasPrimed = feed.state.isPrimed
+        let host = (try? FetchAddress(answer.finalURL))?.host ?? ""
+        let isHome = host == feed.state.host ?? (try? FetchAddress(rules.url))?.host
+        if !isHome, wasPrimed, following.recognized == 0, !document.entries.isEmpty, !feed.log.table.isEmpty {
+            // A domain that was sold, or a portal, has news of others.
+            return fail(&feed, .foreignFeed(host: host), at: now)
+        }
         var state = feed.state
+        if !wasPrimed || following.recognized > 0 { state.host = host }
         succeed(&state, feed.name, receipt, request, at: now)
         state.learn(following.feed, isPartial: false)
         state.isHalfPrimed = !wasPrimed && document.isCutOff
@@ -115,7 +122,7 @@ extension Ingester {
     /// Follows a document that a hub has pushed. The same rules apply, but it proves nothing about the feed as a whole.
     mutating func follow(_ feed: inout FollowedFeed, delivery document: FeedDocument, at now: Moment) {
         guard let rules = feed.rules, feed.state.isPrimed else { return }
-        let following = following(document, feed, rules, isPartial: true, at: now)
+        let following = following(document, feed, rules, isPartial: true, servedAt: nil, at: now)
         feed.state.webSub.pushed(new: following.count(.alert), at: now.wall)
         feed.counts.pushes += 1
         var state = feed.state
@@ -124,12 +131,13 @@ extension Ingester {
     }
 
     private func following(
-        _ document: FeedDocument, _ feed: FollowedFeed, _ rules: FeedRules, isPartial: Bool, at now: Moment
+        _ document: FeedDocument, _ feed: FollowedFeed, _ rules: FeedRules, isPartial: Bool, servedAt: Instant?,
+        at now: Moment
     ) -> Following {
         Follower.follow(
             document, rules: rules, feed: feed.state, log: feed.log,
             group: rules.group.flatMap { groups[$0] } ?? GroupMemory(), lane: settings.lane,
-            backfillLane: settings.backfillLane, isPartial: isPartial, at: now.wall)
+            backfillLane: settings.backfillLane, isPartial: isPartial, servedAt: servedAt, at: now.wall)
     }
 
     /// Stores the decisions on the state topic.

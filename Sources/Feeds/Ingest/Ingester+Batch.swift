@@ -77,7 +77,8 @@ extension Ingester {
         feed.batch?.beginPublishing(feed.log.intents)
         if let reading = feed.batch?.firstReading {
             let known = counted(reading.known, "entry", plural: "entries")
-            note(.info, feed.name, "First reading: \(known) known, \(reading.sent) sent.")
+            let verb = settings.isRehearsal ? "would be " : ""
+            note(.info, feed.name, "First reading: \(known) \(verb)known, \(reading.sent) \(verb)sent.")
         }
         publish(&feed, at: now)
     }
@@ -117,7 +118,8 @@ extension Ingester {
             ingester.writes[id] = nil
             let count = (feed.batch?.publish() ?? 0) - refused.count
             feed.counts[.unreadable] += refused.count
-            if count > 0 { ingester.note(.info, feed.name, "\(counted(count, "event")) written.") }
+            let verb = ingester.settings.isRehearsal ? "would be " : ""
+            if count > 0 { ingester.note(.info, feed.name, "\(counted(count, "event")) \(verb)written.") }
             ingester.publish(&feed, at: now)
         }
     }

@@ -43,17 +43,17 @@ extension Ingester {
     /// Adds the feed's recent stories to the memory of its group.
     private mutating func rememberEntries(of feed: FollowedFeed, at minute: UInt32) {
         guard feed.rules?.group != nil else { return }
-        for row in feed.log.table.rows where row.state.standing.wasSent {
-            guard Minute.between(row.state.firstSeen, minute) <= GroupMemory.minutes else { continue }
-            remember(row.state, of: feed, at: row.state.firstSeen)
+        for row in feed.log.table.rows {
+            let due = max(row.state.firstSeen, row.state.embargo)
+            guard Minute.between(due, minute) <= GroupMemory.minutes else { continue }
+            remember(row.state, of: feed, at: due)
         }
     }
 
-    /// Adds a story to the memory of the feed's group.
+    /// Adds a story that readers have, or will have, to the memory of the feed's group.
     mutating func remember(_ entry: EntryState, of feed: FollowedFeed, at minute: UInt32) {
-        guard let group = feed.rules?.group else { return }
-        groups[group, default: GroupMemory()].note(
-            link: entry.link, title: entry.title, feed: feed.name, at: minute)
+        guard let group = feed.rules?.group, entry.sentPrint != 0 else { return }
+        groups[group, default: GroupMemory()].note(entry, feed: feed.name, at: minute)
     }
 
     mutating func revoke(_ numbers: [Int32]) {

@@ -121,7 +121,8 @@ extension FeedState {
             json.field("lastModified", validators?.lastModified)
             json.field("validatorsSince", validatorsSince)
             json.field("bodyHash", bodyHash)
-            if hasDegraded { json.field("identity", "link") }
+            if identity != .none { json.field("identity", identity.rawValue) }
+            json.field("host", host)
             json.field("lastSuccessAt", lastSuccessAt)
             json.field("lastNewAt", lastNewAt)
             json.field("cappedAt", cappedAt)
@@ -157,7 +158,8 @@ extension FeedState {
         if etag != nil || lastModified != nil { validators = Validators(etag: etag, lastModified: lastModified) }
         validatorsSince = members.instant("validatorsSince")
         bodyHash = members.text("bodyHash")
-        hasDegraded = members.text("identity") == "link"
+        identity = members.text("identity").flatMap(IdentityFallback.init) ?? .none
+        host = members.text("host")
         lastSuccessAt = members.instant("lastSuccessAt")
         lastNewAt = members.instant("lastNewAt")
         cappedAt = members.instant("cappedAt")

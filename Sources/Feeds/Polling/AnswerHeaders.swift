@@ -68,8 +68,17 @@ struct AnswerHeaders {
             return nil
         }
         // The difference is by the publisher's own clock, because ours may be wrong.
-        let date = answer.header("date").flatMap { HTTPDate.seconds(of: $0.trimmed, now: now) } ?? now
-        return expires - date
+        return expires - (date ?? now)
+    }
+
+    private var date: Int64? { answer.header("date").flatMap { HTTPDate.seconds(of: $0.trimmed, now: now) } }
+
+    /// The present time by the publisher's clock; `nil` if the answer does not say it. A cache adds the time that it has kept the
+    /// answer.
+    var servedAt: Instant? {
+        guard let date else { return nil }
+        let age = answer.header("age").flatMap { Int64($0.trimmed) } ?? 0
+        return Instant(milliseconds: 0) + .seconds(date) + .seconds(min(max(age, 0), 366 * 86_400))
     }
 
     /// `nil` also for a number that does not fit into 64 bits, because it is an error of the server.

@@ -25,6 +25,8 @@ public enum AnswerVerdict: Sendable, Hashable {
         public var freshFor: Duration?
         /// Evidence that the feed has moved for good.
         public var move: PermanentMove?
+        /// The time by the publisher's clock.
+        var servedAt: Instant?
     }
 
     /// An upper limit, because publishers promise years without meaning it.
@@ -49,7 +51,7 @@ public enum AnswerVerdict: Sendable, Hashable {
         let headers = AnswerHeaders(answer, now: now)
         var receipt = Receipt(
             validators: headers.validators, bodyHash: answer.bodyHash, freshFor: headers.freshFor,
-            move: PermanentMove(from: request.url, answer.redirects))
+            move: PermanentMove(from: request.url, answer.redirects), servedAt: headers.servedAt)
         switch (answer.status, answer.document) {
         case (200, _) where answer.bodyHash != nil && answer.bodyHash == request.knownBodyHash,
             (226, _) where answer.bodyHash != nil && answer.bodyHash == request.knownBodyHash:

@@ -93,7 +93,7 @@ public struct FetchAnswer: Sendable, Hashable {
 
     /// Headers that decisions need. A fetcher drops all others.
     public static let wantedHeaders: Set<String> = [
-        "cache-control", "cf-mitigated", "content-location", "content-type", "date", "etag", "expires", "im",
+        "age", "cache-control", "cf-mitigated", "content-location", "content-type", "date", "etag", "expires", "im",
         "last-modified", "link", "retry-after",
     ]
 

@@ -8,6 +8,8 @@ public enum PollFailure: Sendable, Hashable {
     case notAFeed(NotAFeed)
     /// The publisher answered 304 to a request without validators.
     case unaskedNotModified
+    /// Another host answered with a feed of which nothing is known.
+    case foreignFeed(host: String)
 
     /// A stable code, for metrics and `--status`.
     public var code: String {
@@ -17,6 +19,7 @@ public enum PollFailure: Sendable, Hashable {
         case .botWall: "bot-wall"
         case .notAFeed(let problem): "not-a-feed-\(problem.reason.rawValue)"
         case .unaskedNotModified: "unasked-304"
+        case .foreignFeed: "foreign-feed"
         }
     }
 
@@ -26,6 +29,8 @@ public enum PollFailure: Sendable, Hashable {
         case .noAnswer(let failure): failure.detail
         case .notAFeed(let problem): problem.detail
         case .unaskedNotModified: "the publisher answered 304 although the whole document was asked for"
+        case .foreignFeed(let host):
+            "its address now leads to \(host), where nothing of it is known, so nothing is sent; set url if the feed has moved there"
         case .botWall(let status):
             "a bot wall answered \(status) in place of the publisher; ask the publisher to let the feed's readers pass"
         case .status(401): "the publisher asks for credentials (401); set headers: {Authorization: …} for this feed"

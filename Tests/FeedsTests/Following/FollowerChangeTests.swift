@@ -40,6 +40,18 @@ import Testing
         #expect(feed.poll([feed.entry("a", age: .seconds(5))]).actions == [.unchanged])
     }
 
+    @Test func `a headline in another normal form of Unicode is the same text`() {
+        var feed = FollowedFeed.empty { $0.updates = .any }
+        func poll(_ headline: String) -> [Decision.Action] {
+            var entry = feed.entry("a", headline)
+            entry.summary = headline
+            return feed.poll([entry]).actions
+        }
+        #expect(poll("Orb\u{E1}n in Krak\u{F3}w") == [.alert])
+        #expect(poll("Orba\u{301}n in Krako\u{301}w") == [.unchanged])
+        #expect(FoldedText.headline("Orba\u{301}n") == FoldedText.headline("Orb\u{E1}n"))
+    }
+
     @Test func `a correction that is taken back reaches readers`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("a", "Right")])

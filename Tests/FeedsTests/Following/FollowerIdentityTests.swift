@@ -12,10 +12,30 @@ import Testing
         feed.poll([feed.entry("x", "One", link: "https://example.org/1"), feed.entry("y", "Two")])
         let entries = (1...4).map { feed.entry("same", "Entry \($0)", link: "https://example.org/\($0)") }
         feed.poll(entries)
-        #expect(feed.feed.hasDegraded)
+        #expect(feed.feed.identity == .link)
         let result = feed.poll([feed.entry("same", "New", link: "https://example.org/9")] + entries)
         #expect(result.actions == [.alert, .unchanged, .unchanged, .unchanged, .unchanged])
         #expect(result.events.map(\.id) == ["wire:https://example.org/9"])
+    }
+
+    @Test(arguments: [Duration?.some(.zero), nil])
+    func `each new entry of a feed without ids whose links are all equal is sent at once`(age: Duration?) {
+        for first in 0...2 {
+            var feed = FollowedFeed()
+            func entries(_ count: Int) -> [FeedEntry] {
+                (0..<count).reversed().map { number in
+                    var entry = feed.entry("", "Story \(number)", link: "https://example.org/", age: age)
+                    entry.id = nil
+                    return entry
+                }
+            }
+            feed.poll(entries(first))
+            for count in first + 1...first + 3 {
+                let result = feed.poll(entries(count))
+                #expect(result.actions.first == .alert)
+                #expect(result.events.map(\.headline) == ["Story \(count - 1)"])
+            }
+        }
     }
 
     @Test(arguments: [
@@ -25,6 +45,12 @@ import Testing
         let id = EntryIdentity.eventID(feed: "wire", key: key)
         #expect(id.hasPrefix(start))
         #expect(id.utf8.count <= FeedLimits.eventID)
+    }
+
+    @Test func `two feeds never share an event id, and colons in names change no other id`() {
+        #expect(
+            EntryIdentity.eventID(feed: "a:b", key: "c") != EntryIdentity.eventID(feed: "a", key: "b:c"))
+        #expect(EntryIdentity.eventID(feed: "a b", key: "b:c") == "a b:b:c")
     }
 
     @Test func `new ids for known headlines and links cause no alerts`() {
@@ -66,7 +92,7 @@ import Testing
     func `an identity rule decides the key of an entry`(rule: FeedRules.IdentityRule, key: String) {
         var entry = FeedEntry(id: "id-7", headline: "Headline")
         entry.link = "https://example.org/7"
-        let identity = EntryIdentity(feed: "wire", rule: rule, hasDegraded: false)
+        let identity = EntryIdentity(rule: rule)
         #expect(identity.keys(of: [(0, entry)]).entries.map(\.key) == [key])
     }
 

@@ -30,6 +30,20 @@ import Testing
         #expect(result.events.map(\.id) == ["wire:b", "wire:c"])
     }
 
+    @Test(arguments: [Duration?.some(.seconds(9_000)), nil])
+    func `an entry that is under embargo at first sight is sent and due when the embargo ends`(age: Duration?) {
+        var feed = FollowedFeed { $0.maxPerPoll = 2 }
+        let end = feed.now + .seconds(3_600)
+        var entries = ["d", "c", "b", "a"].map { feed.entry($0, age: age) }
+        for index in 1...3 { entries[index].embargo = .until(end) }
+        let result = feed.poll(entries)
+        #expect(result.actions == [.backlog, .alert, .alert, .backlog])
+        #expect(result.events.map(\.embargoUntil) == [end, end])
+        #expect(result.notes.count == 1)
+        #expect(feed.poll(entries).events.isEmpty)
+        #expect(feed.poll(entries, after: .seconds(3_600)).events.isEmpty)
+    }
+
     @Test func `all entries go to the backfill lane at first sight if the feed says so`() {
         var feed = FollowedFeed { $0.onFirstSight = .all }
         let result = feed.poll([feed.entry("b"), feed.entry("a")])
@@ -191,6 +205,57 @@ import Testing
         let entry = second.entry("z", "Storm hits coast", link: "https://b.example/2")
         #expect(second.poll([entry]).actions == [.duplicate])
         #expect(second.poll([second.entry("y", "Another")]).actions == [.alert])
+    }
+
+    /// Another feed of the group has brought "Ten hurt" at `https://a.example/1`, and the entry is its duplicate.
+    @Test(
+        arguments: [
+            ("Twelve hurt", "https://b.example/2", .update), ("TEN HURT!", "https://b.example/2", .noise),
+            ("Known elsewhere", "https://b.example/2", .noise), ("Twelve hurt", "https://a.example/1", .noise),
+            ("CORRECTED: Two hurt", "https://a.example/1", .update),
+        ] as [(String, String, Decision.Action)])
+    func `the next headline of a duplicate is news unless its story's feed or another one brings it`(
+        headline: String, link: String, action: Decision.Action
+    ) {
+        var feed = FollowedFeed.empty {
+            $0.group = "wires"
+            $0.signals = [.correction: ["CORRECTED:"]]
+        }
+        for (text, link) in [("Ten hurt", "https://a.example/1"), ("Known elsewhere", "https://a.example/2")] {
+            feed.group.note(
+                link: StableHash.of(LinkKey.of(link)), title: StableHash.of(FoldedText.headline(text)), feed: "other",
+                at: Minute.of(feed.now))
+        }
+        #expect(feed.poll([feed.entry("z", "Ten hurt", link: link)]).actions == [.duplicate])
+        let next = feed.poll([feed.entry("z", headline, link: link)])
+        #expect(next.actions == [action])
+        #expect(next.events.map(\.id) == (action == .update ? ["wire:z"] : []))
+        #expect(feed.poll([feed.entry("z", headline, link: link)]).actions == [.unchanged])
+    }
+
+    @Test func `the next headline of a duplicate is no news hours later`() {
+        var feed = FollowedFeed.empty { $0.group = "wires" }
+        let entry = feed.entry("z", "Ten hurt")
+        feed.group.note(
+            link: 0, title: StableHash.of(FoldedText.headline("Ten hurt")), feed: "other", at: Minute.of(feed.now))
+        feed.poll([entry])
+        let next = feed.poll([feed.entry("z", "Twelve hurt", age: .seconds(25_000))], after: .seconds(25_000))
+        #expect(next.actions == [.noise])
+    }
+
+    @Test func `a story under embargo in one feed of a group does not keep back the free one of another`() {
+        var memory = GroupMemory()
+        memory.note(link: 1, title: 2, feed: "first", at: 160)
+        func feed(due: UInt32, at now: UInt32) -> String? {
+            memory.feed(thatBrought: 1, title: 2, besides: "second", by: due, at: now)
+        }
+        #expect(feed(due: 100, at: 100) == nil)
+        #expect(feed(due: 170, at: 100) == "first")
+        #expect(feed(due: 170, at: 170) == "first")
+        // The free one is the first that readers get.
+        memory.note(link: 1, title: 2, feed: "third", at: 100)
+        #expect(feed(due: 101, at: 101) == "third")
+        #expect(feed(due: 600, at: 600) == nil)
     }
 
     @Test func `an entry is forgotten after thirty days, but not while the document has it`() {

@@ -18,7 +18,7 @@ struct ItemHistoryTests {
     }
 
     private func kept(_ entries: [FeedEntry], _ rule: FeedRules.IdentityRule = .automatic) -> [Int] {
-        let identity = EntryIdentity(feed: "wire", rule: rule, hasDegraded: false)
+        let identity = EntryIdentity(rule: rule)
         return identity.keys(of: entries.enumerated().map { ($0.offset, $0.element) }).entries.map(\.index)
     }
 

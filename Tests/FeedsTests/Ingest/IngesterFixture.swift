@@ -7,8 +7,18 @@ import NewsModel
 struct IngesterFixture {
     var settings = IngestSettings()
     var document: [FeedEntry] = []
+    /// The documents of feeds with other addresses.
+    var others: [String: [FeedEntry]] = [:]
     var isCutOff = false
+    var entriesLeftOut = 0
     var etag: String?
+    /// The host that answers in the end; `nil` without a redirect.
+    var redirectsTo: String?
+    /// True if the publisher says what time it is.
+    var saysTime = false
+    /// The error of this process's wall clock.
+    var clockAhead = Duration.zero
+    var notes: [String] = []
     var requests: [FetchRequest] = []
     /// The records in the order of the partition.
     var topic: [StateRecord] = []
@@ -27,7 +37,7 @@ struct IngesterFixture {
         settings.feeds = [rules]
     }
 
-    var moment: Moment { Moment(steady: now, wall: now) }
+    var moment: Moment { Moment(steady: now, wall: now + clockAhead) }
 
     /// Starts a process that reads the topic and follows `polls` documents completely, or ends after `steps`.
     /// - Returns: number of steps that the process has done.
@@ -61,10 +71,11 @@ struct IngesterFixture {
                     case .fetch(let id, let request):
                         requests.append(request)
                         documents += 1
-                        queue.append(.input(.fetched(id, answer)))
+                        queue.append(.input(.fetched(id, answer(to: request))))
                     case .store(let id, let partition, let records): queue.append(.store(id, partition, records))
                     case .publish(let id, _, let events): queue.append(.publish(id, events))
                     case .wake(let at): wake = at
+                    case .note(let note): notes.append(note.text)
                     default: break
                     }
                 }
@@ -87,9 +98,9 @@ struct IngesterFixture {
         while !inputs.isEmpty {
             for action in ingester.handle(inputs.removeFirst(), at: moment) {
                 switch action {
-                case .fetch(let id, _):
+                case .fetch(let id, let request):
                     isRead = true
-                    inputs.append(.fetched(id, answer))
+                    inputs.append(.fetched(id, answer(to: request)))
                 case .store(_, _, let stored): records += stored
                 case .wake(let at): wake = at
                 default: break
@@ -109,12 +120,21 @@ struct IngesterFixture {
         }
     }
 
-    private var answer: FetchResult {
-        var feed = FeedDocument(format: .rss20, entries: document)
+    private func answer(to request: FetchRequest) -> FetchResult {
+        var feed = FeedDocument(format: .rss20, entries: others[request.url] ?? document)
         feed.isCutOff = isCutOff
-        let headers = etag.map { [HeaderField("etag", $0)] } ?? []
-        return .answered(
-            FetchAnswer(status: 200, headers: headers, finalURL: "https://example.org/feed", document: .feed(feed)))
+        feed.entriesLeftOut = entriesLeftOut
+        var headers = etag.map { [HeaderField("etag", $0)] } ?? []
+        if saysTime { headers.append(HeaderField("date", Self.httpDate(of: now))) }
+        var answer = FetchAnswer(status: 200, headers: headers, finalURL: request.url, document: .feed(feed))
+        if let redirectsTo { answer.finalURL = "https://\(redirectsTo)/feed" }
+        return .answered(answer)
+    }
+
+    /// The day of the week counts for nothing, and tests end within the month in which they begin.
+    private static func httpDate(of instant: Instant) -> String {
+        let parts = instant.description.split { "-T:.Z".contains($0) }
+        return "Mon, \(parts[2]) Sep \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
     }
 
     mutating func publish(_ id: String) {

@@ -222,6 +222,53 @@ import Testing
         #expect(ingester.load.timers <= before + 1)
     }
 
+    // MARK: - Moved
+
+    @Test func `a feed at another host of which nothing is known is not sent`() {
+        var fixture = IngesterFixture()
+        for id in ["a", "b"] { fixture.publish(id) }
+        fixture.live(as: "first")
+        let own = fixture.document
+        fixture.redirectsTo = "parked.example"
+        fixture.document = []
+        fixture.live(as: "second")
+        fixture.publish("casino")
+        fixture.live(as: "third", polls: 3)
+        #expect(fixture.written.isEmpty)
+        #expect(fixture.notes.count { $0.contains("parked.example") } == 3)
+        // It is the same feed as soon as one of its entries is there.
+        fixture.document = own
+        fixture.publish("c")
+        fixture.live(as: "fourth")
+        fixture.document = []
+        fixture.publish("d")
+        fixture.live(as: "fifth")
+        #expect(fixture.texts == ["wire:c 1 Headline of c", "wire:d 1 Headline of d"])
+    }
+
+    // MARK: - Messages
+
+    @Test(arguments: [0, 3]) func `a feed with more entries than are read is reported once`(leftOut: Int) {
+        var fixture = IngesterFixture()
+        fixture.publish("old")
+        fixture.entriesLeftOut = leftOut
+        fixture.live(as: "one", polls: 3)
+        let notes = fixture.notes.filter { $0.contains("more than 2,000") }
+        #expect(notes.count == (leftOut > 0 ? 1 : 0))
+        #expect(notes.allSatisfy { $0.hasPrefix("3 entries at the end of the feed are not read") })
+    }
+
+    @Test(arguments: [false, true])
+    func `messages of a rehearsal say that nothing is written`(isRehearsal: Bool) {
+        var fixture = IngesterFixture()
+        fixture.settings.isRehearsal = isRehearsal
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.live(as: "second")
+        #expect(fixture.notes.contains(isRehearsal ? "1 event would be written." : "1 event written."))
+        #expect(fixture.notes.count { $0.contains("would be") } == (isRehearsal ? 2 : 0))
+    }
+
     // MARK: - Held back
 
     @Test func `the last text of an hour is sent when the hour ends, even by another process`() {
