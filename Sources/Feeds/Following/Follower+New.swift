@@ -84,17 +84,20 @@ extension Follower {
             if rules.isUndated || isAboveKnown { return nil }
             return "it has no date and stands below entries that are known"
         }
-        // A first reading in the future was dated by a wrong clock. Then only the place distinguishes the backlog.
-        if let primedAt = result.feed.primedAt, primedAt <= now || !isAboveKnown {
+        if let primedAt = result.feed.primedAt {
             // An entry appears some time after its date, because publishers and caches take their time. Part of the
             // first reading may not be stored yet, and then only the date distinguishes the backlog.
             let lag = isAboveKnown && !result.feed.isHalfPrimed ? Self.lagMax : .zero
-            if newsDate(date, entry) < primedAt - lag { return "it is older than the first reading of the feed" }
+            // A first reading in the future was dated by a wrong clock. The place then distinguishes the backlog, together with the
+            // time that a poll may come late.
+            let first = primedAt > now && isAboveKnown ? now - Self.lateMax : primedAt - lag
+            if newsDate(date, entry) < first { return "it is older than the first reading of the feed" }
         }
         return isTooOld(date, entry) ? "it is older than `maxAge`" : nil
     }
 
     private static let lagMax = Duration.seconds(600)
+    private static let lateMax = Duration.seconds(3_600)
 
     func isTooOld(_ date: Instant, _ entry: FeedEntry) -> Bool {
         rules.maxAge.map { newsDate(date, entry) < servedAt - $0 } ?? false

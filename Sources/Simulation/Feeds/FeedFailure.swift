@@ -53,6 +53,7 @@ public struct FeedFailure: Sendable, CustomStringConvertible {
         { $0.lostSessions = 0 },
         { $0.failedWrites = 0 },
         { $0.publishersFail = false },
+        { $0.clockAhead = .zero },
         { $0.maxPerPoll = 1_000 },
         { $0.maxPerHour = 1_000 },
     ]
@@ -64,7 +65,7 @@ extension FeedScenario: CustomStringConvertible {
         \(processes) processes, \(partitions) partitions, \(feeds) feeds on \(hosts) hosts; \
         \(stormy.components.seconds) s with faults, \(calm.components.seconds) s without; \
         crashes \(crashes) %, rebalances \(rebalances) %, lost sessions \(lostSessions) %, failed writes \(failedWrites) %; \
-        publishers \(publishersFail ? "fail" : "do not fail"); \
+        publishers \(publishersFail ? "fail" : "do not fail"); clocks \(clockAhead.components.seconds) s ahead; \
         at most \(maxPerPoll) entries in a poll and \(maxPerHour) alerts in an hour
         """
     }

@@ -18,6 +18,8 @@ struct FeedPublisher {
     private(set) var firstGivenAt: Instant?
     /// True if the feed gives no dates.
     var isUndated = false
+    /// True if its answers say what time it is.
+    var saysTime = true
     /// True if its entries say when they were changed.
     var datesChanges = false
     /// The items of recent documents, oldest first, from which a cache answers.
@@ -214,10 +216,17 @@ struct FeedPublisher {
         var answer = FetchAnswer(
             status: 200, headers: [HeaderField("etag", tag)], finalURL: request.url, bodyBytes: 1_000, bodyHash: hash,
             document: isKnownBody ? nil : .feed(document))
+        if saysTime { answer.headers.append(HeaderField("date", Self.httpDate(of: now))) }
         if random.chance(percent: manners.redirects) {
             answer.redirects = [FetchAnswer.Redirect(status: 302, from: request.url, to: request.url + "?moved")]
         }
         return (.answered(answer), shown)
+    }
+
+    /// No life leaves the month in which it starts, and nobody reads the day of the week.
+    private static func httpDate(of instant: Instant) -> String {
+        let parts = instant.description.split { "-T:.Z".contains($0) }
+        return "Mon, \(parts[2]) Sep \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
     }
 
     private static func rss(_ entries: [FeedEntry]) -> String {

@@ -21,6 +21,8 @@ public struct FeedScenario: Sendable, Hashable {
     public var maxPerHour: Int
     /// False if publishers answer every request correctly. Their items still change.
     public var publishersFail = true
+    /// The error of all processes' wall clocks for the first half of the faulty period.
+    public var clockAhead: Duration
 
     public init(seed: UInt64) {
         self.seed = seed
@@ -37,6 +39,7 @@ public struct FeedScenario: Sendable, Hashable {
         failedWrites = random.pick([0, 2, 15], or: 0)
         maxPerPoll = random.pick([3, 1_000, 1_000], or: 1_000)
         maxPerHour = random.pick([4, 20, 1_000, 1_000], or: 1_000)
+        clockAhead = .seconds(random.pick([0, 0, 0, 3_600, 10_800], or: 0))
     }
 }
 

@@ -129,10 +129,13 @@ extension FeedWorld {
         let isOfCalm = item.bornAt - Self.start > scenario.stormy
         let lag = item.statedDate.map { item.bornAt - $0 } ?? .zero
         let isHonest = publisher.isUndated == (item.statedDate == nil) && (.zero ... .seconds(120)).contains(lag)
-        // Some stories need not be written. A server that always answers "unchanged" may delay them until they are old. After
-        // many errors a feed is polled so rarely that a story may be older than `maxAge` when it is first seen. Others exceed
-        // `maxPerPoll` or `maxPerHour`, left the document unseen, or were withdrawn at once.
-        guard isHonest, isOfCalm || !publisher.hasLied, scenario.maxPerPoll >= 1_000, scenario.maxPerHour >= 1_000,
+        // Some stories need not be written. Without the publisher's time, a clock that is ahead makes them old. A server that always
+        // answers "unchanged" may delay them until they are old. After many errors a feed is polled so rarely that a story may be
+        // older than `maxAge` when it is first seen. Others exceed `maxPerPoll` or `maxPerHour`, left the document unseen, or were
+        // withdrawn at once.
+        let isTimeKnown = scenario.clockAhead == .zero || publisher.saysTime
+        guard isHonest, isOfCalm || !publisher.hasLied && isTimeKnown, scenario.maxPerPoll >= 1_000,
+            scenario.maxPerHour >= 1_000,
             !item.isCanceled, !item.isWithheld, !wasOldWhenShown(item, publisher),
             isOfCalm || publisher.listed.contains(item.number) && (item.edits == 0 || !item.isRekeyed)
         else { return try checkWithdrawn(item) }

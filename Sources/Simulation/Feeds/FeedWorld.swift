@@ -21,6 +21,8 @@ public struct FeedWorld {
     /// The next owner of each partition after the present one has released it.
     var heirs: [Int?]
     var isCalm = false
+    /// The present error of all processes' wall clocks.
+    var clockAhead: Duration
     /// Feeds that are not polled for hours after too many failures.
     var leftAlone: Set<String> = []
     /// Time at which each feed's first reading was on the topic. Entries that appear later are news.
@@ -97,6 +99,7 @@ public struct FeedWorld {
         case withhold(String)
         case setFree(String, Int)
         case fault
+        case correctClocks
         case start(Int)
         case sessionEnds(Int, life: Int, Int32)
         case assign(Int32)
@@ -127,6 +130,7 @@ public struct FeedWorld {
         self.promises = Set(promises)
         self.interference = interference
         random = SeededRandom(seed: scenario.seed, 2)
+        clockAhead = scenario.clockAhead
         topic = StateTopic(partitions: scenario.partitions)
         owners = Array(repeating: nil, count: Int(scenario.partitions))
         heirs = owners
@@ -134,7 +138,9 @@ public struct FeedWorld {
         for (number, name) in names.enumerated() { makeFeed(name, number) }
     }
 
-    var moment: Moment { Moment(steady: Instant(nanoseconds: now.nanoseconds - Self.start.nanoseconds), wall: now) }
+    var moment: Moment {
+        Moment(steady: Instant(nanoseconds: now.nanoseconds - Self.start.nanoseconds), wall: now + clockAhead)
+    }
 
     private mutating func makeFeed(_ name: String, _ number: Int) {
         var draw = SeededRandom(seed: scenario.seed, 3, number)
@@ -146,6 +152,7 @@ public struct FeedWorld {
             var caches = SeededRandom(seed: scenario.seed, 4, number)
             publisher.manners.oldCopies = caches.pick([0, 0, 0, 30], or: 0)
             publisher.manners.lag = caches.pick([0, 0, 120], or: 0)
+            publisher.saysTime = !caches.chance(percent: 20)
             publisher.datesChanges = publisher.manners.oldCopies > 0
         }
         var rules = FeedRules(name: name, url: publisher.url)
@@ -192,6 +199,7 @@ public struct FeedWorld {
         for name in names { agenda.add(.newsroom(name), at: now + random.milliseconds(1_000...600_000)) }
         agenda.add(.fault, at: now + .seconds(30))
         agenda.add(.compact, at: now + .seconds(1_800))
+        agenda.add(.correctClocks, at: now + scenario.stormy / 2)
         let calm = now + scenario.stormy
         agenda.add(.calm, at: calm)
         agenda.add(.finish, at: calm + scenario.calm)
@@ -237,6 +245,7 @@ public struct FeedWorld {
         case .withhold(let name): withhold(name)
         case .setFree(let name, let number): publishers[name]?.withhold(number, false, at: now)
         case .fault: try makeFault()
+        case .correctClocks: clockAhead = .zero
         case .start(let number): try start(number)
         case .sessionEnds(let number, let life, let partition):
             guard processes[number].life == life, processes[number].reading[partition] != nil else { return }
