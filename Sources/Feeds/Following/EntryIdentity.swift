@@ -116,7 +116,13 @@ struct EntryIdentity {
     ///
     /// - Returns: `nil` if nothing shows that they are versions of one item.
     private static func isNewer(_ entry: FeedEntry, than other: FeedEntry) -> Bool? {
-        if let version = entry.version, let former = other.version, version != former { return former < version }
+        if let version = entry.version, let former = other.version {
+            switch EntryVersion.age(of: version.text, comparedWith: former.text) {
+            case .newer: return true
+            case .older: return false
+            case .same, nil: break
+            }
+        }
         let isCanceled = entry.status == .canceled
         guard isCanceled != (other.status == .canceled) else { return nil }
         guard let time = entry.updatedAt ?? entry.publishedAt, let former = other.updatedAt ?? other.publishedAt,

@@ -29,30 +29,40 @@ public struct EntryState: Sendable, Hashable {
     var sentPrint: UInt32 = 0
     /// The publisher's latest date of a change, in seconds since 1970; 0 if it gives none.
     var updatedAt: UInt32 = 0
-    /// The minute in which the text last returned to one that it had left less than a day earlier; 0 if it never did.
+    /// The minute in which the text first returned to one that it had left less than a day earlier; 0 if it never did.
     var returnedAt: UInt32 = 0
+    /// Number of such returns within the day after `returnedAt`.
+    var returns: UInt8 = 0
     public var standing = Standing.known
 
-    /// The publisher's own version last seen.
+    /// The publisher's own version last seen; a placeholder, such as 0, before the first one.
     var publishersVersion: NewsEvent.Version {
-        guard versionsAhead > 0, let number = Int64(version) else { return NewsEvent.Version(version) }
+        guard let number = Int64(version) else { return NewsEvent.Version(EntryVersion.publishers(in: version)) }
         return NewsEvent.Version(String(number.subtractingReportingOverflow(Int64(versionsAhead)).partialValue))
     }
 
     /// The version of the entry's next event: the publisher's own if that is newer than all events of the entry.
     func nextVersion(_ own: NewsEvent.Version?) -> NewsEvent.Version {
         if let own, version.isEmpty || NewsEvent.Version(version) < own { return own }
-        return NewsEvent.Version(EntryVersion.next(after: version))
+        return NewsEvent.Version(EntryVersion.next(after: version, publishers: (own ?? publishersVersion).text))
     }
 
-    /// Stores the version of an event, or the publisher's own version without an event. A version never decreases.
+    /// Stores the version of an event. A version never decreases.
+    /// - Parameter own: the publisher's own; `nil` if it gives none, so that the one last seen remains.
     mutating func setVersion(_ new: NewsEvent.Version, publishers own: NewsEvent.Version?) {
+        let own = own ?? publishersVersion
         if version.isEmpty || !(new < NewsEvent.Version(version)) { version = new.text }
-        guard let own = own.flatMap({ Int64($0.text) }), let ours = Int64(version) else {
+        guard let own = Int64(own.text), let ours = Int64(version) else {
             versionsAhead = 0
             return
         }
         versionsAhead = UInt8(clamping: ours.subtractingReportingOverflow(own).partialValue)
+    }
+
+    /// Stores the publisher's own version without an event.
+    mutating func learnVersion(_ own: NewsEvent.Version) {
+        let isNumber = Int64(own.text) != nil && Int64(version) != nil
+        setVersion(isNumber ? own : nextVersion(own), publishers: own)
     }
 
     /// Records that another entry continues this one, or has replaced it.

@@ -63,7 +63,8 @@ extension Follower {
     ) {
         let own = keyed.entry.version
         // The publisher's version may have been seen before, without an event.
-        let version = state.versionsAhead > 0 ? state.nextVersion(own) : own ?? state.nextVersion(nil)
+        let isUnused = state.versionsAhead == 0 && own?.text == state.version
+        let version = isUnused ? NewsEvent.Version(state.version) : state.nextVersion(own)
         switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
         case .failure(let refusal):
             if state.standing == .known { state.standing = .unreadable }
@@ -91,14 +92,5 @@ extension Follower {
         guard let maxAge = rules.maxAge else { return Minute.never }
         let date = entry.publishedAt.map { newsDate($0, entry) }
         return Minute.of((date.map { min($0, now) } ?? now) + maxAge)
-    }
-}
-
-/// Arithmetic on versions, whether counted here or given by a format.
-enum EntryVersion {
-    /// Returns a version greater than `text`: for a number, the next number.
-    static func next(after text: String) -> String {
-        guard let number = Int64(text), number < .max else { return text.cut(toBytes: EventLimits.version - 1) + "+" }
-        return String(number + 1)
     }
 }

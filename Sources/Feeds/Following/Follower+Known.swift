@@ -10,12 +10,21 @@ extension Follower {
             recall(keyed, old, meaning, prints)
             return
         }
-        if let version = keyed.entry.version, !(old.publishersVersion < version), old.standing != .unreadable {
-            // An alert is also withheld or delayed by its own version, as some publishers make no new one for that.
+        let age = versionAge(of: keyed.entry, old)
+        if let version = keyed.entry.version, let age, age != .newer, old.standing != .unreadable {
+            let print = prints.significant(for: rules.updates)
+            // Some publishers make no new version for a hold, an embargo or another text, which a later date shows to be new.
             let isDelayed = meaning.isHeld || embargo(prints.embargo) > embargo(old.embargo)
+            let isLater = Second.of(keyed.entry.updatedAt) > old.updatedAt
+            // The text that readers have is back. Another one is held back, under a version that cannot be compared.
+            let isBack = log.heldBack[keyed.hash].map {
+                let held = EntryVersion.publishers(in: $0.version)
+                return print == old.sentPrint && EntryVersion.age(of: version.text, comparedWith: held) == nil
+            }
             let isAlert = old.standing == .sent || old.standing == .waiting
-            guard isDelayed, isAlert, !(version < old.publishersVersion) else {
+            guard age == .same, isAlert, isDelayed || isLater || isBack ?? false else {
                 if old.standing.isHeld, !meaning.isHeld { freeWithoutVersion += 1 }
+                if isAlert, print != old.significant(for: rules.updates), print != old.sentPrint { staleVersions += 1 }
                 unchanged(keyed, old, "version \(version) of it is known")
                 return
             }
@@ -60,6 +69,11 @@ extension Follower {
         state.learn(prints, of: keyed)
         if meaning.isCorrection { state.link = 0 }
         return otherFeed(state) == nil
+    }
+
+    /// The age of the entry's version compared with that of the last copy. Without an answer, its dates decide.
+    private func versionAge(of entry: FeedEntry, _ old: EntryState) -> EntryVersion.Age? {
+        entry.version.flatMap { EntryVersion.age(of: $0.text, comparedWith: old.publishersVersion.text) }
     }
 
     // MARK: - Recalled and withheld
@@ -107,7 +121,7 @@ extension Follower {
         state.see(keyed.entry, at: minute)
         guard old.standing == .sent else {
             state.standing = old.standing.wasSent ? .heldAfterSent : .held
-            if let own, !old.standing.wasSent { state.setVersion(own, publishers: own) }
+            if let own, !old.standing.wasSent { state.learnVersion(own) }
             decide(keyed, .withheld, because, keeping: state, held: .dropped)
             return
         }
@@ -165,7 +179,7 @@ extension Follower {
         state.standing = old.standing == .held ? .known : .sent
         let date = [keyed.entry.publishedAt, keyed.entry.updatedAt].compactMap(\.self).max()
         if let date, isTooOld(date, keyed.entry) {
-            if let version = keyed.entry.version { state.setVersion(version, publishers: version) }
+            if let version = keyed.entry.version { state.learnVersion(version) }
             decide(keyed, .stale, "it was freed, but its dates are older than `maxAge`", keeping: state)
             return
         }
@@ -182,22 +196,23 @@ extension Follower {
         let hasNewEmbargo = embargo(prints.embargo) != embargo(old.embargo)
         let print = prints.significant(for: rules.updates)
         let before = old.significant(for: rules.updates)
+        let age = versionAge(of: keyed.entry, old)
         // A newer version than a held-back event must not overtake that event in the state.
-        let isNewVersion =
-            keyed.entry.version != nil && (rules.updates == .any || log.heldBack[keyed.hash] != nil)
+        let isHeldBack = log.heldBack[keyed.hash] != nil
+        let isNewVersion = age == .newer && (rules.updates == .any || isHeldBack)
         guard isRevived || isFreed || hasNewEmbargo || print != before || isNewVersion else {
             let because =
                 rules.updates == .any ? "only its dates changed" : "nothing changed that readers are alerted of"
             silentlyLearn(keyed, old, prints, because)
             return
         }
-        let isLimited = !isRevived && !isFreed && !hasNewEmbargo && keyed.entry.version == nil
-        if isLimited, print == old.sentPrint {
+        let isLimited = !isRevived && !isFreed && !hasNewEmbargo
+        if isLimited, print == old.sentPrint, print != before || isHeldBack {
             silentlyLearn(keyed, old, prints, "it says again what readers have", held: .dropped)
             return
         }
         var state = old
-        var limit = isLimited ? entryLimit(keyed, old, print: print, state: &state) : nil
+        var limit = isLimited ? entryLimit(keyed, old, print: print, isNewVersion: age == .newer, state: &state) : nil
         if isRevived, old.versions(inHourOf: minute) >= rules.maxVersionsPerHour {
             limit = Limit(
                 because: "it changed more than \(rules.maxVersionsPerHour) times within the hour",
@@ -250,7 +265,7 @@ extension Follower {
         var state = old
         learn(keyed, prints, in: &state)
         state.lastSeen = old.lastSeen
-        if let version = keyed.entry.version { state.setVersion(version, publishers: version) }
+        if let version = keyed.entry.version, versionAge(of: keyed.entry, old) == .newer { state.learnVersion(version) }
         guard state != old else {
             unchanged(keyed, old, "nothing changed")
             return

@@ -22,30 +22,42 @@ extension Follower {
     }
 
     /// The limit of one entry, if an update has reached it.
+    /// - Parameter isNewVersion: true if the publisher's version proves that this is no old copy.
     func entryLimit(
-        _ keyed: EntryIdentity.Keyed, _ old: EntryState, print: UInt32, state: inout EntryState
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, print: UInt32, isNewVersion: Bool, state: inout EntryState
     ) -> Limit? {
         // Caches and hubs deliver old copies after newer ones. A publisher whose clock was set back sends no newer one.
-        if old.isNewer(than: keyed.entry) {
+        if !isNewVersion, old.isNewer(than: keyed.entry) {
             return Limit(
                 because: "its `updated` is older than that of a former text: it may be an old copy",
                 until: minute + Self.lasting)
         }
-        if old.hasLeft(print, at: minute) {
-            if old.returnedAt != 0, Minute.between(old.returnedAt, minute) < 24 * 60 {
-                return Limit(because: "its text goes to and fro", until: minute + Self.lasting)
-            }
+        let hasReturned = old.returnedAt != 0 && Minute.between(old.returnedAt, minute) < 24 * 60
+        // A text that returned was sent at once, and another may have to correct it.
+        let most = rules.maxVersionsPerHour + (hasReturned && old.hourBegan <= old.returnedAt ? 1 : 0)
+        let isBeyond = old.versions(inHourOf: minute) >= most
+        if !isNewVersion, old.hasLeft(print, at: minute) {
+            if !hasReturned { (state.returnedAt, state.returns) = (minute, 0) }
+            let returns = state.returns
+            state.returns = returns == .max ? .max : returns + 1
             // The text returns for the first time, so the publisher has corrected itself.
-            state.returnedAt = minute
+            if returns == 0, !isBeyond { return nil }
+            return Limit(because: "its text goes to and fro", until: minute + lasting(after: returns))
         }
-        guard old.versions(inHourOf: minute) >= rules.maxVersionsPerHour else { return nil }
+        guard isBeyond else { return nil }
         return Limit(
             because: "it changed more than \(rules.maxVersionsPerHour) times within the hour",
             until: old.hourBegan + 60)
     }
 
-    /// Minutes for which one of two alternating texts, or a text that may be an old copy, must last before it is sent.
+    /// Minutes for which a text that may be an old copy, or the most for which one that alternates, must last before it is sent.
     private static let lasting: UInt32 = 60
+
+    /// Minutes for which a text that has returned must last before it is sent: two polls at least, and twice as long after each return.
+    private func lasting(after returns: UInt8) -> UInt32 {
+        let polls = UInt32(clamping: (result.feed.interval ?? .zero).components.seconds / 60) &* 2
+        return min(max(3 << UInt32(min(max(returns, 1) - 1, 5)), polls), Self.lasting)
+    }
 
     /// Holds an event back, and replaces the event that was held back for the entry before.
     /// - Parameter staleAt: see `HeldBack`.
@@ -106,6 +118,11 @@ extension Follower {
         if newlyDelayed > 0 {
             result.notes.append(
                 "\(counted(newlyDelayed, "entry", plural: "entries")) changed too often: the last text is sent later")
+        }
+        if staleVersions > 0 {
+            result.notes.append(
+                "\(counted(staleVersions, "entry", plural: "entries")) came with another text, but with a version that is not newer "
+                    + "than the last one and no later date: not sent")
         }
         if beyondHeldBack > 0 {
             result.notes.append(

@@ -139,8 +139,7 @@ extension Follower {
         if old.standing.isNamed, keyed.continues == nil { old.standing = .known }
         if let own = known[keyed.hash] {
             // A version that did not count under this id is skipped, because the next record must have a later one.
-            old.setVersion(
-                NewsEvent.Version(own.version), publishers: keyed.entry.version == nil ? nil : old.publishersVersion)
+            old.setVersion(NewsEvent.Version(own.version), publishers: nil)
         }
         result.rekeyed += 1
         let meaning = EntryMeaning(keyed.entry, rules: rules)

@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 // Unknown entries, which are news unless they are old, known under another id, or too many.
@@ -11,6 +12,9 @@ extension Follower {
         let moved = movedEntries(unseen, among: keys.entries, isPartial: isPartial, isRekeyed: isRekeyed)
         result.recognized = keys.entries.count - unseen.count + moved.count
         let firstKnown = keys.entries.firstIndex { known[$0.hash] != nil } ?? keys.entries.count
+        let rebuiltAfter =
+            isPartial ? nil : newestStory(replacedBy: unseen.count - moved.count, of: keys.entries.count)
+        var rebuilt = 0
         var candidates: [EntryIdentity.Keyed] = []
         var told = Set(known.told(near: Minute.of(servedAt)))
         for (rank, keyed) in keys.entries.enumerated() {
@@ -42,11 +46,20 @@ extension Follower {
             } else if let because = reasonForStale(keyed.entry, isAboveKnown: rank < firstKnown) {
                 if rank < firstKnown { noteDate(of: keyed.entry) }
                 followLate(keyed, meaning, state, because)
+            } else if let rebuiltAfter, !isNews(keyed.entry, after: rebuiltAfter) {
+                rebuilt += 1
+                let because = "nearly all entries are unknown, and its date is not later than the newest known story"
+                decide(keyed, .backlog, because, keeping: state)
             } else if let other = otherFeed(state) {
                 leave(keyed, to: other, state)
             } else {
                 candidates.append(keyed)
             }
+        }
+        if rebuilt > 0 {
+            result.notes.append(
+                "\(counted(rebuilt, "entry", plural: "entries")) came at once in place of nearly all others, without later dates than "
+                    + "these: not sent, because its site was probably rebuilt")
         }
         alertNewest(candidates, because: "it is new")
         // Our clock was ahead when it measured the time of the first reading.
@@ -72,6 +85,20 @@ extension Follower {
                 "\(candidates.count) new entries came at once; \(candidates.count - rules.maxPerPoll) beyond `maxPerPoll` are not sent"
             )
         }
+    }
+
+    // MARK: - Rebuilt
+
+    /// Returns the minute in which the newest known story appeared if nearly all entries of a document are unknown. A site that
+    /// is rebuilt may change ids, links and headlines at once, so that only dates distinguish news from the backlog.
+    private func newestStory(replacedBy unknown: Int, of count: Int) -> UInt32? {
+        guard unknown > max(5, count * 4 / 5) else { return nil }
+        let appeared = known.rows.filter { $0.state.standing != .moved }.map(\.state.firstSeen)
+        return appeared.count * 2 < unknown ? nil : appeared.max()
+    }
+
+    private func isNews(_ entry: FeedEntry, after newest: UInt32) -> Bool {
+        entry.publishedAt.map { Minute.of(newsDate($0, entry)) > newest } ?? rules.isUndated
     }
 
     // MARK: - Old

@@ -33,6 +33,8 @@ public struct Follower {
     var beyondHeldBack = 0
     /// Number of entries that are no longer withheld but have no new version.
     var freeWithoutVersion = 0
+    /// Number of entries whose text differs under a version that is not newer.
+    var staleVersions = 0
     /// Dates of new entries that are older than `maxAge`.
     var outdated: [Instant] = []
     /// The reasons why new entries cannot become events.

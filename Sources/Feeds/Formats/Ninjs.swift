@@ -103,6 +103,8 @@ extension FeedEntry {
             // The publisher meant to withhold the item, but did not say until when.
             case "embargoed", "embargoeduntil": if value == nil { embargo = .untilFurtherNotice }
             case "ednote": editorialNote = value
+            // The event has it as the time of publication.
+            case "versioncreated": updatedAt = publishedAt
             case "byline": author = value
             case "type": itemClass = value
             default: break

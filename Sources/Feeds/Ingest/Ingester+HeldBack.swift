@@ -51,7 +51,7 @@ extension Ingester {
                     FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: feed.writer, after: readTo)))
             } else if room > 0 {
                 room -= 1
-                let own = state.versionsAhead > 0 ? state.publishersVersion : nil
+                let own = state.versionsAhead > 0 ? state.publishersVersion : NewsEvent.Version(held.version)
                 state.wasWritten(NewsEvent.Version(held.version), publishers: own, at: minute, for: rules.updates)
                 var intent = held.intent
                 intent.order = nextOrder()

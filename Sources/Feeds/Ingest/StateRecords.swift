@@ -31,7 +31,10 @@ extension EntryRecord {
             }
             if state.sentPrint != 0 { json.field("sent", Int64(state.sentPrint)) }
             if state.updatedAt != 0 { json.field("updated", Int64(state.updatedAt)) }
-            if state.returnedAt != 0 { json.field("returnedAt", Int64(state.returnedAt)) }
+            if state.returnedAt != 0 {
+                json.field("returnedAt", Int64(state.returnedAt))
+                json.field("returns", Int64(state.returns))
+            }
             if let name {
                 json.field("id", name.id)
                 json.field("origin", name.origin?.description)
@@ -83,6 +86,7 @@ extension EntryRecord {
         state.sentPrint = members.minute("sent")
         state.updatedAt = members.minute("updated")
         state.returnedAt = members.minute("returnedAt")
+        state.returns = UInt8(clamping: members.number("returns") ?? 0)
         name = members.text("id").map {
             EventName(id: $0, origin: members.text("origin").flatMap { EntryHash(hexadecimal: $0) })
         }

@@ -61,12 +61,12 @@ import Testing
         #expect(back.events.map(\.version?.text) == ["3"])
     }
 
-    @Test func `a text that alternates is sent once it lasts`() {
+    @Test func `a text that alternates is sent once it lasts, twice as long after each return`() {
         var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
         for headline in ["One", "Two", "One"] { feed.poll([feed.entry("a", headline)]) }
-        for _ in 0..<5 {
+        for minutes in [3, 6, 12, 24, 48, 60, 60] as [UInt32] {
             #expect(feed.poll([feed.entry("a", "Two")]).actions == [.limited])
-            #expect(feed.log.heldBack.values.map(\.due) == [Minute.of(feed.now) + 60])
+            #expect(feed.log.heldBack.values.map(\.due) == [Minute.of(feed.now) + minutes])
             // A text that readers already have needs no event, and the waiting event is dropped.
             #expect(feed.poll([feed.entry("a", "One")]).actions == [.noise])
             #expect(feed.log.heldBack.isEmpty)
@@ -75,6 +75,26 @@ import Testing
         #expect(feed.poll([feed.entry("a", "Two")]).actions == [.unchanged])
         #expect(feed.log.heldBack.count == 1)
         #expect(feed.poll([feed.entry("a", "Three")]).actions == [.update])
+    }
+
+    /// A cache answers one poll with a copy of yesterday, without dates.
+    @Test(arguments: [3, 100]) func `the text that lasts follows an old copy within minutes`(most: Int) {
+        var feed = FollowedFeed.empty { $0.maxVersionsPerHour = most }
+        feed.feed.interval = .seconds(120)
+        for headline in ["Ten hurt", "Two hurt", "Ten hurt"] {
+            #expect(feed.poll([feed.entry("a", headline)]).events.count == 1)
+        }
+        #expect(feed.poll([feed.entry("a", "Two hurt")]).actions == [.limited])
+        #expect(feed.log.heldBack.values.map(\.due) == [Minute.of(feed.now) + 4])
+        // The return takes no room from the texts that follow.
+        #expect(feed.poll([feed.entry("a", "Three hurt")]).actions == [.update])
+    }
+
+    @Test func `a text that returns after maxVersionsPerHour need not wait for the end of the hour`() {
+        var feed = FollowedFeed.empty()
+        for headline in ["Three hurt", "Two hurt", "Ten hurt"] { feed.poll([feed.entry("a", headline)]) }
+        #expect(feed.poll([feed.entry("a", "Two hurt")]).actions == [.limited])
+        #expect(feed.log.heldBack.values.map(\.due) == [Minute.of(feed.now) + 3])
     }
 
     /// A cache or a WebSub hub delivers a copy of an entry that is older than one delivered before.
@@ -152,6 +172,89 @@ import Testing
         #expect(feed.poll([version("3", "Other")]).actions == [.unchanged])
         #expect(feed.poll([version("2", "Older")]).actions == [.unchanged])
         #expect(feed.poll([version("10", "Newer")]).events.map(\.version?.text) == ["10"])
+    }
+
+    private func entry(_ feed: FollowedFeed, _ headline: String, version: String?, second: Int? = nil) -> FeedEntry {
+        var entry = feed.entry("urn:a", headline)
+        entry.version = version.map { NewsEvent.Version($0) }
+        entry.updatedAt = second.map { FollowedFeed.start + .seconds($0) }
+        return entry
+    }
+
+    private static let id = "9b2d5c1e-0f6a-4c2b-8f1d-3a7e5b9c0d42"
+
+    @Test(
+        arguments: [
+            ["1.9", "1.10", "1.11"], ["draft-9", "draft-10", "draft-11"], [id, "1f0e-7a", "7d-c0de"],
+            ["3", nil, "4"], [nil, "1", "2"], ["v9", "3", "final"],
+            ["99999999999999999999", "100000000000000000000", nil],
+        ] as [[String?]])
+    func `another text under another version is an update, however the publisher counts`(versions: [String?]) {
+        var feed = FollowedFeed.empty()
+        var last: NewsEvent.Version?
+        for (number, version) in versions.enumerated() {
+            let result = feed.poll([entry(feed, "Text \(number)", version: version)])
+            #expect(result.actions == [number == 0 ? .alert : .update])
+            let new = result.events.first?.version
+            if let last, let new { #expect(last < new) }
+            last = new
+            #expect(feed.poll([entry(feed, "Text \(number)", version: version)]).events.isEmpty)
+        }
+    }
+
+    @Test(arguments: [["1.9", "1.10"], ["draft-9", "draft-10"], ["1.9.1", "1.10"], ["9", "10"]])
+    func `an older version is not sent, and is reported`(versions: [String]) {
+        var feed = FollowedFeed.empty()
+        for (number, version) in versions.enumerated() { feed.poll([entry(feed, "Text \(number)", version: version)]) }
+        let result = feed.poll([entry(feed, "Text 0", version: versions[0], second: 60)])
+        #expect(result.events.isEmpty)
+        #expect(result.notes.count == 1)
+        #expect(feed.poll([entry(feed, "Text 1", version: versions[1])]).events.isEmpty)
+    }
+
+    @Test(arguments: [(30, Decision.Action.update), (0, .unchanged), (-30, .unchanged)])
+    func `a later date makes another text under the same version an update`(second: Int, action: Decision.Action) {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, "Ten hurt", version: "3", second: 0)])
+        let result = feed.poll([entry(feed, "Two hurt", version: "3", second: second)])
+        #expect(result.actions == [action])
+        #expect(result.notes.isEmpty == (action == .update))
+    }
+
+    @Test func `an earlier date decides where versions cannot be compared`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, "Two hurt", version: Self.id, second: 30)])
+        #expect(feed.poll([entry(feed, "Ten hurt", version: "f" + Self.id, second: 0)]).actions == [.limited])
+        #expect(feed.poll([entry(feed, "Two hurt", version: Self.id, second: 30)]).actions == [.noise])
+        #expect(feed.log.heldBack.isEmpty)
+    }
+
+    @Test(arguments: [FeedRules.UpdatePolicy.headline, .any])
+    func `a version that changes with each poll does not escape maxVersionsPerHour`(policy: FeedRules.UpdatePolicy) {
+        var feed = FollowedFeed.empty { $0.updates = policy }
+        let began = Minute.of(feed.now + .seconds(60))
+        for number in 0..<20 {
+            let result = feed.poll([entry(feed, "Text \(number)", version: "\(number)", second: number)])
+            #expect(result.events.count == (number < 3 ? 1 : 0))
+        }
+        let held = feed.log.heldBack.values.first
+        #expect(held?.due == began + 60)
+        #expect(held.map { String(decoding: $0.intent.event, as: UTF8.self).contains("Text 19") } == true)
+        // The text that readers have needs no event.
+        #expect(feed.poll([entry(feed, "Text 2", version: "20", second: 20)]).actions == [.noise])
+        #expect(feed.log.heldBack.isEmpty)
+    }
+
+    @Test func `an event's version stays bounded and goes forward, however often the publisher's is random`() {
+        var state = EntryState()
+        state.version = String(repeating: "z", count: EventLimits.version)
+        for number in 0..<2_000 {
+            let own = NewsEvent.Version("\(2_000 - number)-" + Self.id)
+            let next = state.nextVersion(own)
+            #expect(NewsEvent.Version(state.version) < next && next.text.utf8.count <= EventLimits.version)
+            state.setVersion(next, publishers: own)
+            #expect(state.publishersVersion == own)
+        }
     }
 
     // MARK: - Floods

@@ -68,6 +68,32 @@ import Testing
         #expect(feed.poll((10..<18).map { feed.entry("\($0)", link: "https://example.org/") }).events.count == 8)
     }
 
+    /// The same stories with new ids, links and headlines, and one story that is new.
+    @Test(arguments: [Duration?.some(.seconds(120)), nil])
+    func `a site that is rebuilt alerts only of stories later than all known ones`(age: Duration?) {
+        var feed = FollowedFeed.empty()
+        for number in 0..<8 { feed.poll((0...number).reversed().map { feed.entry("\($0)", age: age) }) }
+        let stories = (0..<8).map {
+            feed.entry("/n/\($0)", "Headline of \($0) | Example News", link: "https://new.example.org/\($0)", age: age)
+        }
+        let result = feed.poll([feed.entry("true news")] + stories)
+        #expect(result.events.map(\.id) == ["wire:true news"])
+        #expect(result.count(.backlog) == 8)
+        #expect(result.notes.count == 1)
+        #expect(feed.poll(stories).events.isEmpty)
+    }
+
+    @Test func `a feed that was not polled for a while and has only new entries brings news`() {
+        var feed = FollowedFeed()
+        feed.poll((0..<8).map { feed.entry("\($0)", age: .seconds(600)) })
+        let entries = (10..<18).map { feed.entry("\($0)", age: .seconds(60 * $0 - 3_540)) }
+        let result = feed.poll(entries, after: .seconds(3_600))
+        #expect(result.events.count == 8 && result.notes.isEmpty)
+        var undated = FollowedFeed { $0.isUndated = true }
+        undated.poll((0..<8).map { undated.entry("\($0)", age: nil) })
+        #expect(undated.poll((10..<18).map { undated.entry("\($0)", age: nil) }).events.count == 8)
+    }
+
     @Test func `an entry under a new id with a known link and headline is not news`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("a", "Storm", link: "https://example.org/storm")])

@@ -28,6 +28,7 @@ struct ItemHistoryTests {
         #expect(kept([new, old], rule) == [0])
         #expect(kept([old, new], rule) == [1])
         #expect(kept([old, entry("Nine dead", version: "2", isCanceled: true)], rule) == [1])
+        #expect(kept([entry("Ten dead", version: "1.10"), entry("Nine dead", version: "1.9")], rule) == [0])
     }
 
     @Test func `a withdrawal beside its entry counts, unless the entry is newer`() {

@@ -43,7 +43,7 @@ struct WithheldTests {
     }
 
     @Test func `the publisher's next version is news after an event for which it had made none`() {
-        var feed = FollowedFeed.empty()
+        var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
         feed.poll([entry(feed, version: "1")])
         // The event takes version 2, which the publisher uses later.
         feed.poll([entry(feed, version: "1", isWithheld: true)])

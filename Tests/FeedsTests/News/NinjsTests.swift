@@ -19,7 +19,7 @@ struct NinjsTests {
         #expect(entry.summary == "S")
         #expect(entry.version?.text == "2")
         #expect(entry.urgency == 2)
-        #expect(entry.publishedAt == Instant(milliseconds: 1_795_262_400_000))
+        #expect(entry.publishedAt == Instant(milliseconds: 1_795_262_400_000) && entry.updatedAt == entry.publishedAt)
         #expect(entry.embargo == .until(Instant(milliseconds: 1_795_262_400_000)))
         #expect(entry.subjects == ["medtop:04000000"])
         #expect(entry.editorialNote == "Check.")
