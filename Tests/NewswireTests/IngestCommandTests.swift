@@ -88,7 +88,7 @@ struct ExplainFeedTests {
     }
 
     @Test func `wrong usage and a wrong configuration have different exit codes`() async throws {
-        #expect(try await Program.run(["ingest"]).status == 64)
+        #expect(try await Program.run(["ingest"]).status == 78)
         #expect(try await Program.run(["ingest", "--once", "--status", "--config", "x"]).status == 64)
         #expect(try await Program.run(["ingest", "--config", folder.appending(path: "none.yaml").path]).status == 78)
         let file = folder.appending(path: "newswire.yaml")
