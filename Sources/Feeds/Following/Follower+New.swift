@@ -94,7 +94,8 @@ extension Follower {
     private func newestStory(replacedBy unknown: Int, of count: Int) -> UInt32? {
         guard unknown > max(5, count * 4 / 5) else { return nil }
         let appeared = known.rows.filter { $0.state.standing != .moved }.map(\.state.firstSeen)
-        return appeared.count * 2 < unknown ? nil : appeared.max()
+        // A clock that was ahead has dated some in the future.
+        return appeared.count * 2 < unknown ? nil : appeared.filter { $0 <= Minute.of(servedAt) }.max()
     }
 
     private func isNews(_ entry: FeedEntry, after newest: UInt32) -> Bool {

@@ -22,8 +22,8 @@ struct NewsMLG2Item {
     mutating func read() -> FeedEntry {
         var entry = FeedEntry(id: item["guid"].flatMap(\.nonBlank))
         entry.story = entry.id
-        // The schema's default of 1 would be older than the version that a publisher has left out by mistake.
-        entry.version = item["version"].flatMap(\.nonBlank).map { NewsEvent.Version($0) }
+        // The schema's default is 1.
+        entry.version = NewsEvent.Version(item["version"].flatMap(\.nonBlank) ?? "1")
         entry.itemClass = first("itemClass", in: itemMeta).flatMap { Code($0, alias: "ninat") }?.name
         entry.status = status
         entry.language = language

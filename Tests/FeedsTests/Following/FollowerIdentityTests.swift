@@ -94,6 +94,13 @@ import Testing
         #expect(undated.poll((10..<18).map { undated.entry("\($0)", age: nil) }).events.count == 8)
     }
 
+    @Test func `entries that a clock ahead of time has seen do not make later ones old`() {
+        var feed = FollowedFeed.empty()
+        for number in 0..<6 { feed.poll([feed.entry("\(number)")]) }
+        let result = feed.poll((10..<18).map { feed.entry("\($0)") }, after: .seconds(-10_800))
+        #expect(result.events.count == 8 && result.notes.isEmpty)
+    }
+
     @Test func `an entry under a new id with a known link and headline is not news`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("a", "Storm", link: "https://example.org/storm")])

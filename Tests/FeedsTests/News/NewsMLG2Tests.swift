@@ -118,7 +118,7 @@ struct NewsMLG2Tests {
             """)
         #expect(document.entries.map(\.id) == ["urn:a", "urn:b", "urn:d"])
         #expect(document.entries.map(\.urgency) == [2, 5, 2])
-        #expect(document.entries.map(\.version?.text) == [nil, "2", nil])
+        #expect(document.entries.map(\.version?.text) == ["1", "2", "1"])
         #expect(document.entries.map(\.isStory) == [true, true, false])
         #expect(document.entries.first?.publishedAt?.description == "2026-11-21T12:00:00.000Z")
         #expect(document.skipped.map(\.id) == ["urn:c", "urn:p", nil])
