@@ -1,13 +1,15 @@
 import Foundation
 import Testing
 
-/// Where commands find their configuration, and the file that `init` writes.
-struct ConfigurationFileTests {
+/// The search for the configuration, and the file that `init` writes.
+final class ConfigurationFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString)")
     private let key = [
         "NEWSWIRE_HUB_CONNECTION_STRING":
             "Endpoint=https://news.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=c2VjcmV0"
     ]
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func paste(_ script: String, _ environment: [String: String] = [:]) async throws -> Program.Ended {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

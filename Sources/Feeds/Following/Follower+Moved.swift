@@ -97,8 +97,9 @@ extension Follower {
     /// True when an entry continues a former one because both have the same headline. This counts for some hours only: a
     /// morning briefing has the same headline every day.
     ///
-    /// It does not count if the entry has a link of its own, which differs from that of the former entry, and was published an hour or more after the former entry appeared.
-    /// Within the hour it counts, because some publishers change ids, links and dates with each request.
+    /// It does not count if the entry has a link of its own, which differs from that of the former entry, and was published an hour or
+    /// more after the former entry appeared. Within the hour it counts, because some publishers change ids, links and dates with
+    /// each request.
     private func continuesByTitle(_ row: EntryTable.Row, _ keyed: EntryIdentity.Keyed, hasOwnLink: Bool) -> Bool {
         let since = appearance(of: row)
         guard Minute.between(since, minute) <= GroupMemory.minutes else { return false }

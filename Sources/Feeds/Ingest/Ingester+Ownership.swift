@@ -46,7 +46,7 @@ extension Ingester {
         for row in feed.log.table.rows {
             let due = max(row.state.firstSeen, row.state.embargo)
             guard Minute.between(due, minute) <= GroupMemory.minutes else { continue }
-            remember(row.state, of: feed, at: due)
+            remember(row.state, of: feed, at: row.state.firstSeen)
         }
     }
 

@@ -85,10 +85,13 @@ struct IngestCommand: AsyncParsableCommand {
 
     func run() async throws {
         if explain == nil, !status, !dryRun, !once { Terminal.becomeService() }
-        let settings = try settings()
-        if let explain { return try await show(explanationOf: explain, settings) }
+        if let explain {
+            // Only the rules of a feed that is named need a configuration here.
+            let isDispensable = feed == nil && configurationOption.found == nil
+            return try await show(explanationOf: explain, isDispensable ? nil : settings())
+        }
         let path = try configurationOption.path
-        guard let settings else { throw ExitCode.badConfiguration }
+        let settings = try settings()
         if settings.ingest.feeds.feeds.isEmpty {
             notice("\(path): error: ingest.feeds: there is no feed; write at least one")
             throw ExitCode.badConfiguration
@@ -111,10 +114,8 @@ struct IngestCommand: AsyncParsableCommand {
         }
     }
 
-    /// The settings, reduced to the feed of `--feed` if that option is given; `nil` if there is no configuration and
-    /// `--explain` can do without.
-    private func settings() throws -> Settings? {
-        if explain != nil, feed == nil, configurationOption.found == nil { return nil }
+    /// The settings, reduced to the feed of `--feed` if that option is given.
+    private func settings() throws -> Settings {
         var settings = try configurationOption.settings()
         if let listen { settings.ingest.listen = NetworkAddress(listen) }
         guard let feed else { return settings }

@@ -8,7 +8,7 @@ package struct SettingsFile: Sendable {
 
     /// The environment variable that names the configuration.
     package static let variable = "NEWSWIRE_CONFIG"
-    /// Where the configuration is if neither the command line nor the environment names it; the first that exists counts.
+    /// The places of a configuration that neither the command line nor the environment names; the first that exists counts.
     package static let standardPaths = ["./newswire.yaml", "/etc/newswire/newswire.yaml"]
 
     package init(path: String) { self.path = path }
