@@ -30,6 +30,9 @@ struct FollowedFeed: Sendable {
     var nextPoll: Instant?
     /// The reason for the time of the next poll.
     var because = ""
+    /// End of the wait that the publisher last asked this process for, by the steady clock. `FeedState.retryUntil` is its time by the
+    /// wall clock, which may be corrected meanwhile, so only the next process uses that.
+    var retryAt: Instant?
     /// End of the last poll, by the wall clock.
     private(set) var lastPollAt: Instant?
     /// True if the feed was quiet after the last poll. Each silence is logged once.
@@ -107,7 +110,11 @@ extension FollowedFeed {
     /// - Returns: the time of the timer that the plan needs.
     mutating func planPoll(at: Instant, because: String, _ now: Moment) -> Instant? {
         var at = at
-        if let until = state.retryUntil, until > now.wall { at = max(at, now.steady + (until - now.wall)) }
+        if let retryAt {
+            at = max(at, retryAt)
+        } else if let until = state.retryUntil, until > now.wall {
+            at = max(at, now.steady + (until - now.wall))
+        }
         self.because = because
         // A poll that must wait may be requested any number of times.
         if let planned = nextPoll, planned > now.steady, planned <= at, at - planned < .seconds(1) { return nil }

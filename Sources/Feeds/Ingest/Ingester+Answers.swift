@@ -58,6 +58,7 @@ extension Ingester {
             queue.block(own, until: until)
         }
         feed.counts.failures += 1
+        feed.retryAt = until
         feed.state.mustWait(until: now.wall + pause, because: failure.detail)
         note(.warning, feed.name, "\(host) is left alone for \(pause.words): \(failure.detail).")
         plan(&feed, at: until, because: "the publisher asks to wait", now)

@@ -45,4 +45,41 @@ import Testing
         fixture.live(as: "second")
         #expect(fixture.written.isEmpty)
     }
+
+    @Test func `a wait that a publisher asked for does not grow when the clock is corrected`() {
+        var ingester = Ingester(IngesterFixture().settings)
+        var ahead = Duration.seconds(10_800)
+        var offset: Int64 = 0
+        /// Returns the requests that follow an input at this second. Records are stored and read at once.
+        func fetches(after input: IngestInput, at second: Int) -> [FetchID] {
+            let steady = FollowedFeed.start + .seconds(second)
+            var inputs = [input]
+            var found: [FetchID] = []
+            while !inputs.isEmpty {
+                let next = inputs.removeFirst()
+                for action in ingester.handle(next, at: Moment(steady: steady, wall: steady + ahead)) {
+                    switch action {
+                    case .fetch(let id, _): found.append(id)
+                    case .store(let id, let partition, let records):
+                        for record in records {
+                            inputs.append(
+                                .record(partition: partition, offset: offset, key: record.key, value: record.value))
+                            offset += 1
+                        }
+                        inputs.append(.stored(id))
+                    default: break
+                    }
+                }
+            }
+            return found
+        }
+        _ = fetches(after: .assigned([0]), at: 0)
+        _ = fetches(after: .restored(partition: 0), at: 0)
+        let answer = FetchAnswer(
+            status: 429, headers: [HeaderField("retry-after", "900")], finalURL: "https://example.org/feed")
+        for id in fetches(after: .tick, at: 61) { _ = fetches(after: .fetched(id, .answered(answer)), at: 61) }
+        ahead = .zero
+        #expect(fetches(after: .pollNow, at: 62).isEmpty)
+        #expect((63...1_000).filter { !fetches(after: .tick, at: $0).isEmpty } == [961])
+    }
 }
