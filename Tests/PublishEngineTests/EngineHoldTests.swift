@@ -221,4 +221,20 @@ struct EngineHoldTests: HoldingSuite {
         for send in sends { _ = shell.store(shell.reply(201, to: send)) }
         #expect(shell.engine.counts.records == 0)
     }
+
+    @Test func `an original that the held topic refuses again is a duplicate of a redriven copy that left`() throws {
+        var shell = try narrow()
+        _ = shell.publish(news("a", story: "s", embargo(shell.wall + .seconds(600))))
+        let redriven = shell.publish(news("a", story: "s"), headers: [RecordHeader(HeaderName.redrive, "1")])
+        #expect(redriven.sends.isEmpty, "the original is ahead of it")
+        _ = shell.take(.holdsBeyond(.seconds(60)))
+        let held = shell.take(.held([]))
+        #expect(held.holds.map(\.event.eventID) == ["a"])
+        _ = shell.take(.tooLargeToHold([try #require(held.holds.first?.request.delivery)]))
+        let accepted = shell.reply(201, to: try #require(held.sends.first))
+        #expect(accepted.outcomes == [.accepted, .duplicate])
+        _ = shell.store(accepted)
+        #expect(shell.wait(.seconds(601)).sends.isEmpty)
+        #expect(shell.engine.counts.records == 0 && shell.engine.counts.stories == 0)
+    }
 }

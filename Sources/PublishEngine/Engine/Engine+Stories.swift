@@ -143,7 +143,9 @@ extension Engine {
 
     /// Allows another attempt, for example by an editor, unless a redriven copy is already queued or in flight.
     mutating func forgetID(of routed: RoutedEvent, _ place: Place) {
-        for other in openDeliveries(of: partitions[place].story)
+        // A delivery that ends as held is in no story.
+        let story = StoryID(RecentDeliveries.story(routed.orderKey, platform: place.platform), lane: place.lane)
+        for other in openDeliveries(of: story)
         where other != place.id && other.slot == place.slot && other.platform == place.platform {
             guard let other = partitions.place(of: other),
                 let twin = partitions.content(of: other)?.routed?.event,
