@@ -102,6 +102,24 @@ struct EngineReturnTests: HoldingSuite {
         #expect(shell.take(.records(TestShell.live, Generation(2), TestShell.source, [back])).sends.count == 1)
     }
 
+    @Test func `an event held for one platform stays held when another is sent after a restart`() throws {
+        var shell = try TestShell {
+            $0.holdsBeyond = .seconds(60)
+            $0.platforms = [.apple, .windows]
+        }
+        let entry = LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: 0), platform: .windows, outcome: .held,
+            identity: RecordIdentity(eventID: "a"), eventID: "a", version: "1")
+        _ = shell.assign(ledger: [entry], end: 1)
+        _ = shell.take(.held([HeldStory(story: "a", version: NewsEvent.Version("1"), isHeld: true)]))
+        // Meanwhile it is due.
+        let sends = shell.publish(news("a", version: 1)).sends
+        #expect(sends.count == 1)
+        let accepted = shell.reply(201, to: try #require(sends.first))
+        #expect(accepted.outcomes == [.accepted])
+        #expect(accepted.returns.isEmpty, "readers of the other platform get what is held")
+    }
+
     // MARK: Recalls and versions
 
     @Test func `an event that recalls a held story brings it back`() throws {

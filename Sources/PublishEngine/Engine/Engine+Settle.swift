@@ -35,7 +35,8 @@ extension Engine {
         let source = held.isEmpty ? nil : partitions.source(of: place)
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
         if outcome == .accepted, let source, content.returned == nil, let routed = content.routed {
-            takeBackHeld(olderThan: routed, from: source, isGone: partitions.content(of: place) == nil, &turn)
+            let isGone = partitions.content(of: place) == nil && !partitions[recordOf: place].isHeldInPart
+            takeBackHeld(olderThan: routed, from: source, isGone: isGone, &turn)
         }
         if outcome.isDeadLettered {
             pendingResults.add(request)

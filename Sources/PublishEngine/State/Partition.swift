@@ -73,6 +73,8 @@ struct Partition: Sendable {
         fileprivate(set) var release: FloodRelease?
         /// The smallest offset among its acknowledged results; `Int64.max` for none.
         fileprivate(set) var firstResult = Int64.max
+        /// In a former run, some of its deliveries ended as held, so the held topic has its original for these.
+        fileprivate(set) var isHeldInPart = false
     }
 
     init(
@@ -210,6 +212,7 @@ struct Partition: Sendable {
             let known = restored.remove(content.record.offset, content.identity, eventID: content.eventID)
         else { return nil }
         noteResult(at: known.firstResult, of: index)
+        entries[index].isHeldInPart = known.isHeld
         return known.platforms
     }
 

@@ -34,10 +34,13 @@ struct RestoredResults: Sendable {
         var platforms: UInt16 = 0
         /// The offset of the first of their results.
         var firstResult = Int64.max
+        /// True if one of them ended as held.
+        var isHeld = false
 
-        fileprivate mutating func add(_ platform: Int, result offset: Int64) {
+        fileprivate mutating func add(_ platform: Int, _ entry: LedgerEntry) {
             platforms |= 1 << platform
-            firstResult = min(firstResult, offset)
+            firstResult = min(firstResult, entry.offset)
+            if entry.outcome == .held { isHeld = true }
         }
     }
 
@@ -54,8 +57,7 @@ struct RestoredResults: Sendable {
         // Records below the horizon were handled before this reading.
         if reading != nil, offset < horizon { return }
         if offset >= reading?.horizon ?? horizon { return drop(from: nil, firstResult: entry.offset) }
-        records[Record(offset: offset, identity: entry.identity), default: Settled()].add(
-            platform, result: entry.offset)
+        records[Record(offset: offset, identity: entry.identity), default: Settled()].add(platform, entry)
         guard records.count > capacity else { return }
         // Drops a quarter at once; otherwise an unordered ledger would be sorted for each result.
         let offsets = records.keys.map(\.offset).sorted()
@@ -124,6 +126,6 @@ struct RestoredResults: Sendable {
     mutating func forgetResultOffsets() {
         if end != nil { end = 0 }
         if firstDropped < .max { firstDropped = 0 }
-        records = records.mapValues { Settled(platforms: $0.platforms) }
+        records = records.mapValues { Settled(platforms: $0.platforms, isHeld: $0.isHeld) }
     }
 }
