@@ -13,11 +13,11 @@ struct FormerHeldTopic: Sendable {
         /// Followed by `compared` or `differs` when the last record of the totals was read, or the topic to its end.
         case known(HeldTotals?)
         /// The topic was recreated. Events that are not restored by this time are lost. Followed by `compared`.
-        case differs(count: Int, until: Instant)
+        case differs(HeldTotals, until: Instant)
         case compared
     }
 
-    /// Number of restored events that were read and that this process did not know before.
+    /// Number of events that were restored after the totals were written, and that this process did not know before.
     private var restored = 0
 
     /// Longer than `VanishedEvents` takes to write the events of other owners.
@@ -25,6 +25,14 @@ struct FormerHeldTopic: Sendable {
 
     /// Time until which restored events are counted; `nil` if none are missing.
     var countsUntil: Instant? { if case .differs(_, let until) = state { until } else { nil } }
+    /// The content of the topic before the start, until it is compared and lost events are counted.
+    private var totals: HeldTotals? {
+        switch state {
+        case .known(let totals): totals
+        case .differs(let totals, _): totals
+        case .unknown, .compared: nil
+        }
+    }
     var isUnknown: Bool { if case .unknown = state { true } else { false } }
     var isCompared: Bool { if case .compared = state { true } else { false } }
 
@@ -44,7 +52,9 @@ struct FormerHeldTopic: Sendable {
         at now: Instant
     ) {
         if case .unreadable = reading { return }
-        if case .held(let event, since: nil) = reading, event.isRestored,
+        // Events restored earlier were missing from a topic before that one.
+        if case .held(let event, since: nil) = reading, let restoredAt = event.restoredAt, let totals,
+            totals.writtenAt.map({ $0 < restoredAt }) ?? true,
             !known.expects(HeldIndex.hash(event.story), in: place.partition)
         {
             restored += 1
@@ -67,13 +77,16 @@ struct FormerHeldTopic: Sendable {
             let isSame = totals?.last.map { reach.position(in: $0.place.partition) > $0.place.offset } ?? true
             compare(totals, isSame: isSame, at: now)
         }
-        guard case .differs(let count, let until) = state, now >= until else { return 0 }
+        guard case .differs(let totals, let until) = state, now >= until else { return 0 }
         state = .compared
-        return max(count - restored, 0)
+        return max(totals.count - restored, 0)
     }
 
     private mutating func compare(_ totals: HeldTotals?, isSame: Bool, at now: Instant) {
-        let count = isSame ? 0 : totals?.count ?? 0
-        state = count > 0 ? .differs(count: count, until: now + Self.patience) : .compared
+        if let totals, totals.count > 0, !isSame {
+            state = .differs(totals, until: now + Self.patience)
+        } else {
+            state = .compared
+        }
     }
 }

@@ -16,8 +16,8 @@ public struct HeldEvent: Sendable, Hashable {
     public var source: ResultRecord.Source
     /// The identity of the original, to recognize it on its source topic; `nil` for records of former versions.
     public var identity: RecordIdentity?
-    /// The held topic had lost the event, and a process has written the original to its lane again.
-    public var isRestored = false
+    /// The time at which a process wrote the original to its lane again, because the held topic had lost the event.
+    public var restoredAt: Instant?
 
     public enum Because: String, Sendable, Hashable, CaseIterable {
         case embargo

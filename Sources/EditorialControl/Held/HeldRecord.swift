@@ -72,7 +72,7 @@ public enum HeldRecord {
             eventID: eventID, story: story, version: text(HeaderName.version).map { NewsEvent.Version($0) },
             due: Instant(milliseconds: due), because: because, lane: lane, source: source,
             identity: headers.last { $0.name == HeaderName.identity }?.value.flatMap(RecordIdentity.init(headerValue:)))
-        event.isRestored = text(HeldHeader.restored) != nil
+        event.restoredAt = text(HeldHeader.restored).flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
         return .held(event, since: text(HeldHeader.since).flatMap { Int64($0) })
     }
 
@@ -95,11 +95,15 @@ public enum HeldRecord {
 
     /// Returns the original for its source topic again, after the held topic has lost it. Its reader decides again whether to
     /// hold it. If two processes write it, the second copy is a duplicate, because the first was accepted or is held.
-    public static func restored(_ original: SourceRecord, to partition: TopicPartition) -> ProducedRecord {
+    ///
+    /// - Parameter now: the wall clock.
+    public static func restored(
+        _ original: SourceRecord, to partition: TopicPartition, at now: Instant
+    ) -> ProducedRecord {
         ProducedRecord(
             topic: partition.topic, partition: partition.partition, key: original.key, value: original.value,
             headers: original.headers.filter { $0.name != HeaderName.held && $0.name != HeldHeader.restored }
-                + [RecordHeader(HeldHeader.restored, "1")])
+                + [RecordHeader(HeldHeader.restored, String(now.milliseconds))])
     }
 
     /// Makes a tombstone for records up to an offset. It names the offset because a newer version may have been written

@@ -18,6 +18,8 @@ struct VanishedEvents: Sendable {
     /// True if there may be events to write again.
     private var isDue = false
     private var restoring: [UInt64: Missing] = [:]
+    /// Stories that this process wrote to their lanes again, until a record of them is read.
+    private var unread: Set<UInt64> = []
     private var lastID: UInt64 = 0
     private var notBefore = Instant.distantPast
     /// Time at which this process writes the missing events of other owners.
@@ -82,10 +84,13 @@ struct VanishedEvents: Sendable {
     }
 
     /// Returns true if the event was known before the topic was recreated, and no record of it was read since.
-    func expects(_ story: UInt64, in partition: Int32) -> Bool { expected.find(story, partition) != nil }
+    func expects(_ story: UInt64, in partition: Int32) -> Bool {
+        expected.find(story, partition) != nil || unread.contains(story)
+    }
 
     /// Handles a record of the story in the partition: the topic holds the event or its tombstone.
     mutating func found(_ story: UInt64, in partition: Int32) {
+        unread.remove(story)
         if let slot = unexplained.find(story, partition) { unexplained.remove(slot) }
         if let slot = expected.find(story, partition) { expected.remove(slot) }
     }
@@ -135,7 +140,10 @@ struct VanishedEvents: Sendable {
     mutating func ended(_ ending: HeldState.RestoreEnding, at now: Instant) {
         guard let missing = restoring.removeValue(forKey: ending.id) else { return }
         switch ending {
-        case .restored: restored += 1
+        case .restored:
+            restored += 1
+            // Its reading may have shown the event meanwhile.
+            if expected.find(missing.story, missing.partition) == missing.slot { unread.insert(missing.story) }
         case .gone: if missing.isOurs { lost += 1 }
         case .failed:
             (isDue, notBefore) = (true, now + Self.pause)

@@ -35,7 +35,8 @@ extension ControlRecord {
         if key == environmentKey { return environment(record.value) }
         if key == heldTotalsKey, let value = record.value {
             guard let fields = Fields(value), let count = fields.count else { return Reading(fault: .value) }
-            return Reading(record: .heldTotals(HeldTotals(count: count, last: fields.mark)))
+            let totals = HeldTotals(count: count, last: fields.mark, writtenAt: record.timestamp)
+            return Reading(record: .heldTotals(totals))
         }
         guard key.hasPrefix(beatPrefix) else {
             // A tombstone deletes an invalid record and has no meaning of its own.

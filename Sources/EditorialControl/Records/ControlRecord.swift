@@ -98,8 +98,12 @@ public struct HeldTotals: Sendable, Hashable {
     /// The record with the highest offset; `nil` on an empty topic. If its place is empty or has another record later, the topic was
     /// deleted or cut back.
     public var last: HeldMark?
+    /// The timestamp of the record that was read; `nil` for a record that is still to be written.
+    public var writtenAt: Instant?
 
-    public init(count: Int, last: HeldMark?) { (self.count, self.last) = (count, last) }
+    public init(count: Int, last: HeldMark?, writtenAt: Instant? = nil) {
+        (self.count, self.last, self.writtenAt) = (count, last, writtenAt)
+    }
 
     var json: [UInt8] {
         JSONWriter.object { json in

@@ -126,7 +126,8 @@ struct HeldTotalsOnTopic: Sendable {
 
     /// Returns what to write. At most one record for each interval between beats, because every held event changes it.
     mutating func due(_ now: Moment) -> HeldTotals? {
-        guard let ours, ours != recorded, writtenAt.map({ now.steady - $0 >= ControlRecord.Beat.interval }) ?? true
+        guard let ours, ours.count != recorded?.count || ours.last != recorded?.last,
+            writtenAt.map({ now.steady - $0 >= ControlRecord.Beat.interval }) ?? true
         else { return nil }
         writtenAt = now.steady
         return ours

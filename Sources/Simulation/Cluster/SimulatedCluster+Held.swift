@@ -261,8 +261,8 @@ extension SimulatedCluster {
         var original = truth.news[item].record
         original.offset = offset
         guard one.original.isThe(original) else { return .gone(one.id) }
-        let copy = truth.add(
-            truth.copied(item, HeldRecord.restored(original, to: one.partition), as: .restored, writtenAt: wall))
+        let restored = HeldRecord.restored(original, to: one.partition, at: wall)
+        let copy = truth.add(truth.copied(item, restored, as: .restored, writtenAt: wall))
         truth.publish(copy, in: one.partition.partition)
         reopen()
         strike(.restoredHeld)

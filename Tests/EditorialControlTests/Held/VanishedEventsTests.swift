@@ -159,10 +159,37 @@ struct VanishedEventsTests {
         let (totals, readings) = try former()
         var play = PlayedHeldState(former: totals)
         guard case .held(var event, _) = readings[0] else { return }
-        event.isRestored = true
+        event.restoredAt = PlayedHeldState.noon
         _ = play.read(0, .held(event, since: nil))
         _ = play.wait(.seconds(120))
         #expect(play.state.vanished.lost == 2)
+    }
+
+    @Test func `events restored before the totals were written do not count for what was lost later`() throws {
+        var (totals, _) = try former()
+        totals.writtenAt = PlayedHeldState.noon
+        var play = PlayedHeldState(former: totals)
+        for (offset, seconds) in [-1, 1].enumerated() {
+            guard case .held(var event, _) = event("d\(offset)", at: 50) else { return }
+            event.restoredAt = PlayedHeldState.noon + .seconds(seconds)
+            _ = play.read(Int64(offset), .held(event, since: nil))
+        }
+        _ = play.wait(.seconds(120))
+        #expect(play.state.vanished.lost == 2)
+    }
+
+    @Test func `an event that this process restores does not count as restored by others`() throws {
+        let (totals, _) = try former()
+        var play = PlayedHeldState(former: totals)
+        _ = play.read(0, event("d", at: 50))
+        play.ends = [3: 0, 4: 0]
+        let restore = try #require(play.take(.began).restores.first)
+        _ = play.take(.restored([.restored(restore.id)]))
+        guard case .held(var again, _) = event("d", at: 51) else { return }
+        again.restoredAt = PlayedHeldState.noon
+        _ = play.read(0, .held(again, since: nil))
+        _ = play.wait(.seconds(120))
+        #expect(play.state.vanished.lost == 3)
     }
 
     @Test(arguments: [false, true])
@@ -174,7 +201,7 @@ struct VanishedEventsTests {
         _ = play.hold(0, "d")
         if isWhole { _ = play.take(.began) }
         guard case .held(var event, _) = event("d", at: 50) else { return }
-        event.isRestored = true
+        event.restoredAt = PlayedHeldState.noon
         _ = play.read(0, .held(event, since: nil))
         _ = play.wait(.seconds(120))
         #expect(play.state.vanished.lost == 3)
@@ -235,7 +262,7 @@ struct VanishedEventsTests {
         #expect(restore.original.isThe(original))
         #expect(
             !restore.original.isThe(SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [3])))
-        let restored = HeldRecord.restored(original, to: restore.partition)
+        let restored = HeldRecord.restored(original, to: restore.partition, at: PlayedHeldState.noon)
         #expect(restored.value == [2] && restored.key == [1] && restored.headers.map(\.name) == ["nw-held-restored"])
     }
 
