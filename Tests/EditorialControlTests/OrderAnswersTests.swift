@@ -47,6 +47,30 @@ struct OrderAnswersTests {
         #expect(answers.met == AppliedOrder(order: "o1", waiting: 13, inFlight: 2))
     }
 
+    @Test func `the sender of an order learns of the order that took its place, or of its end`() {
+        let recall = instruction(.recall(story: "S"))
+        let other = Order(id: "o2", scope: recall.scope, at: start, by: "n", reason: "mine")
+        var answers = given(recall, "a")
+        #expect(answers.successor == nil)
+        answers.apply(.stands(other), signs(["a"]))
+        #expect(answers.successor == .stands(other))
+        answers.apply(answer("a", to: recall, order: "o2"))
+        #expect(answers.isComplete, "a process that obeys the later one obeys this one")
+        answers.apply(.lifted(recall.scope), signs(["a"]))
+        #expect(answers.successor == .lifted(recall.scope))
+    }
+
+    @Test func `an order that reached the topic first is the former one, although its sender was not known`() {
+        let recall = instruction(.recall(story: "S"))
+        let other = Order(id: "o2", scope: recall.scope, at: start, by: "n")
+        var answers = OrderAnswers(to: recall)
+        answers.apply(.stands(other), signs(["a"]))
+        #expect(answers.former == other)
+        answers.apply(.stands(Order(id: "o1", scope: recall.scope, at: start, by: "m")), signs(["a"]))
+        #expect(answers.former == other && answers.successor == nil)
+        #expect(answers.missing.map(\.replica) == ["a"])
+    }
+
     @Test func `held events count by the highest number that any process reports`() {
         let recall = instruction(.recall(story: "S"))
         var answers = given(recall, "a", "b")

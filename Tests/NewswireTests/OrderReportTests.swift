@@ -167,6 +167,45 @@ struct OrderReportTests {
                 + "too: nothing is replaced there")
     }
 
+    @Test func `a replacement whose recall was overtaken is reported as one that does not leave`() {
+        func sentence(_ written: WrittenReplacement) -> String {
+            ReplacementReport(
+                written, of: "S", lanes: [], ControlView(), isConfirmed: true, StoryDoubts(),
+                at: Instant(milliseconds: 0)
+            ).sentence
+        }
+        var written = WrittenReplacement()
+        let other = Order(
+            id: "o2", scope: .recall(story: "S"), at: Instant(milliseconds: 1_795_255_200_000), by: "n", reason: "mine")
+        written.successor = .stands(other)
+        #expect(
+            sentence(written)
+                == "the replacement does not leave: another recall has taken its place: by n, 2026-11-21 10:00:00 UTC: mine")
+        #expect(written.leavesDoubt(StoryDoubts()))
+        (written.reach, written.topics) = (["World"], ["news"])
+        written.successor = .lifted(.recall(story: "S"))
+        #expect(
+            sentence(written) == "what has not left of the replacement for the readers of World does not leave any more: "
+                + "the recall was lifted")
+    }
+
+    @Test func `an order that another one followed says so, to people and to programs`() {
+        let stop = Instruction(id: "o", scope: .stop(.hub), at: Instant(milliseconds: 0), by: "m")
+        var answers = OrderAnswers(to: stop)
+        let signs = LifeSigns(capacity: 1)
+        if let order = stop.order { answers.apply(.stands(order), signs) }
+        #expect(OrderReport(answers, took: .zero).successor == nil)
+        #expect(OrderReport(answers, took: .zero).json().contains(#""successor":null"#))
+        var other = stop
+        (other.id, other.by) = ("p", "n")
+        if let order = other.order { answers.apply(.stands(order), signs) }
+        let report = OrderReport(answers, took: .zero)
+        #expect(report.successor == "in the meantime another stop has taken its place: by n, 1970-01-01 00:00:00 UTC")
+        #expect(report.json().contains(#""successor":{"do":"stop","id":"p","at":"1970-01-01T"#), "\(report.json())")
+        answers.apply(.lifted(.stop(.hub)), signs)
+        #expect(OrderReport(answers, took: .zero).successor == "in the meantime it was resumed")
+    }
+
     @Test func `an order that may have lapsed is listed as such`() {
         let order = Order(
             id: "o", scope: .recall(story: "S"), at: Instant(milliseconds: 0), by: "m",

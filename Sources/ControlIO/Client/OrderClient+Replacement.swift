@@ -13,7 +13,8 @@ extension OrderClient {
     ///   - lanes: the topics of all lanes, the most urgent first.
     ///   - inFlight: number of requests whose results may still follow, from the answers to the recall. They are waited for.
     ///   - patience: the longest wait for these results.
-    /// - Returns: the readers and the topics of the replacement; both are empty if nothing was written.
+    /// - Returns: the readers and the topics of the replacement; both are empty if nothing was written, which includes the case that
+    ///   the recall is not in force any more.
     /// - Throws: an error if Kafka fails, or if an open transaction hides results. Nothing was written for the hidden ones.
     public func replace(
         _ text: String, for order: Order, results topic: String, lanes: [String], inFlight: Int, environment: String?,
@@ -36,6 +37,8 @@ extension OrderClient {
         while replacement.lateOutcomes < inFlight, now().steady < deadline {
             for read in try reader.next(timeout: .milliseconds(200)) { receive(read) }
         }
+        written.successor = try successor(of: order)
+        if written.successor != nil { return written }
         if let record = replacement.record(text, for: order, environment: environment) {
             try store(record)
             written.topics.insert(record.topic)
@@ -44,7 +47,15 @@ extension OrderClient {
         written.reach = replacement.reach
         written.doubtful = replacement.doubtful
         written.unsettled = max(inFlight - replacement.lateOutcomes, 0)
+        if !written.topics.isEmpty { written.successor = try successor(of: order) }
         return written
+    }
+
+    /// Returns the change that ended the order; `nil` if it is in force. Reads the control topic.
+    private func successor(of order: Order) throws(KafkaFailure) -> OrderChange? {
+        let standing = try ControlReading(settings, topics).view().orders[order.scope]
+        if standing?.id == order.id { return nil }
+        return standing.map { .stands($0) } ?? .lifted(order.scope)
     }
 
     /// Writes replacements for single readers, who are named only in the originals.

@@ -9,7 +9,7 @@ public import NewsModel
 ///
 /// Its calls block. Use it from one thread at a time.
 public final class OrderClient {
-    private let topics: ControlTopics
+    let topics: ControlTopics
     let settings: KafkaSettings
     private let control: TopicReader
     private let publisher: RecordPublisher

@@ -77,7 +77,21 @@ extension OrderAnswers {
             } else {
                 json.null("former")
             }
+            if let successor { successor.list("successor", into: &json) } else { json.null("successor") }
             more(&json)
+        }
+    }
+}
+
+extension OrderChange {
+    fileprivate func list(_ name: StaticString, into json: inout JSONWriter) {
+        json.object(name) { json in
+            switch self {
+            case .stands(let order):
+                json.field("do", order.scope.given.rawValue)
+                FormerOrder(order).write(into: &json)
+            case .lifted(let scope): json.field("do", scope.ended.rawValue)
+            }
         }
     }
 }

@@ -8,7 +8,10 @@
 public struct OrderAnswers: Sendable, Hashable {
     public let instruction: Instruction
     /// The order of the same scope that the instruction replaces or ends; `nil` if there was no such order.
-    public let former: Order?
+    public private(set) var former: Order?
+    /// The change of the same scope that followed the instruction on the topic and undid it; `nil` if it took effect last. Only
+    /// orders have one.
+    public private(set) var successor: OrderChange?
     /// The instruction's id and those of newer orders of the same scope, which may have been applied instead.
     private var ids: Set<String>
     /// The last beats of the processes that must answer, by name; `nil` until the order was read back.
@@ -26,10 +29,15 @@ public struct OrderAnswers: Sendable, Hashable {
     /// - Parameter signs: the processes known from this record and those before it.
     public mutating func apply(_ record: ControlRecord, _ signs: LifeSigns) {
         switch record {
-        case .stands(let order) where order.scope == instruction.scope && !instruction.lifts:
-            if order.id == instruction.id { expect(signs) }
-            if awaited != nil { ids.insert(order.id) }
-        case .lifted(instruction.scope) where instruction.lifts: if awaited == nil { expect(signs) }
+        case .stands(let order) where order.scope == instruction.scope: note(order, signs)
+        case .lifted(instruction.scope):
+            if instruction.lifts {
+                if awaited == nil { expect(signs) }
+            } else if awaited == nil {
+                former = nil
+            } else {
+                successor = .lifted(instruction.scope)
+            }
         case .beat(let beat):
             guard awaited != nil else { break }
             let isBack = silent.contains { $0.beat.replica == beat.replica }
@@ -42,6 +50,17 @@ public struct OrderAnswers: Sendable, Hashable {
             silent.removeAll { $0.beat.replica == replica }
         default: break
         }
+    }
+
+    private mutating func note(_ order: Order, _ signs: LifeSigns) {
+        let isOurs = order.id == instruction.id
+        if isOurs { expect(signs) }
+        // Another desk's order was not yet on the topic when this one was written.
+        guard awaited != nil else { return former = order }
+        guard !instruction.lifts else { return }
+        ids.insert(order.id)
+        // A process may write ours again after an invalid record.
+        successor = isOurs ? nil : .stands(order)
     }
 
     private mutating func expect(_ signs: LifeSigns) {

@@ -169,6 +169,9 @@ public struct WrittenReplacement: Sendable, Hashable {
     /// accepted them.
     public var unsettled = 0
     public var topics: Set<String> = []
+    /// The change that ended the recall before its replacement was written, or just after; `nil` if the recall is in force. Nothing of
+    /// the replacement leaves after that.
+    public var successor: OrderChange?
 
     public init() {}
 
@@ -183,6 +186,6 @@ public struct WrittenReplacement: Sendable, Hashable {
 
     /// True if readers may have the story who get no replacement.
     public func leavesDoubt(_ doubts: StoryDoubts) -> Bool {
-        !doubtful.isEmpty || reach.isEmpty && !remaining(doubts).isEmpty
+        successor != nil || !doubtful.isEmpty || reach.isEmpty && !remaining(doubts).isEmpty
     }
 }

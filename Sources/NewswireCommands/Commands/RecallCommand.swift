@@ -37,8 +37,9 @@ struct RecallCommand: ParsableCommand {
             still on some topic.
 
             Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the \
-            same), if the name was never seen, if readers may have the story who get no replacement, if an original is \
-            gone, or if Kafka fails.
+            same), if the name was never seen, if readers may have the story who get no replacement, if another recall \
+            of the story has taken the place of this one before its replacement left, if an original is gone, or if \
+            Kafka fails.
             """)
 
     @OptionGroup var options: OrderOptions
@@ -101,6 +102,7 @@ struct RecallCommand: ParsableCommand {
                 if let replaced {
                     json.array("replaced", of: replaced.reach)
                     json.array("notReplaced", of: replaced.doubtful)
+                    if replaced.successor != nil { json.field("replacementCanceled", true) }
                 }
             }
         }

@@ -71,6 +71,7 @@ struct OrderOptions: ParsableArguments {
                     try Terminal.standardOutput.line(report.sentence)
                     if let line = report.replacement { try Terminal.standardOutput.line(line) }
                 }
+                if let line = report.successor { notice(line) }
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
                     notice(line)
                 }

@@ -69,6 +69,11 @@ package struct OrderReport {
         return "\(instruction.lifts ? "it ends" : "it takes the place of") the \(kind) \(former.phrase)".plain
     }
 
+    /// The later order that has taken the place of this one, or its end; `nil` if this one is in force.
+    package var successor: String? {
+        answers.successor.map { "in the meantime \($0.undoing(instruction.scope))".plain }
+    }
+
     /// A warning that the name may be a typing mistake, because nothing matches it; `nil` otherwise.
     ///
     /// - Parameter feeds: the feeds of the configuration.
@@ -139,6 +144,17 @@ package struct OrderReport {
 
     package func json(_ more: Members = { _ in }) -> String {
         JSONLine.text { answers.list(after: took, into: &$0, more) }
+    }
+}
+
+extension OrderChange {
+    /// A sentence that says how this change has undone an order of the scope.
+    fileprivate func undoing(_ scope: ControlScope) -> String {
+        let kind = scope.verb
+        return switch self {
+        case .stands(let order): "another \(kind) has taken its place: \(FormerOrder(order).phrase)"
+        case .lifted: kind == "recall" ? "the recall was lifted" : "it was resumed"
+        }
     }
 }
 
@@ -252,6 +268,13 @@ package struct ReplacementReport {
     }
 
     package var sentence: String {
+        if let successor = written.successor {
+            let fate =
+                written.topics.isEmpty
+                ? "the replacement does not leave"
+                : "what has not left of the replacement for \(readers) does not leave any more"
+            return "\(fate): \(successor.undoing(.recall(story: story)))".plain
+        }
         if written.reach.isEmpty { return nothing.plain }
         let doubt =
             written.doubtful.isEmpty

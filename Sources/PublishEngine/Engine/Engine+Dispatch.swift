@@ -33,6 +33,8 @@ extension Engine {
         case notDue(Due)
         /// Editors have stopped its content.
         case gate
+        /// It replaces a recalled story, and the orders in force are asked for first.
+        case unconfirmed
     }
 
     /// The lane's first ready delivery if it may still leave; otherwise removes that delivery from the queue.
@@ -53,6 +55,9 @@ extension Engine {
             advanceStories(&turn)
         case .notDue(let due): lanes[lane].embargo(id, &partitions[place], until: due.at)
         case .gate: setAside(place, content, turn)
+        case .unconfirmed:
+            replacements.wait(id)
+            setAside(place, content, turn)
         }
         return nil
     }
@@ -69,6 +74,10 @@ extension Engine {
         // The wall clock may have been set back since the embargo ended, or quiet hours have begun.
         if let due = content.due(turn), due.because == .embargo || isCertain { return .notDue(due) }
         if !orders.content.isEmpty, orders.content.gate(for: content) != nil { return .gate }
+        if content.isReplacement {
+            if settings.awaitsOrders, !replacements.isConfirmed(place.id) { return .unconfirmed }
+            if let failure = replacementFailure(content) { return .ended(isCertain ? .canceled : .unknown, failure) }
+        }
         return nil
     }
 
@@ -161,7 +170,7 @@ extension Engine {
             place.id, &partitions[place], notBefore: notBefore, until: max(until, turn.now + .milliseconds(1)))
     }
 
-    /// Sets aside a delivery that a gate stops at the front. Other stories pass; its own story waits behind it.
+    /// Sets aside a delivery that a gate or a question about orders stops at the front. Other stories pass; its own story waits behind it.
     private mutating func setAside(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
         lanes[place.lane].setAside(
             place.id, &partitions[place], until: max(wakeUp(content, turn), turn.now + .milliseconds(1)))

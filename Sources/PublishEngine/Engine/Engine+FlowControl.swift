@@ -27,5 +27,6 @@ extension Engine {
 
     mutating func tidy() {
         for lane in lanes.ids { lanes[lane].tidy(platforms: settings.platforms.count, in: partitions) }
+        replacements.tidy(in: partitions)
     }
 }

@@ -119,7 +119,7 @@ extension Engine {
         _ turn: inout Turn
     ) {
         let recallKey = routed.event.orderKey
-        let isRecalled = orders.isRecalled(recallKey) && !isReplacement(content, of: recallKey)
+        let isRecalled = orders.isRecalled(recallKey) && !content.isReplacement
         if isRecalled || orders.hasEndedRecall(of: content.record) {
             return settle(place, as: .canceled, recalled(recallKey), &turn)
         }

@@ -19,7 +19,7 @@ extension Engine {
                 case .stop(let gate): met = stop(gate)
                 }
                 met.order = order.id
-            case .lifted(.stop): met.waiting = resume()
+            case .lifted(.stop): met.waiting = resumeStopped()
             case .lifted(.recall(let story)): withdrawReplacements(of: story, &turn)
             }
             turn.actions.insert(.applied(met), at: place)
@@ -70,7 +70,9 @@ extension Engine {
         let storyIDs = storyIDs(of: story)
         for id in storyIDs.flatMap({ openDeliveries(of: $0) }) {
             guard let place = partitions.place(of: id), let content = partitions.content(of: place),
-                content.routed?.event.orderKey == story, !isReplacement(content, of: story)
+                content.routed?.event.orderKey == story,
+                // Its recall may not have been read yet.
+                !content.isReplacement || orders.hasEndedRecall(of: content.record)
             else { continue }
             if partitions[place].isQueued { met.waiting += 1 }
             if partitions[place].phase == .inFlight { met.inFlight += 1 }
@@ -89,19 +91,8 @@ extension Engine {
         return met
     }
 
-    /// Ends the waiting notifications that replace the story on phones, because its recall was lifted.
-    private mutating func withdrawReplacements(of story: String, _ turn: inout Turn) {
-        for id in storyIDs(of: story).flatMap({ openDeliveries(of: $0) }) {
-            guard let place = partitions.place(of: id), let content = partitions.content(of: place),
-                orders.hasEndedRecall(of: content.record)
-            else { continue }
-            withdraw(id, for: .recalled, &turn)
-        }
-        advanceStories(&turn)
-    }
-
     /// The story on every platform, in every lane and language.
-    private func storyIDs(of story: String) -> [StoryID] {
+    func storyIDs(of story: String) -> [StoryID] {
         let keys = orderKeys(of: story)
         return settings.platforms.indices.flatMap { platform in
             lanes.ids.flatMap { lane in keys.map { StoryID($0, platform: platform, lane: lane) } }
@@ -111,12 +102,6 @@ extension Engine {
     /// The order keys of the story in all languages that are sent separately.
     func orderKeys(of story: String) -> [String] {
         editions.isEmpty ? [story] : [story] + editions.map { RoutedEvent.orderKey(story, edition: $0) }
-    }
-
-    /// The event was written to replace a recalled story on phones, by the recall in force.
-    func isReplacement(_ content: ExaminedRecord, of story: String) -> Bool {
-        guard let order = content.record.text(of: HeaderName.replacement) else { return false }
-        return order == orders.recall(of: story)?.id
     }
 
     /// Reports the outcome of a recalling event once its recall is on the control topic. After a crash between the two,
@@ -170,11 +155,11 @@ extension Engine {
         return met
     }
 
-    /// Opens a gate. All deliveries that were set aside return to the front, in order. If another gate stops one, it is
+    /// Opens a gate, or ends a question about orders. All deliveries that were set aside return to the front, in order. If another gate stops one, it is
     /// set aside again.
     ///
     /// - Returns: the number of returned deliveries.
-    private mutating func resume() -> Int {
+    mutating func resumeStopped() -> Int {
         var count = 0
         for lane in lanes.ids {
             lanes[lane].obey(orders)

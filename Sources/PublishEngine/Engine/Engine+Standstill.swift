@@ -7,10 +7,8 @@ import NewsModel
 /// because this one's missing beats excluded it. Other owners may have sent the events of its partitions.
 extension Engine {
     mutating func standStill(_ turn: inout Turn) {
-        standstills += 1
-        standstill = Standstill(number: standstills, since: standstill?.since ?? turn.now)
+        standstill = Standstill(number: askForOrders(&turn), since: standstill?.since ?? turn.now)
         for lane in lanes.ids { lanes[lane].owned.standStill(in: &partitions, at: turn.now) }
-        turn.actions.append(.confirmOrders(standstills))
         // The monotonic clock, by which the hub's time advances, may have stood still too.
         clock.forgetHub()
         witnesses.forget()
@@ -20,7 +18,8 @@ extension Engine {
 
     /// Records that all orders given up to the question have been applied.
     mutating func confirmOrders(_ number: UInt64) {
-        if standstill?.number == number { standstill?.areOrdersKnown = true }
+        if let asked = standstill?.number, asked <= number { standstill?.areOrdersKnown = true }
+        if replacements.confirm(number) { _ = resumeStopped() }
     }
 
     /// Ends the standstill once orders and assignments are confirmed.

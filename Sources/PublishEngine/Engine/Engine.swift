@@ -40,7 +40,9 @@ public struct Engine {
     public internal(set) var halt: Halt?
     /// A standstill whose effects are not known yet; otherwise `nil`.
     var standstill: Standstill?
-    var standstills: UInt64 = 0
+    /// The number of questions about the orders in force.
+    var ordersAsked: UInt64 = 0
+    var replacements = PendingReplacements()
     var shutdown = Shutdown.none
     /// The monotonic time of the next `alarm` if no other input comes. An early alarm is harmless.
     ///
@@ -84,6 +86,7 @@ public struct Engine {
         endTimeInquiry(turn)
         examine(&turn)
         dispatch(&turn)
+        confirmReplacements(&turn)
         restartFinished(&turn)
         grant(&turn)
         commit(&turn)

@@ -112,6 +112,13 @@ extension Engine {
                     detail: "editors' orders are not known, so nothing is sent",
                     remedy: "check that the control topic can be read: newswire check --config FILE"))
         }
+        if let since = replacements.askedAt, moment.steady - since >= .seconds(2) {
+            waits.append(
+                Wait(
+                    lane: nil, reason: .control, since: since,
+                    detail: "the replacement of a recalled story waits, because it is not known if its recall is in force",
+                    remedy: "check that the control topic can be read: newswire check --config FILE"))
+        }
         if let standstill { waits.append(wait(for: standstill)) }
         if !isRunning {
             waits.append(Wait(lane: nil, reason: .shutdown, since: moment.steady, detail: "shutting down", remedy: ""))

@@ -84,6 +84,8 @@ final class ExaminedRecord: Sendable {
         return nil
     }
 
+    var isReplacement: Bool { routed?.isReplacement ?? false }
+
     /// The failure of an event that quiet hours drop now; `nil` if it may leave.
     func prohibition(_ turn: borrowing Turn) -> ResultRecord.Failure? {
         if case .withhold(let failure)? = routed?.treatment(at: turn.wall) { failure } else { nil }
@@ -108,7 +110,7 @@ final class RoutedEvent: Sendable {
     /// event that would ring. The record's `failure` has the reason.
     let isRefused: Bool
     /// The event replaces a recalled notification, so it makes no sound.
-    private let isReplacement: Bool
+    fileprivate let isReplacement: Bool
     /// The event belongs to a silent backfill, at any hour.
     private let isSilent: Bool
     /// The event makes no sound at any hour, because it is a part of a silent backfill or by its urgency.

@@ -191,14 +191,15 @@ async function give(verb, words, query) {
   }
   // The name of an event stands for its story.
   said = `${deeds[verb]} ${subject(answer.scope).words}`;
-  const { processes, applied, milliseconds, missing, silent, met, former } = answer;
+  const { processes, applied, milliseconds, missing, silent, met, former, successor } = answer;
   const waiting = verb === "stop" && applied ? `; ${number(met.waiting)} ${met.waiting === 1 ? "delivery waits" : "deliveries wait"}` : "";
   const unheard = ended(verb) ? "the order is lifted" : "the order is in force; a process that starts reads it before it sends anything";
   write(get("action"), (!processes ? `${said}: no process has confirmed; ${unheard}.`
     : `${said}: applied by ${number(applied)} of ${number(processes)} in ${duration(milliseconds / 1000)}${waiting}.`
       + (missing.length ? ` No answer from ${missing.join(", ")}.` : ""))
     + (silent.length ? ` Not waited for, as silent for long: ${silent.join(", ")}.` : "")
-    + (former ? ` ${ended(verb) ? "It ends" : "It takes the place of"} the order ${author(former)}.` : ""));
+    + (former ? ` ${ended(verb) ? "It ends" : "It takes the place of"} the order ${author(former)}.` : "")
+    + (successor ? ` In the meantime ${ended(successor.do) ? "it was ended" : `another order has taken its place, ${author(successor)}`}.` : ""));
 }
 
 export function startControl() {

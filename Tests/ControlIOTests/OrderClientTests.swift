@@ -1,0 +1,76 @@
+import ControlIO
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+import TestSupport
+import Testing
+
+/// Two desks that give orders at the same time, on a broker.
+@Suite(.timeLimit(.minutes(2))) struct OrderClientTests {
+    private let topics: Topics
+    private static let now = Instant(milliseconds: 1_795_428_000_000)
+    private static let results = "news.results"
+
+    init() throws {
+        let broker = try EmbeddedBroker(topics: [
+            (Topics.events, 1), (Self.results, 1), ("news.control", 1), ("news.audit", 1),
+        ])
+        self.broker = broker
+        topics = Topics(kafka: broker.settings(group: "desks"), partitions: 1)
+    }
+
+    private let broker: EmbeddedBroker
+
+    private func client() throws -> OrderClient {
+        try OrderClient(topics.kafka, ControlTopics()) { Moment(steady: Instant(milliseconds: 0), wall: Self.now) }
+    }
+
+    private func recall(_ id: String, by desk: String) -> Instruction {
+        Instruction(
+            id: id, scope: .recall(story: "quake"), at: Self.now, by: desk, reason: "r", replacement: "Withdrawn by \(desk)")
+    }
+
+    private func replace(_ client: OrderClient, _ recall: Instruction) throws -> WrittenReplacement {
+        let order = try #require(recall.order)
+        return try client.replace(
+            "Withdrawn by \(recall.by)", for: order, results: Self.results, lanes: [Topics.events], inFlight: 0,
+            environment: nil)
+    }
+
+    private func accept() throws {
+        let result = ResultRecord(
+            eventID: "quake", platform: .template, outcome: .accepted, categories: ["World"], lane: "live",
+            source: .init(partition: TopicPartition(topic: Topics.events, partition: 0), offset: 0), settledAt: Self.now)
+        var value: [UInt8] = []
+        result.encode(into: &value)
+        try topics.publish([(nil, value, [])], to: Self.results)
+    }
+
+    @Test func `of two desks that recall a story at once, only the later one's replacement is written`() throws {
+        try accept()
+        let (first, second) = (try client(), try client())
+        let (lost, won) = (recall("1", by: "anna"), recall("2", by: "ben"))
+        #expect(try first.give(lost, patience: .zero).answers.successor == nil)
+        #expect(try second.give(won, patience: .zero).answers.applied == 0)
+        let loser = try replace(first, lost)
+        #expect(loser.successor.map { if case .stands(let order) = $0 { order.by } else { "" } } == "ben")
+        #expect(loser.reach.isEmpty && loser.topics.isEmpty)
+        let winner = try replace(second, won)
+        #expect(winner.successor == nil && winner.reach == ["World"])
+        let written = try topics.read(Topics.events).map(\.record)
+        #expect(written.map { $0.headers.first { $0.name == HeaderName.replacement }?.text } == ["2"])
+    }
+
+    @Test func `a replacement is not written once its recall was lifted`() throws {
+        try accept()
+        let desk = try client()
+        let order = recall("1", by: "anna")
+        _ = try desk.give(order, patience: .zero)
+        var lift = order
+        (lift.id, lift.lifts, lift.replacement) = ("2", true, nil)
+        _ = try client().give(lift, patience: .zero)
+        #expect(try replace(desk, order).successor == .lifted(order.scope))
+        #expect(try topics.read(Topics.events).isEmpty)
+    }
+}
