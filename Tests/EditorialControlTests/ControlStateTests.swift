@@ -169,7 +169,51 @@ import Testing
         state.write(.stands(Order(recall: "a")))
         state.read()
         state.take(.applied(AppliedOrder(order: "1"), shard: ShardID(0)))
-        #expect(state.audited == [] && state.recalled == ["a"])
+        #expect(state.audited.map(\.action) == [.start] && state.recalled == ["a"])
+    }
+
+    @Test func `a process writes its start to the audit topic, once while the topic takes its records`() throws {
+        var state = TestControlState()
+        state.start()
+        #expect(state.audited == [], "the topic was not found yet")
+        state.take(.audit(.there))
+        let line = try #require(state.audited.first)
+        #expect((line.scope, line.action, line.replica) == ("process/us", .start, "us"))
+        #expect(try AuditEntry(decoding: line.encode()) == line)
+        state.answerWrites()
+        state.take(.audit(.there))
+        state.pass(.seconds(100), echoes: true)
+        #expect(state.audited.count == 1 && state.status.alarms == [])
+        state.take(.audit(.missing))
+        state.take(.audit(.there))
+        #expect(state.audited.count == 2, "a topic made again may refuse records")
+    }
+
+    @Test func `an audit topic that refuses records is noticed before the first order, and orders are obeyed all the same`()
+    {
+        var state = TestControlState()
+        state.start()
+        state.take(.audit(.there))
+        state.answerWrites(TestControlState.failure)
+        #expect(state.status.alarms.contains(.notAudited(TestControlState.failure)))
+        #expect(state.status.counts.unaudited == 0, "no line about an order is missing")
+        state.write(.stands(Order(stop: .hub)))
+        state.read()
+        #expect(state.told.count == 1 && state.isKnown)
+        let lines = state.audited.count
+        state.pass(.seconds(29))
+        #expect(state.audited.count == lines)
+        state.pass(.seconds(2))
+        #expect(state.audited.count == lines + 1)
+        state.answerWrites()
+        #expect(state.status.alarms == [])
+    }
+
+    @Test func `a process that only reads orders writes nothing to the audit topic`() {
+        var state = TestControlState(replica: nil)
+        state.start()
+        state.take(.audit(.there))
+        #expect(state.audited == [])
     }
 
     // MARK: Open transactions

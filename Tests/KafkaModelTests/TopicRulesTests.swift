@@ -71,6 +71,19 @@ import Testing
         #expect(finding?.remedy.contains("newswire topics --create") == true)
     }
 
+    @Test(arguments: [("16383", true), ("16384", false)])
+    func `a topic of orders or their audit that is too small for a long order is a warning`(limit: String, isSmall: Bool) {
+        for topic in ["control", "audit"] {
+            var rules = Self.rules()
+            if topic == "control" { rules.controlTopic = topic } else { rules.auditTopic = topic }
+            var states = Self.states(Self.sound)
+            states[topic] = TopicState(partitions: 1, configuration: .known(["max.message.bytes": limit]))
+            let findings = rules.findings(states)
+            #expect(findings.map(\.problem) == (isSmall ? [.smallMessages] : []), "\(topic)")
+            #expect(findings.allSatisfy { $0.severity == .warning && $0.topic == topic })
+        }
+    }
+
     @Test func `a topic with one record per source partition needs as many partitions`() {
         var rules = Self.rules()
         (rules.heldTopic, rules.telemetryTopic) = ("held", "telemetry")

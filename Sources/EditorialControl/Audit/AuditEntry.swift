@@ -1,9 +1,11 @@
 public import NewsModel
 
-/// One line of the audit topic: an order was given or lifted, a process has applied it, or a person has sent a notification.
+/// One line of the audit topic: an order was given or lifted, a process has applied it, a process has started, or a person has sent
+/// a notification.
 public struct AuditEntry: Sendable, Hashable {
     public var at: Instant
-    /// The key of the order's scope, or `send/` and the event's id for a notification.
+    /// The key of the order's scope, `send/` and the event's id for a notification, or `process/` and the name of a process that
+    /// has started.
     public var scope: String
     public var action: Action
     /// The order's id, or the event's id for a notification.
@@ -29,6 +31,8 @@ public struct AuditEntry: Sendable, Hashable {
         case lapse
         /// `newswire send` sent a notification without Kafka.
         case send
+        /// A process has started. The line shows early whether the topic takes its records.
+        case start
     }
 
     /// Makes the line about a notification. It is written before the notification is sent.
@@ -45,6 +49,13 @@ public struct AuditEntry: Sendable, Hashable {
     }
 
     package static let sendPrefix = "send/"
+
+    /// Makes the line about a process that has started.
+    static func start(_ replica: String, at time: Instant) -> AuditEntry {
+        AuditEntry(at: time, scope: processPrefix + replica, action: .start, replica: replica)
+    }
+
+    private static let processPrefix = "process/"
 
     public init(
         at: Instant, scope: String, action: Action, order: String? = nil, by: String? = nil, reason: String? = nil,

@@ -132,7 +132,7 @@ extension AuditEntry.Action {
     /// True if the action ends an order.
     public var isEnd: Bool {
         switch self {
-        case .recall, .stop, .send: false
+        case .recall, .stop, .send, .start: false
         case .lift, .resume, .lapse: true
         }
     }

@@ -350,8 +350,10 @@ struct PendingAnswers: Sendable {
 /// Writes that the broker has not answered.
 struct OpenWrites: Sendable {
     enum Purpose: Sendable, Hashable {
-        case beat, end, environment, forgotten, heldTotals, lapse, audit
+        case beat, end, environment, forgotten, heldTotals, lapse, audit, auditProbe
         case owed(ControlScope)
+
+        var isAudit: Bool { self == .audit || self == .auditProbe }
     }
 
     private var open: [ControlState.WriteID: Purpose] = [:]
@@ -376,15 +378,15 @@ struct OpenWrites: Sendable {
 
     /// - Returns: true if the failure's code differs from the last one's.
     mutating func failed(_ purpose: Purpose, _ failure: KafkaFailure) -> Bool {
-        let known = purpose == .audit ? auditFailure : controlFailure
-        if purpose == .audit { auditFailure = failure } else { controlFailure = failure }
+        let known = purpose.isAudit ? auditFailure : controlFailure
+        if purpose.isAudit { auditFailure = failure } else { controlFailure = failure }
         return known?.code != failure.code
     }
 
     /// - Returns: true for the first success after a failure.
     mutating func succeeded(_ purpose: Purpose) -> Bool {
-        let known = purpose == .audit ? auditFailure : controlFailure
-        if purpose == .audit { auditFailure = nil } else { controlFailure = nil }
+        let known = purpose.isAudit ? auditFailure : controlFailure
+        if purpose.isAudit { auditFailure = nil } else { controlFailure = nil }
         return known != nil
     }
 }

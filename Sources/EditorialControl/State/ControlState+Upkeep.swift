@@ -7,6 +7,7 @@ extension ControlState {
         listen(now)
         guard !isDraining else { return }
         lapse(now)
+        probeAudit(now)
         guard mayWrite else { return }
         if beats.isDue(now) { beat(now) }
         // A beat behind an open transaction is read when the transaction ends. Orders given before the beat are read then too.
@@ -159,9 +160,21 @@ extension ControlState {
         actions.append(.audit(id, entry))
     }
 
+    /// Writes the line about our start, so that a topic that refuses our records is noticed before the first order. Repeated while
+    /// records cannot be written.
+    mutating func probeAudit(_ now: Moment) {
+        guard let replica = settings.replica, !isDraining, auditTopic == .there else { return }
+        if let auditProbedAt, writes.auditFailure == nil || now.steady - auditProbedAt < Self.auditProbePause { return }
+        auditProbedAt = now.steady
+        guard let id = writes.begin(.auditProbe) else { return }
+        actions.append(.audit(id, .start(replica, at: now.wall)))
+    }
+
+    private static let auditProbePause = Duration.seconds(30)
+
     mutating func written(_ id: WriteID, _ failure: KafkaFailure?, _ now: Moment) {
         guard let purpose = writes.end(id) else { return }
-        if let failure, writes.failed(purpose, failure) { note(.notWritten(isAudit: purpose == .audit, failure)) }
+        if let failure, writes.failed(purpose, failure) { note(.notWritten(isAudit: purpose.isAudit, failure)) }
         if failure == nil, writes.succeeded(purpose) { note(.writesAgain) }
         switch purpose {
         case .beat:
@@ -181,7 +194,7 @@ extension ControlState {
                 owed[scope]?.retry(at: now.steady)
             }
         case .audit: if failure != nil { counts.unaudited += 1 }
-        case .environment, .forgotten, .heldTotals, .lapse, .end: break
+        case .environment, .forgotten, .heldTotals, .lapse, .end, .auditProbe: break
         }
     }
 

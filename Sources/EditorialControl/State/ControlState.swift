@@ -135,6 +135,8 @@ public struct ControlState: Sendable {
     var auditTopic: AuditTopic?
     /// True once the audit topic existed.
     var hadAudit = false
+    /// Time of the last line about our start, by the monotonic clock; `nil` if the topic was not there since.
+    var auditProbedAt: Instant?
     var isDraining = false
     var hasFinished = false
 
@@ -207,6 +209,8 @@ public struct ControlState: Sendable {
         case .audit(let found):
             auditTopic = found
             hadAudit = hadAudit || found == .there
+            if found != .there { auditProbedAt = nil }
+            probeAudit(now)
         case .written(let id): written(id, nil, now)
         case .notWritten(let id, let failure): written(id, failure, now)
         case .applied(let applied, let shard): answered(applied, shard, now)

@@ -275,6 +275,12 @@ extension TopicRules {
                     + "events could be sent twice",
                 "set retention.ms on it to \(longestOpen.wholeMilliseconds) or more")
         }
+        if use == .audit || use == .control, let limit = state.configuration.messageBytes, limit < Self.orderBytes {
+            add(
+                .smallMessages, .warning,
+                "takes records of \(limit) bytes: an order with a long reason or replacement may be refused",
+                "set max.message.bytes on it to \(Self.orderBytes) or more")
+        }
         if use == .deadLetters, let limit = state.configuration.messageBytes {
             let larger = lanes.flatMap(\.topics).compactMap { name in
                 states[name].flatMap(\.configuration.messageBytes).map { (name, $0) }
@@ -288,6 +294,9 @@ extension TopicRules {
         }
         return findings
     }
+
+    /// Size of the longest order or audit line, whose texts are bounded, with room for the batch around it.
+    private static let orderBytes = 16 << 10
 
     /// The retention; `nil` if it is unknown or unlimited.
     private static func retention(_ configuration: TopicConfiguration) -> Duration? {

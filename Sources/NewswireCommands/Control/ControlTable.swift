@@ -78,7 +78,7 @@ package enum ControlTable {
             ], hasColours: hasColours)
         for line in lines {
             let entry = line.entry
-            let isAnswer = entry.replica != nil
+            let isAnswer = entry.replica != nil && entry.action != .start
             let what = isAnswer ? "  applied" : entry.phrase
             table.add([
                 .init(entry.at.short), .init(what, colour: isAnswer ? .grey : nil),
@@ -115,6 +115,7 @@ extension AuditEntry {
         case .resume: "resume \(name)"
         case .lapse: "the order about \(name) lapsed"
         case .send: "send \(order ?? name)"
+        case .start: "a process starts"
         }
     }
 
