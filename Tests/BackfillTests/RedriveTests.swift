@@ -27,7 +27,7 @@ private func again(_ mark: RedriveMark) -> RedriveMark {
 }
 
 struct RedriveTests {
-    let redrive = Redrive(topics: ["news.events": 2])
+    let redrive = Redrive(topics: ["news.events": 2], group: "g")
 
     @Test(arguments: [(nil, "1"), ("1", "2"), ("2", "3")])
     func `a dead letter returns to its lane byte for byte, for its platform only`(count: String?, next: String) throws {
@@ -42,6 +42,18 @@ struct RedriveTests {
                 RecordHeader("x-desk", "night"), RecordHeader(name: "x-null", value: nil),
                 RecordHeader("nw-redrive", next), RecordHeader("nw-platform", "apple"),
             ])
+    }
+
+    @Test func `a dead letter returns for the group that wrote it, and another group's is refused`() throws {
+        let ours = try #require(record(redrive.verdict(on: letter(extra: [RecordHeader("nw-group", "g")]))))
+        #expect(ours.headers.filter { $0.name == "nw-group" } == [RecordHeader("nw-group", "g")])
+        let foreign = letter(extra: [RecordHeader("nw-group", "h")])
+        #expect(redrive.verdict(on: foreign) == .refused(.otherGroup))
+        // The group had another name when it wrote the dead letter.
+        var renamed = redrive
+        renamed.formerGroup = "h"
+        let back = try #require(record(renamed.verdict(on: foreign)))
+        #expect(back.headers.filter { $0.name == "nw-group" } == [RecordHeader("nw-group", "g")])
     }
 
     @Test func `a returned record has the original's time and none of the dead letter's own headers`() throws {
@@ -162,7 +174,7 @@ struct RedriveSummaryTests {
     }
 
     @Test func `a limited run stops at its limit, and the next run continues behind it`() {
-        let redrive = Redrive(topics: ["news.events": 2])
+        let redrive = Redrive(topics: ["news.events": 2], group: "g")
         var (first, mark) = (RedriveSummary(redrive, limit: 2), RedriveMark())
         read(0..<5, &first, &mark)
         #expect((first.putBack, first.refused, first.gone) == (2, 0, 0) && first.isFull)
@@ -177,7 +189,7 @@ struct RedriveSummaryTests {
     }
 
     @Test func `an original that was found again returns for the platform of its result only`() throws {
-        let redrive = Redrive(topics: ["news.events": 2])
+        let redrive = Redrive(topics: ["news.events": 2], group: "g")
         let source = ResultRecord.Source(partition: TopicPartition(topic: "news.events", partition: 1), offset: 7)
         let result = ResultRecord(
             eventID: "1", platform: .apple, outcome: .canceled, lane: "live", source: source,
@@ -190,6 +202,7 @@ struct RedriveSummaryTests {
         #expect(
             back.headers == [
                 RecordHeader("x", "y"), RecordHeader("nw-redrive", "1"), RecordHeader("nw-platform", "apple"),
+                RecordHeader("nw-group", "g"),
             ])
     }
 }

@@ -83,13 +83,13 @@ struct RunTableTests {
             let source = record("r\(number % 3)", at: at(number))
             let outcome: Outcome = number % 7 == 0 ? .rejected : .accepted
             let settled = result(outcome, "e\(number)", at: at(number))
-            all.add(source: source)
+            all.add(source: source, for: "g")
             all.add(settled, of: "r\(number % 3)", source)
             if number % 2 == 0 {
-                left.add(source: source)
+                left.add(source: source, for: "g")
                 left.add(settled, of: "r\(number % 3)", source)
             } else {
-                right.add(source: source)
+                right.add(source: source, for: "g")
                 right.add(settled, of: "r\(number % 3)", source)
             }
         }
@@ -103,10 +103,10 @@ struct RunTableTests {
         for (index, outcome) in Outcome.allCases.enumerated() {
             let time = at(1_700_000_000 + Int64(index) * 7)
             let source = record("Nachtlauf, 2019; ü", at: time)
-            table.add(source: source)
+            table.add(source: source, for: "g")
             table.add(result(outcome, "urn:x,y;z \(index)", at: time), of: "Nachtlauf, 2019; ü", source)
         }
-        table.add(source: record("only-published", at: at(1_700_000_000)))
+        table.add(source: record("only-published", at: at(1_700_000_000)), for: "g")
         let text = try #require(table.text)
         #expect(text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F })
         #expect(RunTable(text: text) == table)
@@ -126,11 +126,11 @@ struct RunTableTests {
     @Test func `runs of the last week are kept, or the mark is not moved`() throws {
         var table = RunTable()
         let week: Int64 = 7 * 86_400
-        for number in 0..<200 as Range<Int64> { table.add(source: record("run-\(number)", at: at(number))) }
+        for number in 0..<200 as Range<Int64> { table.add(source: record("run-\(number)", at: at(number)), for: "g") }
         // All runs are recent. A dropped one would be counted wrongly from then on.
         #expect(table.text == nil)
         for number in 0..<10 as Range<Int64> {
-            table.add(source: record("new-\(number)", at: at(week + 1_000 + number)))
+            table.add(source: record("new-\(number)", at: at(week + 1_000 + number)), for: "g")
         }
         let text = try #require(table.text)
         #expect(text.utf8.count <= RunTable.textBytesMax)
@@ -141,7 +141,7 @@ struct RunTableTests {
 
     @Test func `any number of run ids takes bounded memory`() {
         var table = RunTable()
-        for number in 0..<(RunTable.runsMax + 5) { table.add(source: record("\(number)", at: at(0))) }
+        for number in 0..<(RunTable.runsMax + 5) { table.add(source: record("\(number)", at: at(0)), for: "g") }
         #expect(table.runs.count == RunTable.runsMax && table.ignored == 5)
         #expect(table.text == nil)
     }

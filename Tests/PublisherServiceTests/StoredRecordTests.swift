@@ -60,16 +60,19 @@ private func request(
     @Test func `a dead letter has the time of writing, and the original time in a header`() {
         let original = SourceRecord(
             offset: 41, timestamp: Instant(milliseconds: 1_234), key: [1], value: [2],
-            headers: [RecordHeader("x", "y"), RecordHeader("nw-written-at", "7"), RecordHeader("nw-truncated", "true")])
-        let dead = request("e", .unroutable).deadLetterRecord(original, topic: "d")
+            headers: [
+                RecordHeader("x", "y"), RecordHeader("nw-written-at", "7"), RecordHeader("nw-truncated", "true"),
+                RecordHeader("nw-group", "h"),
+            ])
+        let dead = request("e", .unroutable).deadLetterRecord(original, topic: "d", group: "g")
         #expect(dead.timestamp == nil && dead.key == [1] && dead.value == [2] && dead.topic == "d")
         #expect(
             dead.headers == [
                 RecordHeader("x", "y"), RecordHeader("nw-source", "news.events/3/41/apple"),
                 RecordHeader("nw-outcome", "unroutable"), RecordHeader("nw-reason", "no-category"),
-                RecordHeader("nw-written-at", "1234"),
+                RecordHeader("nw-group", "g"), RecordHeader("nw-written-at", "1234"),
             ])
-        let timeless = request("e", .unroutable).deadLetterRecord(SourceRecord(offset: 1, value: nil), topic: "d")
+        let timeless = request("e", .unroutable).deadLetterRecord(SourceRecord(offset: 1, value: nil), topic: "d", group: "g")
         #expect(!timeless.headers.contains { $0.name == "nw-written-at" })
     }
 

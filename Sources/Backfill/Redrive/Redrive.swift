@@ -20,7 +20,12 @@ package struct Redrive: Sendable {
     /// Maximum number of times that one record is returned to its lane.
     package var maximum = 3
 
-    package init(topics: [String: Int]) { self.topics = topics }
+    /// The consumer group of the configuration.
+    private let group: String
+    /// An earlier name of the group, whose dead letters are included.
+    package var formerGroup: String?
+
+    package init(topics: [String: Int], group: String) { (self.topics, self.group) = (topics, group) }
 
     package enum Verdict: Sendable, Hashable {
         case putBack(ProducedRecord)
@@ -31,6 +36,7 @@ package struct Redrive: Sendable {
 
     package enum Refusal: String, Sendable, Hashable, CaseIterable {
         case notOurs = "not a dead letter of newswire"
+        case otherGroup = "a dead letter of another consumer group, which a configuration with that kafka.group puts back"
         case foreignTopic = "its topic is not in a lane of this configuration, or does not exist any more"
         case maximumReached = "already put back too often"
         case truncated = "its original was too large for the dead-letter topic; nw-source tells its place"
@@ -45,6 +51,8 @@ package struct Redrive: Sendable {
         var count: Int
         /// The time at which the event was put on its lane.
         var writtenAt: Instant?
+        /// The consumer group that wrote it; `nil` on dead letters of earlier versions.
+        var group: String?
         /// True if the original was too large and is missing.
         var isTruncated: Bool
     }
@@ -61,7 +69,8 @@ package struct Redrive: Sendable {
         let writtenAt = header(HeaderName.writtenAt)?.text.flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
         return Label(
             outcome: outcome, reason: header(HeaderName.reason)?.text ?? outcome.rawValue, coordinates: coordinates,
-            count: count, writtenAt: writtenAt ?? record.timestamp, isTruncated: header(HeaderName.truncated) != nil)
+            count: count, writtenAt: writtenAt ?? record.timestamp, group: header(HeaderName.group)?.text,
+            isTruncated: header(HeaderName.truncated) != nil)
     }
 
     package func verdict(on record: SourceRecord) -> Verdict {
@@ -70,16 +79,19 @@ package struct Redrive: Sendable {
         guard outcomes.isEmpty || outcomes.contains(label.outcome), reasons.isEmpty || reasons.contains(label.reason),
             wantedTopics?.contains(source.topic) ?? true, isInTime(label.writtenAt)
         else { return .passedOver }
+        if let owner = label.group, owner != group, owner != formerGroup { return .refused(.otherGroup) }
         guard let partitions = topics[source.topic] else { return .refused(.foreignTopic) }
         if label.isTruncated { return .refused(.truncated) }
         guard label.count < maximum else { return .refused(.maximumReached) }
         let ours = [
             HeaderName.outcome, HeaderName.reason, HeaderName.source, HeaderName.writtenAt, HeaderName.truncated,
-            HeaderName.redrive, HeaderName.platform,
+            HeaderName.redrive, HeaderName.platform, HeaderName.group,
         ]
         var headers = record.headers.filter { !ours.contains($0.name) }
         headers.append(RecordHeader(HeaderName.redrive, String(label.count + 1)))
         headers.append(RecordHeader(HeaderName.platform, label.coordinates.platform.rawValue))
+        // Every other group that reads the lane skips the record.
+        if label.group != nil { headers.append(RecordHeader(HeaderName.group, group)) }
         // The same partition keeps the story's order, and the same time keeps old news too old.
         return .putBack(
             ProducedRecord(
@@ -93,6 +105,7 @@ package struct Redrive: Sendable {
     package func verdict(on original: SourceRecord, of result: ResultRecord) -> Verdict {
         let ours: Set = [
             HeaderName.held, HeaderName.outcome, HeaderName.reason, HeaderName.source, HeaderName.truncated,
+            HeaderName.group,
         ]
         // In the form of a dead letter of the delivery, which returns to its lane for that platform only.
         var letter = original
@@ -101,6 +114,7 @@ package struct Redrive: Sendable {
             RecordHeader(HeaderName.outcome, result.outcome.rawValue),
             RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
+            RecordHeader(HeaderName.group, group),
         ]
         return verdict(on: letter)
     }

@@ -26,8 +26,11 @@ extension RunSource {
     }
 
     /// The run of a record; `nil` if it belongs to no run.
-    package static func run(of record: SourceRecord) -> String? {
-        record.headers.isEmpty ? nil : record.headers.last { $0.name == HeaderName.run }?.text
+    ///
+    /// - Parameter group: the consumer group. It skips another group's dead letters that return to their lane.
+    package static func run(of record: SourceRecord, for group: String) -> String? {
+        guard !record.headers.isEmpty, !record.isRedriven(forOtherThan: group) else { return nil }
+        return record.headers.last { $0.name == HeaderName.run }?.text
     }
 }
 

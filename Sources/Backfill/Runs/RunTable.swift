@@ -24,8 +24,10 @@ package struct RunTable: Sendable, Hashable {
     package init() {}
 
     /// Counts a record of a lane's topic, which may belong to any run.
-    package mutating func add(source record: SourceRecord) {
-        guard let run = RunSource.run(of: record) else { return }
+    ///
+    /// - Parameter group: the consumer group whose results are counted.
+    package mutating func add(source record: SourceRecord, for group: String) {
+        guard let run = RunSource.run(of: record, for: group) else { return }
         change(run, record) { $0.add(RunSource(record.headers)) }
     }
 

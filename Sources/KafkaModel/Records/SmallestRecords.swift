@@ -43,5 +43,6 @@ private enum SmallestRecords {
     ]
     static let ofDeadLetters: Set = [
         HeaderName.source, HeaderName.outcome, HeaderName.reason, HeaderName.writtenAt, HeaderName.redrive,
+        HeaderName.group,
     ]
 }

@@ -78,6 +78,17 @@ public struct SourceRecord: Sendable, Hashable {
     }
 }
 
+extension SourceRecord {
+    /// Returns true if the record is a dead letter of another consumer group that was returned to its lane. Only that group processes
+    /// it.
+    package func isRedriven(forOtherThan group: String) -> Bool {
+        guard !headers.isEmpty, headers.contains(where: { $0.name == HeaderName.redrive }),
+            let owner = headers.last(where: { $0.name == HeaderName.group })?.text
+        else { return false }
+        return owner != group
+    }
+}
+
 /// A record header. Names may repeat; values may be absent.
 public struct RecordHeader: Sendable, Hashable {
     public var name: String
@@ -103,8 +114,8 @@ public enum HeaderName {
     public static let source = "nw-source"
     /// On results and dead letters: the outcome's name.
     public static let outcome = "nw-outcome"
-    /// On results: the consumer group that wrote them (`kafka.group`). Results of other groups are not part of our
-    /// ledger.
+    /// On results and dead letters: the consumer group that wrote them (`kafka.group`). Results of other groups are not part of our
+    /// ledger. On a record put back on its lane: the group whose dead letter it was. Other groups skip it.
     public static let group = "nw-group"
     /// On dead letters: the code of the failure.
     public static let reason = "nw-reason"

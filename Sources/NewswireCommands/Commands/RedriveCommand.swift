@@ -15,7 +15,8 @@ struct RedriveCommand: ParsableCommand {
             Reads the dead-letter topic to its current end and puts each record back, byte for byte, on the topic and \
             partition it came from. It is then sent only to the platform that failed. An event keeps its time, so one \
             older than its lane's maxAge ends as expired. A dead letter whose original was too large for the topic is \
-            refused, and standard error names the original's place.
+            refused, and standard error names the original's place. Of several consumer groups that read the lane, only \
+            the one whose dead letter it is sends it; another one's dead letters are refused.
 
             Examples:
               newswire redrive --config newswire.yaml --dry-run
@@ -45,6 +46,8 @@ struct RedriveCommand: ParsableCommand {
     @Option(help: .init("Only this lane; repeat for several.", valueName: "lane")) var lane: [String] = []
     @Option(help: .init("Stop after putting back this many.", valueName: "n")) var limit: Int?
     @Option(help: .init("The most times that one record is put back.", valueName: "n")) var maxRedrives = 3
+    @Option(help: .init("An earlier name of kafka.group: include its dead letters.", valueName: "name"))
+    var formerGroup: String?
     @Flag(help: "Include records that an earlier run put back.") var again = false
     @Flag(help: "Only show what would be put back.") var dryRun = false
 
@@ -62,13 +65,14 @@ struct RedriveCommand: ParsableCommand {
         let topics = settings.engine.lanes.flatMap(\.topics)
         let lanes = try lane.map { try settings.lane(named: $0) }
         let stop = Signals.stopFlag(hangUp: true)
-        var redrive = Redrive(topics: [:])
+        var redrive = Redrive(topics: [:], group: settings.kafkaSettings.group)
         redrive.outcomes = outcomeOption.outcomes
         redrive.reasons = Set(reason)
         let now = ServiceClock.wall
         redrive.since = since?.instant(at: now)
         redrive.until = until?.instant(at: now)
         redrive.maximum = maxRedrives
+        redrive.formerGroup = formerGroup
         if !lanes.isEmpty { redrive.wantedTopics = Set(lanes.flatMap(\.topics)) }
         var summary = RedriveSummary(redrive)
         // Shows what was done also if Kafka fails in between.

@@ -45,7 +45,8 @@ struct Republication {
             }
         }
         let topics = Set(settings.engine.lanes.flatMap(\.topics))
-        let redrive = Redrive(topics: counts.filter { topics.contains($0.key) })
+        let redrive = Redrive(
+            topics: counts.filter { topics.contains($0.key) }, group: settings.kafkaSettings.group)
         for result in ended {
             guard let id = result.eventID else { continue }
             guard let original = originals[result.source],

@@ -101,7 +101,7 @@ extension EventsOnTopic {
         self.init()
         let reader = try TopicReader(settings: settings, topic: topic, from: .time(since - Self.slack))
         while !reader.isAtEnd, !stop.isRaised {
-            for read in try reader.next() where RunSource.run(of: read.record) == run {
+            for read in try reader.next() where RunSource.run(of: read.record, for: settings.group) == run {
                 if let value = read.record.value { add(value) }
             }
         }

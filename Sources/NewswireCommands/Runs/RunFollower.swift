@@ -97,7 +97,7 @@ package struct RunFollower {
     }
 
     private func append(_ read: TopicReader.ReadRecord, _ ledger: inout RunLedger) {
-        guard RunSource.run(of: read.record) == run else { return }
+        guard RunSource.run(of: read.record, for: kafka.group) == run else { return }
         ledger.append(RunSource(read.record.headers), at: .init(partition: read.partition, offset: read.record.offset))
     }
 

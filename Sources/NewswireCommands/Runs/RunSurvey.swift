@@ -67,7 +67,7 @@ struct RunSurvey {
         var moved: [TopicPartition: Int64] = [:]
         while !reading.sourcesAtEnd, !stop.isRaised {
             for read in try reading.nextSources(timeout: .milliseconds(200)) {
-                tables[read.partition, default: RunTable()].add(source: read.record)
+                tables[read.partition, default: RunTable()].add(source: read.record, for: kafka.group)
                 moved[read.partition] = read.record.offset + 1
             }
         }

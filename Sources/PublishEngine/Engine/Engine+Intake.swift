@@ -72,6 +72,7 @@ extension Engine {
     /// Settles every delivery of the record or joins it to its story.
     private mutating func admit(_ content: ExaminedRecord, _ id: DeliveryID, _ turn: inout Turn) {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
+        if let group = settings.group, content.record.isRedriven(forOtherThan: group) { return skip(first) }
         // A record that the ledger has settled may leave its place below.
         let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
         let withheldSource = withheld.map { _ in partitions.source(of: first) }
@@ -109,6 +110,15 @@ extension Engine {
             admit(first.on(platform), content, routed, until: due, isHeld: &isHeld, &turn)
         }
         advanceStories(&turn)
+    }
+
+    /// Finishes a record that needs no result of ours.
+    private mutating func skip(_ first: Place) {
+        for platform in settings.platforms.indices { finish(first.on(platform)) }
+    }
+
+    private mutating func finish(_ place: Place) {
+        lanes[place.lane].finishRecord(bytes: partitions[place.slot].skip(place))
     }
 
     /// - Parameters:
@@ -178,7 +188,7 @@ extension Engine {
         let known = partitions[first.slot].takeRestored(content, at: first.index)
         if let known { wanted &= ~known }
         for platform in settings.platforms.indices where wanted & (1 << platform) == 0 {
-            lanes[first.lane].finishRecord(bytes: partitions[first.slot].skip(first.on(platform)))
+            finish(first.on(platform))
         }
         return (wanted, known != nil)
     }

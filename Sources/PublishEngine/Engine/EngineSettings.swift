@@ -7,6 +7,8 @@ public struct EngineSettings: Sendable {
     /// The platforms that each event is delivered for, in order; `[.template]` in template mode.
     public var platforms: [Platform]
     public var resultsTopic: String
+    /// The consumer group. Dead letters of other groups that return to a lane are skipped; `nil` to process them.
+    public var group: String?
     public var rate: Rate?
     /// Requests in flight at most; one connection each.
     public var connections: Int = 64

@@ -46,11 +46,12 @@ extension StoreRequest {
 
     /// The unchanged event with its outcome in headers. Its timestamp is the time of writing, from which retention
     /// counts; the original time is a header.
-    package func deadLetterRecord(_ record: SourceRecord, topic: String) -> ProducedRecord {
+    package func deadLetterRecord(_ record: SourceRecord, topic: String, group: String) -> ProducedRecord {
         var ours = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
             RecordHeader(HeaderName.outcome, result.outcome.rawValue),
             RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
+            RecordHeader(HeaderName.group, group),
         ]
         if let time = record.timestamp { ours.append(RecordHeader(HeaderName.writtenAt, String(time.milliseconds))) }
         let original = record.headers.filter { !Self.deadLetterHeaders.contains($0.name) }
@@ -60,5 +61,6 @@ extension StoreRequest {
     /// Headers about the dead letter itself. If an event arrives with one, it describes another record and is dropped.
     private static let deadLetterHeaders: Set = [
         HeaderName.source, HeaderName.outcome, HeaderName.reason, HeaderName.writtenAt, HeaderName.truncated,
+        HeaderName.group,
     ]
 }

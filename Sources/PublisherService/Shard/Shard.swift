@@ -87,6 +87,7 @@ final class Shard {
         share = ConnectionShare(shared, of: id)
         var ours = settings.engine
         ours.connections = share.connections
+        ours.group = settings.kafka.group
         ours.awaitsOrders = true
         ours.asksHubForTime = true
         // The windows' memory limit applies to the process, so it is divided among the shards.
@@ -290,7 +291,8 @@ final class Shard {
         case .storeDeadLetter(let request, let record):
             note(request)
             traces?.keep(request)
-            let letter = request.deadLetterRecord(record, topic: settings.deadLetterTopic)
+            let letter = request.deadLetterRecord(
+                record, topic: settings.deadLetterTopic, group: settings.kafka.group)
             records.produce(letter, of: request.delivery, as: .deadLetter)
         case .kafka(let command): kafka.carryOut(command, from: id)
         case .recall(let recall):
