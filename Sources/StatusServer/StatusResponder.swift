@@ -243,10 +243,8 @@ struct StatusResponder: HTTPResponder {
         }
         guard let control else { return Answer.problem(.notFound, "Orders cannot be given here.") }
         guard let query = request.query else { return Answer.brokenQuery }
-        let status = publisher.metrics.status
         let asked = order.instruction(
-            query, caller: caller.address,
-            rules: OrderRules(lanes: status.lanes.map(\.name), categories: status.categories), at: control.now.wall)
+            query, caller: caller.address, rules: publisher.metrics.orderRules, at: control.now.wall)
         switch asked {
         case .failure(let problem): return Answer.problem(.badRequest, problem.text)
         case .success(let instruction):

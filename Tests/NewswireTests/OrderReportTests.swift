@@ -206,6 +206,22 @@ struct OrderReportTests {
         #expect(OrderReport(answers, took: .zero).successor == "in the meantime it was resumed")
     }
 
+    @Test func `check names stops of lanes and categories that the configuration does not have any more`() {
+        let rules = OrderRules(lanes: ["live"], categories: ["Planet"], aliases: ["world": "Planet"])
+        func lines(_ gates: Gate..., rules: OrderRules?) -> [String] {
+            let orders = gates.map { Order(id: "o", scope: .stop($0), at: Instant(milliseconds: 0), by: "m") }
+            return CheckFinding.stops(orders, rules).map { $0.line(hasColours: false) }
+        }
+        #expect(lines(.hub, .lane("live"), .category("World"), .feed("f"), .run("r"), rules: rules).isEmpty)
+        #expect(
+            lines(.category("Sports"), rules: rules) == [
+                "warn  control   category Sports is stopped, but the configuration has no such name: news is sent; if it was "
+                    + "renamed, list Sports under its names, or stop it by its new name; then newswire resume category:Sports"
+            ])
+        #expect(lines(.lane("archive"), rules: rules).first?.hasPrefix("warn  control   lane archive is stopped, but") == true)
+        #expect(lines(.category("Sports"), rules: nil).isEmpty, "invalid categories are another finding")
+    }
+
     @Test func `an order that may have lapsed is listed as such`() {
         let order = Order(
             id: "o", scope: .recall(story: "S"), at: Instant(milliseconds: 0), by: "m",

@@ -1,5 +1,6 @@
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 import Testing
 

@@ -1,3 +1,5 @@
+import EditorialControl
+import NewsModel
 import Testing
 
 @testable import PublishEngine
@@ -12,6 +14,25 @@ struct RouterCategoryTests {
         #expect(six.map(\.name) == ["World", "Politics", "Business", "Technology", "Science", "Sports"])
         #expect(six.map(\.tag) == six.map(\.name))
         #expect(try CategoryTable(six) == .standard)
+    }
+
+    @Test func `orders find a category by its aliases and its own tag, names first`() throws {
+        let table = try CategoryTable([
+            Category(name: "World", tag: "sports", names: ["International"]),
+            Category(name: "Sports", tag: "games", names: ["sport"]),
+            Category(name: "Tennis", tag: "ball"), Category(name: "Football", tag: "ball"),
+        ])
+        #expect(
+            table.aliases == ["international": "World", "sports": "World", "games": "Sports", "sport": "Sports"])
+        let rules = OrderRules(lanes: ["live"], table)
+        func stopped(_ name: String) throws -> ControlScope {
+            try rules.checked(
+                Instruction(id: "1", scope: .stop(.category(name)), at: Instant(milliseconds: 0), by: "desk")
+            ).scope
+        }
+        #expect(try stopped("Games") == .stop(.category("Sports")))
+        #expect(try stopped("sports") == .stop(.category("Sports")), "a name outranks the tag of another category")
+        #expect(throws: OrderProblem.self, "two categories have the tag") { try stopped("ball") }
     }
 
     @Test(arguments: [

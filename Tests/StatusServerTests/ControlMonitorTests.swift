@@ -126,6 +126,16 @@ struct ControlMonitorTests {
         try await room.close()
     }
 
+    /// World has the alias "international" in the standard table.
+    @Test func `a category is stopped by an alias, and resumed by another name`() async throws {
+        let room = try await StatusRoom(runs: false, controls: true)
+        let stopped = try await room.call("POST", "/api/control/stop?what=category:International")
+        #expect(stopped.text.contains(#""scope":"stop/category/World""#), "\(stopped.text)")
+        let resumed = try await room.call("POST", "/api/control/resume?what=category:international")
+        #expect(resumed.text.contains(#""scope":"stop/category/World""#), "\(resumed.text)")
+        try await room.close()
+    }
+
     @Test(arguments: [
         ("GET", "/api/control/stop?what=hub&reason=r", [], 405),
         ("POST", "/api/control/stop?what=category:Nope", [], 400),

@@ -96,7 +96,8 @@ struct CheckCommand: AsyncParsableCommand {
                 return [.warning("control", "\(topics.control) was not read to its end in 10 s", "look at the brokers")]
             }
             let agreement = EnvironmentAgreement(ours: ours, theirs: view.environment)
-            return CheckFinding.environment(agreement, on: topics.control).map { [$0] } ?? []
+            let stops = CheckFinding.stops(view.standing(at: ServiceClock.wall), try? settings.orderRules())
+            return (CheckFinding.environment(agreement, on: topics.control).map { [$0] } ?? []) + stops
         } catch {
             return [.failed("control", "\(topics.control) cannot be read: \(error.detail)", error.remedyClause)]
         }
@@ -200,6 +201,29 @@ package struct CheckFinding: Hashable, Sendable {
                 "\(environment); \(topic) names none yet, newswire topics --create or the first start writes it")
         case .disagreed(let ours, let theirs):
             .failed("environment", HubEnvironment.disagreement(ours, theirs, on: topic), HubEnvironment.remedy(topic))
+        }
+    }
+
+    /// A warning for each stop of a lane or category whose name the configuration does not have any more.
+    ///
+    /// - Parameter rules: the names of the configuration; `nil` if it is not valid.
+    package static func stops(_ orders: [Order], _ rules: OrderRules?) -> [CheckFinding] {
+        guard let rules else { return [] }
+        return orders.compactMap { order in
+            guard case .stop(let gate) = order.scope else { return nil }
+            let same = Instruction(id: order.id, scope: order.scope, at: order.at, by: "check", reason: "check")
+            do throws(OrderProblem) {
+                _ = try rules.checked(same)
+                return nil
+            } catch {
+                guard case .unknown(let name, let kind, _) = error else { return nil }
+                let remedy =
+                    kind == "a category"
+                    ? "if it was renamed, list \(name) under its names, or stop it by its new name; then newswire resume "
+                        + "\(gate.word)" : "if it was renamed, stop it by its new name; then newswire resume \(gate.word)"
+                return .warning(
+                    "control", "\(gate.phrase) is stopped, but the configuration has no such name: news is sent", remedy)
+            }
         }
     }
 

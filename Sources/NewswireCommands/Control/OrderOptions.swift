@@ -103,13 +103,15 @@ extension OrderOptions {
 }
 
 extension Settings {
+    func orderRules() throws -> OrderRules {
+        OrderRules(lanes: engine.lanes.map(\.name), try categoryTable())
+    }
+
     /// The order after the checks of `OrderRules`.
     ///
     /// - Throws: an exit with 64, after writing the problem to standard error.
     fileprivate func checked(_ instruction: Instruction) throws -> Instruction {
-        let table = try categoryTable()
-        let rules = OrderRules(
-            lanes: engine.lanes.map(\.name), categories: table.categories.map(\.name), aliases: table.aliases)
+        let rules = try orderRules()
         do throws(OrderProblem) {
             return try rules.checked(instruction)
         } catch {

@@ -67,13 +67,6 @@ public struct CategoryTable: Sendable, Hashable {
     /// The position of the category with this name or alias, compared without case and outer white space.
     package func index(named name: String) -> Int? { exact[name] ?? folded[Self.fold(name)] }
 
-    /// The categories by their other names, in lower case.
-    package var aliases: [String: String] {
-        categories.reduce(into: [:]) { found, category in
-            for name in category.names { found[Self.fold(name)] = category.name }
-        }
-    }
-
     /// The topics whose category is computed in advance.
     var knownTopics: [UInt32] { MediaTopics.known + topics.keys.sorted() }
 

@@ -1,5 +1,5 @@
 import ControlIO
-import EditorialControl
+package import EditorialControl
 import HubIO
 import HubModel
 import KafkaIO
@@ -24,6 +24,8 @@ public final class ServiceMetrics: Sendable {
     struct State {
         var reports: [ShardReport?]
         var categories: [String]
+        /// The categories with their present names.
+        var table: CategoryTable
         var rate: EngineSettings.Rate?
         /// Partitions by lane and shard. There is no entry before the first assignment and between two assignments.
         var assigned: [LaneShard: [TopicPartition]] = [:]
@@ -76,7 +78,7 @@ public final class ServiceMetrics: Sendable {
         state = Mutex(
             State(
                 reports: Array(repeating: nil, count: settings.shards),
-                categories: settings.table.categories.map(\.name), rate: settings.engine.rate))
+                categories: settings.table.categories.map(\.name), table: settings.table, rate: settings.engine.rate))
     }
 
     // MARK: What shards and Kafka report
@@ -171,6 +173,11 @@ public final class ServiceMetrics: Sendable {
         }
     }
 
+    /// The checks of orders by the present lanes and categories.
+    package var orderRules: OrderRules {
+        OrderRules(lanes: settings.lanes.map(\.name), state.withLock { $0.table })
+    }
+
     func failed(_ failure: KafkaFailure) {
         let now = clock.now.steady
         state.withLock { state in
@@ -180,10 +187,13 @@ public final class ServiceMetrics: Sendable {
     }
 
     /// - Returns: all categories since the start, the new ones at the end.
-    func reloaded(rate: EngineSettings.Rate?, categories: [String]) -> [String] {
+    func reloaded(rate: EngineSettings.Rate?, _ table: CategoryTable) -> [String] {
         state.withLock { state in
             state.rate = rate
-            for name in categories where !state.categories.contains(name) { state.categories.append(name) }
+            state.table = table
+            for name in table.categories.map(\.name) where !state.categories.contains(name) {
+                state.categories.append(name)
+            }
             return state.categories
         }
     }
