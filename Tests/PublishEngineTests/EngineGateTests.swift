@@ -25,6 +25,18 @@ struct EngineGateTests {
         #expect(shell.take(.orders([.resume(.category("World"))])).sends.count == 1)
     }
 
+    @Test func `a stop by a new name holds for events that were read under the former one`() throws {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        let sent = shell.publish(news("other", category: "Sports"), news("a"))
+        let renamed = CategoryTable.Category(name: "Planet", names: ["World"])
+        let rules = try ContentRules(table: CategoryTable([renamed, .init(name: "Sports")]))
+        _ = shell.take(.reload(Reload(rate: nil, rules: rules, floodGuard: .init())))
+        #expect(shell.take(.orders([.stop(.category("Planet"))])).applied.first?.waiting == 1)
+        #expect(shell.reply(201, to: try #require(sent.sends.first)).sends.isEmpty)
+        #expect(shell.take(.orders([.resume(.category("Planet"))])).sends.count == 1)
+    }
+
     @Test func `a stop of the hub lets nothing out, retries included, and nothing is lost or sent twice`() throws {
         var shell = try TestShell { $0.connections = 2 }
         _ = shell.assign()

@@ -105,9 +105,9 @@ struct ContentGates: Sendable {
     private var categories: Set<String> = []
     private var feeds: Set<String> = []
     private var runs: Set<String> = []
-    let isEmpty: Bool
+    private(set) var isEmpty = true
 
-    init() { isEmpty = true }
+    init() {}
 
     /// - Parameter table: the categories. A stop also holds for the category that has its name as an alias or as its tag, because the
     ///   category may have been renamed since.
@@ -118,17 +118,18 @@ struct ContentGates: Sendable {
             case .category(let name):
                 let folded = CategoryTable.fold(name)
                 categories.insert(folded)
-                if let index = table.index(named: name) {
-                    categories.insert(CategoryTable.fold(table.categories[index].name))
-                }
-                for category in table.categories where CategoryTable.fold(category.tag) == folded {
-                    categories.insert(CategoryTable.fold(category.name))
-                }
+                if let index = table.index(named: name) { stop(table.categories[index]) }
+                for category in table.categories where CategoryTable.fold(category.tag) == folded { stop(category) }
             case .feed(let name): feeds.insert(name)
             case .run(let id): runs.insert(id)
             }
         }
         isEmpty = categories.isEmpty && feeds.isEmpty && runs.isEmpty
+    }
+
+    /// Stops a category under all its names, because records that were read before it was renamed keep the former one.
+    private mutating func stop(_ category: CategoryTable.Category) {
+        for name in [category.name] + category.names { categories.insert(CategoryTable.fold(name)) }
     }
 
     /// The gate that stops a record; `nil` if it may pass.
