@@ -3,6 +3,7 @@ import EditorialControl
 import KafkaIO
 import KafkaModel
 import NewsModel
+import NotificationHub
 import TestSupport
 import Testing
 
@@ -28,7 +29,8 @@ import Testing
 
     private func recall(_ id: String, by desk: String) -> Instruction {
         Instruction(
-            id: id, scope: .recall(story: "quake"), at: Self.now, by: desk, reason: "r", replacement: "Withdrawn by \(desk)")
+            id: id, scope: .recall(story: "quake"), at: Self.now, by: desk, reason: "r",
+            replacement: "Withdrawn by \(desk)")
     }
 
     private func replace(_ client: OrderClient, _ recall: Instruction) throws -> WrittenReplacement {
@@ -41,7 +43,8 @@ import Testing
     private func accept() throws {
         let result = ResultRecord(
             eventID: "quake", platform: .template, outcome: .accepted, categories: ["World"], lane: "live",
-            source: .init(partition: TopicPartition(topic: Topics.events, partition: 0), offset: 0), settledAt: Self.now)
+            source: .init(partition: TopicPartition(topic: Topics.events, partition: 0), offset: 0), settledAt: Self.now
+        )
         var value: [UInt8] = []
         result.encode(into: &value)
         try topics.publish([(nil, value, [])], to: Self.results)

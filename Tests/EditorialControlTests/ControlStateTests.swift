@@ -189,8 +189,8 @@ import Testing
         #expect(state.audited.count == 2, "a topic made again may refuse records")
     }
 
-    @Test func `an audit topic that refuses records is noticed before the first order, and orders are obeyed all the same`()
-    {
+    @Test
+    func `an audit topic that refuses records is noticed before the first order, and orders are obeyed all the same`() {
         var state = TestControlState()
         state.start()
         state.take(.audit(.there))

@@ -72,7 +72,9 @@ import Testing
     }
 
     @Test(arguments: [("16383", true), ("16384", false)])
-    func `a topic of orders or their audit that is too small for a long order is a warning`(limit: String, isSmall: Bool) {
+    func `a topic of orders or their audit that is too small for a long order is a warning`(
+        limit: String, isSmall: Bool
+    ) {
         for topic in ["control", "audit"] {
             var rules = Self.rules()
             if topic == "control" { rules.controlTopic = topic } else { rules.auditTopic = topic }

@@ -180,12 +180,14 @@ struct OrderReportTests {
         written.successor = .stands(other)
         #expect(
             sentence(written)
-                == "the replacement does not leave: another recall has taken its place: by n, 2026-11-21 10:00:00 UTC: mine")
+                == "the replacement does not leave: another recall has taken its place: by n, 2026-11-21 10:00:00 UTC: mine"
+        )
         #expect(written.leavesDoubt(StoryDoubts()))
         (written.reach, written.topics) = (["World"], ["news"])
         written.successor = .lifted(.recall(story: "S"))
         #expect(
-            sentence(written) == "what has not left of the replacement for the readers of World does not leave any more: "
+            sentence(written)
+                == "what has not left of the replacement for the readers of World does not leave any more: "
                 + "the recall was lifted")
     }
 
@@ -215,10 +217,12 @@ struct OrderReportTests {
         #expect(lines(.hub, .lane("live"), .category("World"), .feed("f"), .run("r"), rules: rules).isEmpty)
         #expect(
             lines(.category("Sports"), rules: rules) == [
-                "warn  control   category Sports is stopped, but the configuration has no such name: news is sent; if it was "
-                    + "renamed, list Sports under its names, or stop it by its new name; then newswire resume category:Sports"
+                "warn  control   category Sports is stopped, but the configuration has no such name: news is sent; "
+                    + "if it was renamed, list Sports under its names, or stop it by its new name; then newswire resume category:Sports"
             ])
-        #expect(lines(.lane("archive"), rules: rules).first?.hasPrefix("warn  control   lane archive is stopped, but") == true)
+        #expect(
+            lines(.lane("archive"), rules: rules).first?.hasPrefix("warn  control   lane archive is stopped, but")
+                == true)
         #expect(lines(.category("Sports"), rules: nil).isEmpty, "invalid categories are another finding")
     }
 

@@ -72,7 +72,8 @@ private func request(
                 RecordHeader("nw-outcome", "unroutable"), RecordHeader("nw-reason", "no-category"),
                 RecordHeader("nw-group", "g"), RecordHeader("nw-written-at", "1234"),
             ])
-        let timeless = request("e", .unroutable).deadLetterRecord(SourceRecord(offset: 1, value: nil), topic: "d", group: "g")
+        let timeless = request("e", .unroutable).deadLetterRecord(
+            SourceRecord(offset: 1, value: nil), topic: "d", group: "g")
         #expect(!timeless.headers.contains { $0.name == "nw-written-at" })
     }
 

@@ -36,7 +36,7 @@ package struct Redrive: Sendable {
 
     package enum Refusal: String, Sendable, Hashable, CaseIterable {
         case notOurs = "not a dead letter of newswire"
-        case otherGroup = "a dead letter of another consumer group, which a configuration with that kafka.group puts back"
+        case otherGroup = "of another consumer group: use a configuration with its kafka.group"
         case foreignTopic = "its topic is not in a lane of this configuration, or does not exist any more"
         case maximumReached = "already put back too often"
         case truncated = "its original was too large for the dead-letter topic; nw-source tells its place"

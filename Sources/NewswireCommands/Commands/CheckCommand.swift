@@ -217,12 +217,10 @@ package struct CheckFinding: Hashable, Sendable {
                 return nil
             } catch {
                 guard case .unknown(let name, let kind, _) = error else { return nil }
-                let remedy =
-                    kind == "a category"
-                    ? "if it was renamed, list \(name) under its names, or stop it by its new name; then newswire resume "
-                        + "\(gate.word)" : "if it was renamed, stop it by its new name; then newswire resume \(gate.word)"
+                let alias = kind == "a category" ? "list \(name) under its names, or " : ""
                 return .warning(
-                    "control", "\(gate.phrase) is stopped, but the configuration has no such name: news is sent", remedy)
+                    "control", "\(gate.phrase) is stopped, but the configuration has no such name: news is sent",
+                    "if it was renamed, \(alias)stop it by its new name; then newswire resume \(gate.word)")
             }
         }
     }

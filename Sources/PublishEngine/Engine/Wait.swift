@@ -116,7 +116,7 @@ extension Engine {
             waits.append(
                 Wait(
                     lane: nil, reason: .control, since: since,
-                    detail: "the replacement of a recalled story waits, because it is not known if its recall is in force",
+                    detail: "a story's replacement waits, because it is not known if its recall is in force",
                     remedy: "check that the control topic can be read: newswire check --config FILE"))
         }
         if let standstill { waits.append(wait(for: standstill)) }

@@ -291,9 +291,7 @@ final class Shard {
         case .storeDeadLetter(let request, let record):
             note(request)
             traces?.keep(request)
-            let letter = request.deadLetterRecord(
-                record, topic: settings.deadLetterTopic, group: settings.kafka.group)
-            records.produce(letter, of: request.delivery, as: .deadLetter)
+            records.produceDeadLetter(record, of: request, topic: settings.deadLetterTopic)
         case .kafka(let command): kafka.carryOut(command, from: id)
         case .recall(let recall):
             onEvent(.recalled(recall))

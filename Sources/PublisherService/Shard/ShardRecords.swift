@@ -41,6 +41,11 @@ struct ShardRecords: ~Copyable {
         waiting.append(Waiting(record: ProducedRecord(draft), delivery: request.delivery, kind: .result))
     }
 
+    mutating func produceDeadLetter(_ record: SourceRecord, of request: StoreRequest, topic: String) {
+        let letter = request.deadLetterRecord(record, topic: topic, group: group)
+        produce(letter, of: request.delivery, as: .deadLetter)
+    }
+
     /// Writes the original of a delivery: a dead letter, or a record for the held topic.
     mutating func produce(_ record: ProducedRecord, of delivery: DeliveryID, as kind: StoredRecord.Kind) {
         let next = Waiting(record: record, delivery: delivery, kind: kind)
