@@ -54,5 +54,5 @@ enum ControlJSON {
 }
 
 extension Order {
-    fileprivate var isStop: Bool { if case .stop = scope { true } else { false } }
+    var isStop: Bool { if case .stop = scope { true } else { false } }
 }

@@ -166,9 +166,11 @@ enum MetricsPage {
     /// Metrics of editorial control. They exist from the start, as alerts require.
     private static func control(_ status: ServiceStatus, _ text: inout MetricsText) {
         let control = status.control
+        let standing = control?.standing.all ?? []
+        let stops = standing.count(where: \.isStop)
         text.family(
-            "newswire_standing_orders", .gauge, "Editors' orders in force: recalls and stops.",
-            control?.standing.count ?? 0)
+            "newswire_standing_orders", .gauge, "Editors' orders in force.",
+            of: [("recall", standing.count - stops), ("stop", stops)], { [("kind", $0.0)] }, { $0.1 })
         text.family(
             "newswire_control_alarms", .gauge, "Reasons why an order might not be obeyed; see /readyz.",
             control?.alarms.count ?? 0)

@@ -172,7 +172,7 @@ struct ControlMonitorTests {
         while try await !room.get("/metrics").text.contains("\nnewswire_control_alarms 1") {}
         let metrics = try await room.get("/metrics").text
         #expect(metrics.contains("\nnewswire_control_unreadable_records 1"))
-        #expect(metrics.contains("\nnewswire_standing_orders 0"))
+        #expect(metrics.contains("\nnewswire_standing_orders{kind=\"stop\"} 0"))
         let ready = try await room.get("/readyz")
         #expect(ready.status == 503)
         #expect(ready.text.contains(#""code":"control-garbage""#) && ready.text.contains("tombstone"), "\(ready.text)")
