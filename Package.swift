@@ -218,7 +218,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "ControlIOTests",
-            dependencies: ["ControlIO", "EditorialControl", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport"]),
+            dependencies: [
+                "ControlIO", "EditorialControl", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "TestSupport",
+            ]),
         .testTarget(
             name: "KafkaIOTests",
             dependencies: ["ByteText", "CRdkafka", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport"]),

@@ -65,7 +65,8 @@ struct ControlCommandTests {
         let audit = try await room.run("audit")
         #expect(listed.output.contains("when resumed") && listed.output.contains("since (UTC)"))
         #expect(audit.output.hasPrefix("time (UTC) "))
-        #expect(audit.output.split(separator: "\n").count == 5, "\(audit.output)")
+        #expect(audit.output.split(separator: "\n").count == 6, "\(audit.output)")
+        #expect(audit.output.contains("  a process starts  "), "\(audit.output)")
         running.terminate()
         #expect(try await running.ended().status == 0)
         #expect(

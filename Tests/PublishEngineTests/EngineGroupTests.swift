@@ -17,7 +17,7 @@ struct EngineGroupTests {
         #expect(skipped.sends.isEmpty && skipped.endings.isEmpty)
         #expect(shell.publish(news("b", story: "s", status: "canceled"), headers: headers(of: "theirs")).recalls == [])
         #expect(shell.publish("broken", headers: headers(of: "theirs")).endings.isEmpty)
-        #expect(shell.wait(.seconds(1)).commits.flatMap(\.self).last == PartitionOffset(TestShell.source, 3))
+        #expect(shell.wait(.seconds(1)).commits.flatMap(\.self).contains(PartitionOffset(TestShell.source, 3)))
         #expect(shell.publish(news("c"), headers: headers(of: "ours")).sends.count == 2)
         // The event was skipped, so it is no duplicate.
         #expect(shell.publish(news("a")).sends.count == 2)

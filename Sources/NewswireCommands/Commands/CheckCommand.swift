@@ -1,7 +1,7 @@
 import ArgumentParser
 import ByteText
 import ControlIO
-import EditorialControl
+package import EditorialControl
 import Foundation
 package import HTTPServing
 import KafkaIO
