@@ -17,6 +17,6 @@ extension Options {
         \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
         \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze, \.recreatedHeld,
         \.openTransaction, \.blockedLog, \.lonelyClock, \.sourceRetention,
-        \.connectionFaults, \.silentNetwork,
+        \.connectionFaults, \.silentNetwork, \.replacements, \.renames,
     ]
 }

@@ -53,6 +53,15 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "a recall that counts no requests", promise: .recallsCounted, options: .ordered) {
             CountsNoRequests()
         },
+        PlantedBug(name: "a replacement for every platform", promise: .replacements, options: .replaced) {
+            ForgetsPlatforms()
+        },
+        PlantedBug(name: "a replacement taken for news", promise: .replacements, options: .replaced) {
+            ForgetsReplacements()
+        },
+        PlantedBug(name: "a stop that ends with its category's name", promise: .stops, options: .renamed) {
+            ForgetsRenamedStops()
+        },
         PlantedBug(name: "a start without orders", promise: .ordersFirst, options: .ordered) { WaitsForNoOrders() },
         PlantedBug(name: "a held event that is lost", promise: .heldComesBack, options: .held) { LosesHeldEvents() },
         PlantedBug(name: "a held event that is early", promise: .heldInTime, options: .held) { HoldsTooShort() },
@@ -112,6 +121,18 @@ extension Options {
         var options = Options()
         options.controlTopic = 100
         options.orders = 100
+        return options
+    }()
+
+    fileprivate static let replaced: Options = {
+        var options = Options()
+        (options.controlTopic, options.replacements) = (100, 100)
+        return options
+    }()
+
+    fileprivate static let renamed: Options = {
+        var options = Options()
+        (options.controlTopic, options.renames) = (100, 100)
         return options
     }()
 

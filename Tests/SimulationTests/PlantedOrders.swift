@@ -96,3 +96,50 @@ struct HoldsTooShort: Interference {
         return []
     }
 }
+
+/// Changes the headers of replacements before an engine reads them.
+private func alterReplacements(_ input: inout Input, _ change: (inout [RecordHeader]) -> Void) {
+    guard case .kafka(.records(let lane, let generation, let partition, var records)) = input else { return }
+    for index in records.indices where records[index].headers.contains(where: { $0.name == HeaderName.replacement }) {
+        change(&records[index].headers)
+    }
+    input = .kafka(.records(lane, generation, partition, records))
+}
+
+/// Sends replacements to all platforms.
+struct ForgetsPlatforms: Interference {
+    mutating func alter(_ input: inout Input) {
+        alterReplacements(&input) { headers in headers.removeAll { $0.name == HeaderName.platform } }
+    }
+}
+
+/// Reads replacements as news of the recalled story.
+struct ForgetsReplacements: Interference {
+    mutating func alter(_ input: inout Input) {
+        alterReplacements(&input) { headers in headers.removeAll { $0.name == HeaderName.replacement } }
+    }
+}
+
+/// Forgets the stops of categories when the settings are read again.
+struct ForgetsRenamedStops: Interference {
+    private var stopped: Set<ControlScope> = []
+    private var isForgotten = false
+
+    mutating func alter(_ input: inout Input) {
+        switch input {
+        case .orders(let changes):
+            for case .stands(let order) in changes {
+                if case .stop(.category) = order.scope { stopped.insert(order.scope) }
+            }
+        case .reload: isForgotten = true
+        default: break
+        }
+    }
+
+    mutating func alter(_ actions: inout [Action]) -> [Input] {
+        guard isForgotten else { return [] }
+        isForgotten = false
+        defer { stopped = [] }
+        return stopped.isEmpty ? [] : [.orders(stopped.map { .lifted($0) })]
+    }
+}

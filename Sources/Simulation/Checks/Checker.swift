@@ -64,6 +64,8 @@ enum Fact {
     case thawed(Address)
     /// A record was appended to the control topic.
     case controlled(ControlLog.Row)
+    /// A desk has written the replacement of a story that it has recalled.
+    case replaced(item: Int)
     /// Compaction has removed an order from the control topic, because an invalid record with the same key followed it.
     case orderLost(ControlScope)
     /// A process has written to the audit topic.

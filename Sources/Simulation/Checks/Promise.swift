@@ -19,6 +19,7 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
     case recallsEverywhere = "an acknowledged recall holds everywhere"
     case recallsReported = "what is canceled was recalled, and what left before says so"
     case recallsCounted = "a recall's answer counts what may still be reported as accepted"
+    case replacements = "a replacement goes to those who have the story, by the recall in force"
     case stops = "what is stopped is not sent"
     case ordersFirst = "orders are known before anything is sent"
     case heldComesBack = "what is held comes back"
@@ -58,6 +59,7 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
         case .recallsEverywhere: OrdersObeyed.recalls
         case .recallsReported: RecallsReported()
         case .recallsCounted: RecallsCounted()
+        case .replacements: ReplacementsKept()
         case .stops: OrdersObeyed.stops
         case .ordersFirst: OrdersFirst()
         case .heldComesBack: HeldComesBack()

@@ -149,6 +149,10 @@ final class GroundTruth {
         {
             return [delivery(item: item, platform: index)]
         }
+        if let (_, named) = news[item].replacement {
+            return (0..<platforms).filter { named.contains(scenario.setting.engine.platforms[$0]) }
+                .map { delivery(item: item, platform: $0) }
+        }
         return (0..<platforms).map { delivery(item: item, platform: $0) }
     }
 

@@ -20,6 +20,8 @@ enum Occurrence {
     case begins(fault: Int)
     case ends(fault: Int)
     case giveOrder(Int, isLift: Bool)
+    case replaceStory(Int)
+    case rename(CategoryRename)
     case start(process: Int)
     case thaw(process: Int)
     /// All faults have ended.
@@ -97,7 +99,8 @@ enum Occurrence {
             .readHeld(let address), .alarmHeld(let address, _), .tellHeld(let address, _):
             address
         case .connection(let address, _, _, _), .wakePool(let address), .handOver(let address): address
-        case .publish, .begins, .ends, .giveOrder, .start, .thaw, .calm, .review, .append, .acknowledge, .commit,
+        case .publish, .begins, .ends, .giveOrder, .replaceStory, .rename, .start, .thaw, .calm, .review, .append,
+            .acknowledge, .commit,
             .completeJoin,
             .expireSession, .createTopic, .growTopic, .writeControl, .writeHeld, .putBack, .restoreHeld, .findHeldEnds,
             .announceCounts, .serveReaders, .noticeCounts, .arrive:

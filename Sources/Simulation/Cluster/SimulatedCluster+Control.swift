@@ -24,6 +24,9 @@ extension SimulatedCluster {
         let order = Order(
             id: given.id, scope: given.scope, at: now + given.clockError, by: "editor", reason: "life", until: until)
         write(.stands(order))
+        if given.replaces {
+            agenda.add(.replaceStory(index), at: now + random.milliseconds(0...1_500))
+        }
     }
 
     private mutating func write(_ record: ControlRecord) {

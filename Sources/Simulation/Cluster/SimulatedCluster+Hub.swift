@@ -133,7 +133,7 @@ extension SimulatedCluster {
             default: continue
             }
         }
-        if truth.news(of: delivery).kind == .refused {
+        if truth.news(of: delivery).isRefused(on: truth.platform(of: delivery)) {
             return Fate(answer: .reply(HubReply(status: 400, detail: "bad payload")))
         }
         return Fate(
@@ -147,7 +147,8 @@ extension SimulatedCluster {
         func answer(_ status: Int, retryAfter: Int? = nil) -> Fate {
             Fate(answer: .reply(HubReply(status: status, retryAfter: retryAfter.map { .seconds($0) })))
         }
-        let isGood = truth.news[truth.item(of: truth.attempts[flight.attempt].delivery)].kind != .refused
+        let delivery = truth.attempts[flight.attempt].delivery
+        let isGood = !truth.news(of: delivery).isRefused(on: truth.platform(of: delivery))
         switch trouble {
         case .replyLost: return Fate(isAccepted: isGood)
         case .resetBefore: return Fate(answer: .reset)

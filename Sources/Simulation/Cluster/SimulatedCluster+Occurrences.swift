@@ -11,6 +11,8 @@ extension SimulatedCluster {
         case .begins(let fault): begin(fault)
         case .ends(let fault): end(fault)
         case .giveOrder(let order, let isLift): give(order, isLift: isLift)
+        case .replaceStory(let order): replaceStory(order)
+        case .rename(let rename): self.rename(rename)
         case .writeControl(let address, let id, let record, let until):
             writeControl(id, record, until: until, from: address)
         case .writeHeld(let address, let record, let item, let place):
@@ -103,7 +105,7 @@ extension SimulatedCluster {
         switch news.copy {
         case .redriven: strike(.redriven)
         case .republished: strike(.republished)
-        case .returned, .restored, nil: break
+        case .returned, .restored, .replacement, nil: break
         }
         if news.kind == .canceled { strike(.recalled) }
         if news.embargoUntil ?? .distantPast > now { strike(.embargoed) }

@@ -27,7 +27,7 @@ public struct SimulatedCluster {
     /// Time until which a dead process's writes still reach the broker.
     var writesInTransit: [Address: Instant] = [:]
     var report = LifeReport()
-    let rules: ContentRules
+    private(set) var rules: ContentRules
     private let decoder = NewsDecoder()
     private var checkers: [any Checker]
     var interference: (any Interference)?
@@ -56,11 +56,28 @@ public struct SimulatedCluster {
         groups = Array(repeating: ConsumerGroup(), count: scenario.setting.lanes.count)
         announcedCounts = scenario.setting.partitions
         random = SeededRandom(seed: scenario.seed, 4)
-        let platforms = scenario.setting.engine.platforms
-        rules = try ContentRules(
-            payload: PayloadSettings(mode: platforms == [.template] ? .template : .native(platforms)),
-            policy: ContentPolicy(quietHours: scenario.setting.quiet.map { [$0] } ?? []))
+        rules = try Self.rules(scenario.setting, .standard)
         checkers = promises.map(\.checker)
+    }
+
+    private static func rules(_ setting: Setting, _ table: CategoryTable) throws(PayloadProblems) -> ContentRules {
+        let platforms = setting.engine.platforms
+        return try ContentRules(
+            table: table,
+            payload: PayloadSettings(mode: platforms == [.template] ? .template : .native(platforms)),
+            policy: ContentPolicy(quietHours: setting.quiet.map { [$0] } ?? []))
+    }
+
+    /// Every running process reloads its settings. A process that starts later reads the new ones.
+    mutating func rename(_ rename: CategoryRename) {
+        guard let table = rename.table, let rules = try? Self.rules(setting, table) else { return }
+        self.rules = rules
+        strike(.renamed)
+        for index in processes.indices where processes[index].engine != nil {
+            let reload = Reload(rate: setting.engine.rate, rules: rules, floodGuard: setting.engine.floodGuard)
+            let address = Address(process: index, run: processes[index].run)
+            agenda.add(.input(address, .reload(reload), items: []), at: now)
+        }
     }
 
     public var now: Instant { truth.now }
@@ -79,6 +96,7 @@ public struct SimulatedCluster {
                 agenda.add(.giveOrder(index, isLift: true), at: Scenario.start + order.at + lasts)
             }
         }
+        if let rename = setting.rename { agenda.add(.rename(rename), at: Scenario.start + rename.at) }
         for process in processes.indices {
             agenda.add(.start(process: process), at: Scenario.start + random.milliseconds(0...2_000))
         }

@@ -13,6 +13,8 @@ public struct EditorOrder: Sendable, Hashable {
     public var lasts: Duration?
     /// Time after which it lapses; `nil` for a week if it is a recall, otherwise for never.
     public var lapsesAfter: Duration?
+    /// True if the desk also replaces the recalled story on phones.
+    public var replaces = false
 
     /// Its id on the control topic.
     var id: String { "order-\(number)" }
@@ -28,14 +30,17 @@ public struct EditorOrder: Sendable, Hashable {
     }
 
     /// Time after which it causes no further writes.
-    var end: Duration { at + (lasts ?? .zero) }
+    var end: Duration { at + max(lasts ?? .zero, replaces ? Self.replacedWithin : .zero) }
+
+    /// Time within which the replacement is written.
+    static let replacedWithin = Duration.milliseconds(2_000)
 }
 
 extension EditorOrder: CustomStringConvertible {
     public var description: String {
         let lifted = lasts.map { ", lifted after \($0.short)" } ?? ""
         let lapses = lapsesAfter.map { ", lapses after \($0.short)" } ?? ""
-        return "\(id) at \(at.short): \(scope.key)\(lifted)\(lapses)"
+        return "\(id) at \(at.short): \(scope.key)\(lifted)\(lapses)\(replaces ? ", with a replacement" : "")"
     }
 }
 
@@ -46,7 +51,7 @@ extension ControlScope {
         case .recall(let story): news.story == story
         case .stop(.hub): true
         case .stop(.lane(let name)): setting.lanes[news.lane].name == name
-        case .stop(.category(let name)): news.categories.contains { $0.lowercased() == name.lowercased() }
+        case .stop(.category(let name)): news.categories.contains { setting.isSameCategory($0, name) }
         case .stop(.feed(let name)): news.feed == name
         case .stop(.run(let id)): news.run == id
         }

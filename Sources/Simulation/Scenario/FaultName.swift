@@ -73,6 +73,8 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case recallOrdered = "control: recall ordered"
     case recallByEvent = "control: recall by an event"
     case stopOrdered = "control: stop ordered"
+    case replaced = "control: story replaced"
+    case renamed = "control: category renamed"
     case lapsingRecall = "control: recall that lapses"
     case lapsedOrder = "control: lapsed order taken away"
     case held = "held: event written"

@@ -21,6 +21,8 @@ public struct NewsItem: Sendable {
     public var copy: Copy?
     /// The only platform of a redriven record, also after it was held; `nil` for all platforms.
     public var platform: Platform?
+    /// The platform for which the hub refuses it; `nil` for none.
+    public var refusedBy: Platform?
     public var eventID: String
     /// The categories named by the event.
     public var categories: [String]
@@ -50,6 +52,8 @@ public struct NewsItem: Sendable {
         case returned(ReturnReason)
         /// Written to its lane again by a process that knew it as held, after the held topic was deleted.
         case restored
+        /// Replaces a story on the platforms that accepted it, by the recall of this id.
+        case replacement(of: String, [Platform])
     }
 
     /// True if a request for it may leave.
@@ -57,6 +61,14 @@ public struct NewsItem: Sendable {
 
     var isReturned: Bool { if case .returned = copy { true } else { false } }
     var isRedriven: Bool { platform != nil }
+
+    /// The id of the recall whose replacement it is, and the platforms that it is for; `nil` for other news.
+    var replacement: (order: String, platforms: [Platform])? {
+        if case .replacement(let order, let platforms) = copy { (order, platforms) } else { nil }
+    }
+
+    /// Returns true if the hub refuses it with status 400.
+    func isRefused(on platform: Platform) -> Bool { kind == .refused || refusedBy == platform }
 }
 
 extension NewsItem: CustomStringConvertible {

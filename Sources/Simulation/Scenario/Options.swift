@@ -72,5 +72,10 @@ public struct Options: Sendable, Hashable {
     /// Retention removes records from a source topic.
     public var sourceRetention = 10
 
+    /// Some desks replace stories that they recall on phones, in native mode.
+    public var replacements = 15
+    /// A category is renamed while it is stopped, or is stopped soon after.
+    public var renames = 15
+
     public init() {}
 }

@@ -7,7 +7,7 @@ import PublishEngine
 /// determines the whole life.
 public struct Scenario: Sendable {
     public let seed: UInt64
-    public let setting: Setting
+    public internal(set) var setting: Setting
     public let options: Options
     public var news: [NewsItem]
     public var faults: [Fault]
@@ -27,13 +27,15 @@ public struct Scenario: Sendable {
         news = newsroom.write(random.number(options.records))
         faults = FaultGenerator.draw(setting, seconds: seconds, options, SeededRandom(seed: seed, 3))
         orders = OrderGenerator.draw(setting, news, seconds: seconds, options, SeededRandom(seed: seed, 8))
+        addDesks(seed)
     }
 
     /// Time at which the last fault has ended and the last record is written.
     var calmAt: Instant {
         Self.start
             + max(
-                faults.map(\.end).max() ?? .zero, news.last?.at ?? .zero, orders.map(\.end).max() ?? .zero)
+                faults.map(\.end).max() ?? .zero, news.last?.at ?? .zero, orders.map(\.end).max() ?? .zero,
+                setting.rename?.at ?? .zero)
     }
 
     /// The most urgent lane, if all faults affect other lanes only, so that nothing may delay its news.

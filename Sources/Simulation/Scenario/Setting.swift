@@ -30,6 +30,8 @@ public struct Setting: Sendable {
 
     /// Quiet hours of one category, which last some minutes from the start of the life.
     public var quiet: QuietHours?
+    /// A category that gets another name; `nil` if all keep theirs.
+    public var rename: CategoryRename?
     /// True if a held topic exists.
     public var hasHeld: Bool
     /// True if a control topic exists.
@@ -52,6 +54,10 @@ public struct Setting: Sendable {
 
     public var lanes: [LaneSettings] { engine.lanes }
     var results: String { engine.resultsTopic }
+
+    func isSameCategory(_ name: String, _ other: String) -> Bool {
+        rename?.isSame(name, other) ?? (name.lowercased() == other.lowercased())
+    }
 
     func lane(of topic: String) -> LaneID? { lanes.laneIDs.first { lanes[$0].topics.contains(topic) } }
 }

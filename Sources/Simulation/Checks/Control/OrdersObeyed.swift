@@ -43,13 +43,16 @@ struct OrdersObeyed: Checker {
         guard !book.isEmpty else { return nil }
         let delivery = truth.attempts[number].delivery
         let news = truth.news(of: delivery)
-        func concerns(_ scope: ControlScope) -> Bool {
-            isMine(scope) && scope.concerns(news, in: truth.scenario.setting)
+        // A replacement leaves by its own recall.
+        func concerns(_ scope: ControlScope, _ order: String) -> Bool {
+            isMine(scope) && scope.concerns(news, in: truth.scenario.setting) && news.replacement?.order != order
         }
-        if let scope = book.taken[address]?.keys.filter(concerns).min(by: { $0.key < $1.key }) {
+        let taken = book.taken[address]?.filter { concerns($0.key, $0.value.order.id) } ?? [:]
+        if let scope = taken.keys.min(by: { $0.key < $1.key }) {
             return "\(truth.name(delivery)) left process \(address.process), which knew of \(scope.key)"
         }
-        for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where concerns(scope) {
+        for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key })
+        where concerns(scope, standing.id) {
             // With `onStale: stop`, a process without a recent beat sends until the topic counts as stale. Its sender still waits for it.
             let goesOn = truth.scenario.setting.onStale == .continue || !standing.answers.isComplete
             let mayBeAlone = goesOn && !book.thawed.contains(address)

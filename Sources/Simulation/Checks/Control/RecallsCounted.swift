@@ -5,7 +5,8 @@ import PublishEngine
 /// A process that answers a recall counts all requests of the story whose results may still say that the hub has accepted them.
 /// A replacement waits for these results.
 ///
-/// Partitions that the process no longer owned when it answered do not count.
+/// Partitions that the process no longer owned when it answered do not count. Neither do replacements: they go to readers who have the
+/// story already, so that their results change nobody's replacement.
 struct RecallsCounted: Checker {
     let promise = Promise.recallsCounted
     /// The stories of the recalls that each process has received and not answered, by order.
@@ -37,6 +38,7 @@ struct RecallsCounted: Checker {
             }
             let owner = truth.ownerships[ownership]
             let story = truth.news(of: delivery).story
+            guard truth.news(of: delivery).replacement == nil else { return nil }
             guard owner.end == nil, let answer = answers[owner.address]?[story] else { return nil }
             answers[owner.address]?[story]?.late += 1
             guard answer.late >= answer.order.inFlight else { return nil }

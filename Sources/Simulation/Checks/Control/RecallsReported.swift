@@ -13,7 +13,9 @@ struct RecallsReported: Checker {
         book.note(fact, truth)
         guard case .settled(let delivery, let ownership, let result, let address) = fact else { return nil }
         let news = truth.news(of: delivery)
-        let taken = book.taken[address]?[.recall(story: news.story)]
+        let own = news.replacement?.order
+        // A replacement's own recall is no recall of it.
+        let taken = book.taken[address]?[.recall(story: news.story)].flatMap { $0.order.id == own ? nil : $0 }
         let last = truth.attemptsOf[delivery].last { truth.attempts[$0].ownership == ownership }
         let wasRecalled =
             taken != nil
@@ -21,7 +23,7 @@ struct RecallsReported: Checker {
         let name = truth.name(delivery)
         // An event that a recall returned from the held topic may end after the recall was lifted.
         let isCalledBack = news.copy == .returned(.recalled)
-        if result.outcome == .canceled, news.kind != .canceled, !wasRecalled, !isCalledBack,
+        if result.outcome == .canceled, own == nil, news.kind != .canceled, !wasRecalled, !isCalledBack,
             !isRecalledByEvent(news, truth)
         {
             return "\(name) is canceled, but nobody recalled its story"

@@ -46,7 +46,7 @@ struct NewestVersion: Checker {
 
 extension GroundTruth {
     /// Returns true if the result is still on the results topic.
-    fileprivate func isKept(_ result: StoredResult) -> Bool {
+    func isKept(_ result: StoredResult) -> Bool {
         ledger[result.partition].map { result.offset >= $0.start } ?? false
     }
 }

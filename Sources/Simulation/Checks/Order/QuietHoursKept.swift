@@ -18,7 +18,8 @@ struct QuietHoursKept: Checker {
             guard wall == truth.now, truth.news(of: delivery).categories == quiet.categories,
                 let end = quiet.window.end(at: wall), !isRepeat(number, truth)
             else { return nil }
-            if quiet.action == .silent {
+            // A replacement makes no sound at any hour.
+            if quiet.action == .silent || truth.news(of: delivery).replacement != nil {
                 silent.insert(number)
                 return nil
             }

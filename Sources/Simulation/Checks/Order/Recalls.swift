@@ -56,7 +56,10 @@ struct Recalls: Checker {
         case .sent(let number, let address, _):
             let delivery = truth.attempts[number].delivery
             let story = truth.news(of: delivery).story
-            guard recalled[address]?.contains(story) == true else { return nil }
+            // `ReplacementsKept` checks replacements, which leave by the recall of a desk.
+            guard recalled[address]?.contains(story) == true, truth.news(of: delivery).replacement == nil else {
+                return nil
+            }
             if let lapse = lapses[story], lapse <= truth.now + clockError { return nil }
             return "\(truth.name(delivery)) left after its story had been recalled"
         default: break
