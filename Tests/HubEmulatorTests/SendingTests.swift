@@ -32,6 +32,7 @@ struct SendingTests {
         ("apple", #"application/json;charset="utf-8""#, #"{"aps":{"alert":"Hi"}}"#, [:]),
         ("FcmV1", "application/json", #"{"message":{"notification":{"title":"Hi"}}}"#, [:]),
         ("fcmv1", "application/json", #"{"message":{"data":{"a":"b"},"android":{"ttl":"3600s"}}}"#, [:]),
+        ("fcmv1", "application/json", #"{"message":{"android":{"priority":"high","own":1}}}"#, [:]),
         ("fcmv1", "application/json", #"{"message":{"data":null,"token":"x"},"validate_only":false}"#, [:]),
         ("gcm", "application/json", #"{"data":{"message":"Hi"}}"#, [:]),
         ("windows", "application/xml", toast, ["X-WNS-Type": "wns/toast"]),
@@ -96,6 +97,11 @@ struct SendingTests {
         ("fcmv1", "application/json", #"{"message":{"data":{"n":1}}}"#, [:], "message.data.n"),
         ("fcmv1", "application/json", #"{"message":{"data":{"a":{"b":"c"}}}}"#, [:], "message.data.a"),
         ("fcmv1", "application/json", #"{"message":{"data":["a"]}}"#, [:], "message.data"),
+        ("fcmv1", "application/json", #"{"message":{"data":{"from":"a"}}}"#, [:], "reserves"),
+        ("fcmv1", "application/json", #"{"message":{"data":{"gcm.n.e":"1"}}}"#, [:], "reserves"),
+        ("fcmv1", "application/json", #"{"message":{"android":{"ttl":3600}}}"#, [:], "message.android.ttl"),
+        ("fcmv1", "application/json", #"{"message":{"android":{"priority":"urgent"}}}"#, [:], "NORMAL, HIGH"),
+        ("fcmv1", "application/json", #"{"message":{"android":{"notification":{"visibility":"ALL"}}}}"#, [:], "PUBLIC"),
         ("fcmv1", "application/json", #"{"message":{"notification":"Hi"}}"#, [:], "message.notification"),
     ]
 
