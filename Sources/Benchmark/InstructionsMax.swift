@@ -6,6 +6,7 @@ extension Stage {
         "route": 618,
         "build template": 11684,
         "build apple": 8196,
+        "build apple as the operator wrote it": 12294,
         "build fcmv1": 9745,
         "build windows": 22110,
         "request bytes": 1927,

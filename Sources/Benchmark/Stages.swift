@@ -15,6 +15,7 @@ struct Stages {
         let router = try Router()
         guard case .tagged(let routing) = router.route(event) else { throw BenchmarkFailure("no category") }
         let builder = try PayloadBuilder()
+        let ownBuilder = try PayloadBuilder(Self.ownPayload)
         let record = News.record(0)
         let decoder = NewsDecoder()
         let request = builder.payload(
@@ -42,6 +43,12 @@ struct Stages {
                     }
                 }
             } + [
+                Stage(name: "build apple as the operator wrote it", allocationsMax: 8) {
+                    for _ in 0..<$0 {
+                        keep(
+                            ownBuilder.payload(event, routing: routing, platform: .apple, lane: LaneID(0)).request)
+                    }
+                },
                 Stage(name: "request bytes", allocationsMax: 0) {
                     var writer = RequestWriter(target: target, userAgent: "newswire")
                     for _ in 0..<$0 {
@@ -75,6 +82,21 @@ struct Stages {
                     }
                 },
             ]
+    }
+
+    /// A body with the members of the built-in one.
+    private static var ownPayload: PayloadSettings {
+        var settings = PayloadSettings(mode: .native([.apple]))
+        settings.native[.apple] = NativeBody(
+            body: [
+                "aps": [
+                    "alert": ["title": .string("{{category}}"), "body": .string("{{headline}}")],
+                    "sound": .string("default"), "badge": .number("1"), "thread-id": .string("{{category}}"),
+                ],
+                "url": .string("{{link}}"), "id": .string("{{id}}"), "story": .string("{{story}}"),
+                "image": .string("{{image}}"), "summary": .string("{{summary}}"),
+            ])
+        return settings
     }
 
     private static func result(of event: NewsEvent, _ routing: Routing.Tagged) -> StoreRequest {

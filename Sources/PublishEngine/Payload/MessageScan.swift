@@ -4,7 +4,10 @@ struct MessageScan {
     /// `nil` when it holds more than text and variables.
     private(set) var segments: [MessageTemplate.Segment]? = []
 
-    static let path = ["payload", "message"]
+    /// The setting with the template.
+    private let path: [String]
+    /// The template is a part of a payload, which has more variables.
+    private let isInPayload: Bool
     static let example = "write text with variables, e.g. \(PayloadSettings.standardMessage)"
     /// The transforms the library has for text.
     private static let transforms = ["capitalized", "lowercased", "uppercased", "reversed", "empty"]
@@ -12,7 +15,9 @@ struct MessageScan {
     private static let depthMax = 16
     private var depth = 0
 
-    init(_ source: String) {
+    init(_ source: String, path: [String], isInPayload: Bool) {
+        self.path = path
+        self.isInPayload = isInPayload
         guard !source.allSatisfy(\.isWhitespace) else {
             report("the message is empty", Self.example)
             return
@@ -37,7 +42,7 @@ struct MessageScan {
     }
 
     private mutating func report(_ message: String, _ remedy: String) {
-        problems.append(PayloadProblem(path: Self.path, message: message, remedy: remedy))
+        problems.append(PayloadProblem(path: path, message: message, remedy: remedy))
     }
 
     private mutating func add(_ segment: MessageTemplate.Segment) {
@@ -74,10 +79,11 @@ struct MessageScan {
             }
             name = name[name.index(after: bracket)...].dropLast()
         }
-        if let variable = MessageVariable(name) {
+        if let variable = MessageVariable(name, inPayload: isInPayload) {
             add(.variable(variable))
         } else {
-            let known = MessageVariable.fixed.map(\.name).joined(separator: ", ")
+            let all = isInPayload ? MessageVariable.inPayloads : MessageVariable.fixed
+            let known = all.map(\.name).joined(separator: ", ")
             report("'\(TextCut.excerpt(String(name)))' is not a variable", "use \(known) or data.NAME")
         }
     }

@@ -15,7 +15,7 @@ public struct MessageTemplate: Sendable {
     private let library: MustacheTemplate
     /// The template as text and variables; `nil` if only the library can render it. The library needs about thirty
     /// times as long for the same text.
-    private let segments: [Segment]?
+    let segments: [Segment]?
 
     enum Segment: Sendable, Hashable {
         case text(String)
@@ -24,12 +24,19 @@ public struct MessageTemplate: Sendable {
 
     /// - Throws: every problem of `problems(in:)`.
     public init(_ source: String) throws(PayloadProblems) {
-        let scan = MessageScan(source)
+        try self.init(source, path: ["payload", "message"], isInPayload: false)
+    }
+
+    /// - Parameters:
+    ///   - path: the setting that holds the template.
+    ///   - isInPayload: true for a part of a payload, which has more variables.
+    init(_ source: String, path: [String], isInPayload: Bool) throws(PayloadProblems) {
+        let scan = MessageScan(source, path: path, isInPayload: isInPayload)
         guard scan.problems.isEmpty else { throw PayloadProblems(scan.problems) }
         do {
             library = try MustacheTemplate(string: Self.textOnly + source)
         } catch {
-            throw PayloadProblems([Self.problem(of: error)])
+            throw PayloadProblems([Self.problem(of: error, path: path)])
         }
         self.source = source
         // The library reads characters, the scan reads scalars, and they differ in white space at line ends. If they
@@ -102,13 +109,24 @@ public struct MessageTemplate: Sendable {
     }
 
     private static func render(_ library: MustacheTemplate, _ event: NewsEvent, _ category: String) -> String {
+        render(library, MessageVariable.fixed, event.data) { $0.value(event, category) }
+    }
+
+    /// Renders a part of a payload with the library.
+    func render(_ data: [NewsEvent.DataField], _ value: (MessageVariable) -> String?) -> String {
+        Self.render(library, MessageVariable.inPayloads, data, value)
+    }
+
+    private static func render(
+        _ library: MustacheTemplate, _ variables: [MessageVariable], _ data: [NewsEvent.DataField],
+        _ value: (MessageVariable) -> String?
+    ) -> String {
         var values: [String: Any] = [:]
-        for variable in MessageVariable.fixed {
-            if let value = variable.value(event, category), !value.isEmpty { values[variable.name] = value }
+        for variable in variables {
+            if let value = value(variable), !value.isEmpty { values[variable.name] = value }
         }
         values["data"] = Dictionary(
-            event.data.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first }
-        )
+            data.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         return library.render(values)
     }
 
@@ -127,12 +145,12 @@ public struct MessageTemplate: Sendable {
         return [full, NewsEvent(id: "", headline: "")]
     }()
 
-    private static func problem(of error: any Error) -> PayloadProblem {
-        var message = "the message is no Mustache template"
+    private static func problem(of error: any Error, path: [String]) -> PayloadProblem {
+        var message = "the text is no Mustache template"
         if let error = error as? MustacheTemplate.ParserError {
             let (line, column) = (error.context.lineNumber, error.context.columnNumber)
             message += " at line \(line), column \(line == 1 ? column - textOnly.count : column): \(error.error)"
         }
-        return PayloadProblem(path: MessageScan.path, message: message, remedy: MessageScan.example)
+        return PayloadProblem(path: path, message: message, remedy: MessageScan.example)
     }
 }

@@ -7,12 +7,15 @@ public import NotificationHub
 ///
 /// An object, because every request uses it.
 public final class PayloadBuilder: Sendable {
-    private static let testMark = "TEST "
+    static let testMark = "TEST "
 
     public let settings: PayloadSettings
     private let message: MessageTemplate
     /// The translator; `nil` if no send carries several languages.
     private let translator: Translator?
+    /// The operator's bodies; few, so that a search is quick.
+    private let natives: [NativePayload]
+    private let properties: TemplateProperties?
 
     /// - Throws: every problem of the settings.
     public init(_ settings: PayloadSettings = PayloadSettings()) throws(PayloadProblems) {
@@ -20,6 +23,10 @@ public final class PayloadBuilder: Sendable {
         guard problems.isEmpty else { throw PayloadProblems(problems) }
         self.settings = settings
         message = try MessageTemplate(settings.message)
+        var natives: [NativePayload] = []
+        for (platform, body) in settings.native { natives.append(try NativePayload(body, for: platform)) }
+        self.natives = natives
+        properties = settings.properties.isEmpty ? nil : try TemplateProperties(settings.properties)
         guard let localization = settings.localization, localization.mode == .properties else {
             translator = nil
             return
@@ -46,6 +53,12 @@ public final class PayloadBuilder: Sendable {
         let quiet: UrgencyClass = inBackground && platform != .template ? .background : .quiet
         let urgency = isQuiet ? quiet : settings.interruption.class(of: event, lane: lane)
         let expiry = Self.expiry(of: event, since: since, settings.timeToLive.duration(urgency, lane: lane))
+        if !natives.isEmpty, let template = natives.first(where: { $0.platform == platform })?[urgency],
+            let payload = native(
+                template, values(event, routing, urgency, expiry), platform, isQuiet: isQuiet)
+        {
+            return payload
+        }
         var data = Self.allowed(event.data[...], on: platform)
         var text = message.render(event, category: routing.label)
         var title = event.headline
@@ -74,13 +87,16 @@ public final class PayloadBuilder: Sendable {
             title = Self.testMark + title
             for index in translations.indices { translations[index].text = Self.testMark + translations[index].text }
         }
-        let content = PayloadContent(
+        var content = PayloadContent(
             message: text, title: title,
             category: routing.label, thread: routing.categories.first ?? "",
             id: event.id, link: event.link, image: event.image, summary: event.summary,
             story: event.story, data: data, orderKey: event.orderKey, urgency: urgency,
             timeToLive: expiry.secondsToLive, translations: translations,
             templateFields: platform == .template ? TemplateFields(event) : TemplateFields())
+        if let properties, platform == .template {
+            properties.apply(to: &content, values(event, routing, urgency, expiry))
+        }
         let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry.at)
         // Before the content is moved, because a copy of it counts a reference for each of its texts.
         let isRaw = content.isRaw(on: platform)
@@ -91,6 +107,32 @@ public final class PayloadBuilder: Sendable {
             body: fit.body(), isRaw: isRaw)
         let reserved: PayloadCuts = data.count == event.data.count ? [] : .reservedData
         return Payload(request: request, cuts: fit.cuts.union(reserved))
+    }
+
+    private func values(
+        _ event: NewsEvent, _ routing: Routing.Tagged, _ urgency: UrgencyClass,
+        _ expiry: (at: Instant?, secondsToLive: Int)
+    ) -> NativeContent {
+        NativeContent(
+            event: event, routing: routing, headline: translator?.headline(for: event) ?? event.headline,
+            template: message, urgency: urgency, expiry: expiry)
+    }
+
+    /// The operator's body in a request; `nil` if nothing makes it fit, so that the built-in one is sent.
+    private func native(
+        _ template: NativeTemplate, _ content: NativeContent, _ platform: Platform, isQuiet: Bool
+    ) -> Payload? {
+        var fit = NativeFit(template, content, bodyLengthMax: platform.facts.bodyLengthMax)
+        guard let body = fit.body() else { return nil }
+        // The headers need the rest of the content only.
+        let headers = PayloadContent(
+            message: "", category: "", thread: "", data: [], orderKey: content.event.orderKey, urgency: content.urgency,
+            timeToLive: content.expiry.secondsToLive, templateFields: TemplateFields())
+        let request = SendRequest(
+            format: platform, tags: isQuiet ? content.routing.quietExpression : content.routing.expression,
+            fields: PayloadHeaders.fields(of: headers, on: platform, expiry: content.expiry.at), body: body,
+            isRaw: headers.isRaw(on: platform))
+        return Payload(request: request, cuts: fit.cuts)
     }
 
     /// The end of the time to live, or the event's own expiry if that is earlier.

@@ -22,7 +22,7 @@ struct PayloadContent {
     let timeToLive: Int
     /// The message in the languages that readers choose from; used only for templates.
     var translations: [Translation] = []
-    let templateFields: TemplateFields
+    var templateFields: TemplateFields
 
     /// No sound is made, and the screen stays dark.
     var isQuiet: Bool { urgency == .quiet || urgency == .background }
@@ -109,5 +109,13 @@ struct TemplateFields: Sendable {
         language = event.language
         version = event.version?.text
         publishedAt = event.publishedAt
+    }
+
+    /// Removes the fields that properties of these names replace.
+    mutating func remove(_ names: Set<String>) {
+        if names.contains("urgency") { urgency = nil }
+        if names.contains("language") { language = nil }
+        if names.contains("version") { version = nil }
+        if names.contains("publishedat") { publishedAt = nil }
     }
 }

@@ -18,7 +18,7 @@ struct PayloadFit {
     /// The longest description that Xiaomi accepts, in characters.
     private static let xiaomiTextMax = 128
     /// Browsers and apps accept no longer address.
-    private static let addressLengthMax = 2_048
+    static let addressLengthMax = 2_048
 
     /// The bytes of a scalar, escaped.
     private var cost: (Unicode.Scalar) -> Int {

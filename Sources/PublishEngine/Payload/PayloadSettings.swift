@@ -11,6 +11,18 @@ public struct PayloadSettings: Sendable, Hashable {
     public var localization: Localization?
     public var interruption = Interruption()
     public var timeToLive = TimeToLive()
+    /// The bodies that the operator writes, by platform.
+    package var native: [Platform: NativeBody] = [:]
+    /// In template mode, the properties that are added to those of the payload or replace them.
+    package var properties: [Property] = []
+
+    package struct Property: Sendable, Hashable {
+        package var name: String
+        /// The value, with variables.
+        package var template: String
+
+        package init(name: String, template: String) { (self.name, self.template) = (name, template) }
+    }
 
     /// The names of templates, which hubs treat as tags of the registration. A send names one; otherwise a device with
     /// both would show the news twice.
@@ -77,7 +89,7 @@ public struct PayloadSettings: Sendable, Hashable {
     /// Problems of the settings, the message's included.
     public var problems: [PayloadProblem] {
         platformProblems + templateProblems + interruptionProblems + MessageTemplate.problems(in: message)
-            + (localization?.problems ?? [])
+            + (localization?.problems ?? []) + nativeProblems + propertyProblems
     }
 
     private var interruptionProblems: [PayloadProblem] {
