@@ -1,4 +1,5 @@
 import KafkaModel
+import NotificationHub
 import Testing
 
 @testable import NewswireSettings

@@ -52,7 +52,7 @@ enum SettingsSchema {
     private static func schema(_ path: SettingsPath, indent: String) -> String {
         guard let key = SettingsKey.all.first(where: { $0.pattern == path }) else {
             let group = "{\n\(group(path, indent: indent + "  "))\n\(indent)}"
-            guard let whole = SettingsKey.at(path / "default") else { return group }
+            guard let whole = SettingsKey.at(path / "default"), whole.pattern == path / "default" else { return group }
             return "{\(anyOf([group, "{\(rules(whole.kind).joined(separator: ", "))}"]))}"
         }
         var members = ["\"description\": \(string(key.summary))"]
@@ -93,6 +93,7 @@ enum SettingsSchema {
             [
                 "\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"prefixItems\": [{\"type\": [\"integer\", \"null\"], \"minimum\": 1}, \(amount)]}}, {\"type\": \"string\"}]"
             ]
+        case .tree: ["\"type\": [\"object\", \"string\"]"]
         case .list(let item):
             [
                 "\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": {\(rules(item).joined(separator: ", "))}}, {\"type\": \"string\"}]"

@@ -134,6 +134,24 @@ struct ExplainTests {
         #expect(!explanation.text(hasColours: false).contains("Secret"))
     }
 
+    @Test func `a body of the operator is shown as it is sent`() throws {
+        let loaded = LoadedSettings(
+            """
+            kafka: {bootstrapServers: ["127.0.0.1:9092"]}
+            lanes: {live: {topics: [news.events]}}
+            payload: {mode: native, platforms: [apple], native: {apple: {body: {aps: {alert: "{{headline}}", badge: 1}}}}}
+
+            """, leavingOut: ["hub"])
+        let settings = try #require(loaded.settings, "\(loaded.problems)")
+        var reader = try EventExplanation.Reader(
+            settings, lane: 0, at: try #require(Instant(rfc3339: "2026-11-22T12:00:00Z")))
+        let explanation = reader.explain(
+            Array(#"{"id":"a","headline":"b","category":"World","data":{"sound":"x"}}"#.utf8))
+        #expect(explanation.json.contains(#""body":"{\"aps\":{\"alert\":\"b\",\"badge\":1}}""#), "\(explanation.json)")
+        // The built-in body would put it beside aps.
+        #expect(!explanation.json.contains("data.sound"))
+    }
+
     @Test func `events of a file are decided one after the other`() throws {
         var reader = try reader()
         let event = Array(#"{"id":"a","headline":"b","category":"World"}"#.utf8)

@@ -320,10 +320,14 @@ def mishaps():
         hub.send("apple", '{"aps":{"alert":7},"category":{"toString":1},"id":7}')
         hub.send("apple", '{"aps":{"alert":{"title":{"toString":1},"body":"Odd title"}}}')
         hub.send("fcmv1", '{"message":{"notification":{"title":"Null android"},"data":{"story":"s"},"android":null}}')
+        own = '{"aps":{"alert":{"title":"World","subtitle":"Live","body":"World Cup"}}}'
+        hub.send("apple", own)
+        hub.send("fcmv1", '{"message":{"notification":{"title":"World","body":"An own body"}}}')
         hub.send("browser", '{"title":null,"message":7}')
         hub.send("browser", '{"title":"A whole story","category":null}')
-        for platform, texts in [("windows", ["Launches nothing", "Launches null"]), ("apple", ["Odd title"]), ("fcmv1", ["Null android"]), ("browser", ["A whole story"])]:
+        for platform, texts in [("windows", ["Launches nothing", "Launches null"]), ("apple", ["World: Live: World Cup", "Odd title"]), ("fcmv1", ["World: An own body", "Null android"]), ("browser", ["A whole story"])]:
             page.wait(f"what {platform} can show", lambda: reader.texts(platform) == texts)
+        assert page.script("document.querySelector('.phone.apple .notification').title") == own
 
         hub.outcome("ExpiredChannel", "apple")
         hub.outcome("Throttled", "fcmv1", "windows", "browser")

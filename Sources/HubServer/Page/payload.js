@@ -5,6 +5,9 @@ const object = (value) => (value && typeof value === "object" ? value : {});
 const parse = (text) => { try { return object(JSON.parse(text)); } catch { return {}; } };
 const string = (value) => (typeof value === "string" ? value : "");
 const both = (title, body) => string(title) || string(body);
+// Phones show titles above the text. A text that ends with its title, as in “Breaking World News : …”, is shown once.
+const joined = (...texts) => texts.map(string)
+  .filter((text, index, all) => text && !all.slice(0, index).some((earlier) => earlier && text.endsWith(earlier))).join(": ");
 
 function header(delivery, name) {
   const key = Object.keys(object(delivery.headers)).find((key) => key.toLowerCase() === name);
@@ -15,7 +18,7 @@ const read = {
   apple(delivery) {
     const body = parse(delivery.body);
     const alert = body.aps?.alert ?? body.alert;
-    const text = string(alert) || both(alert?.title, alert?.body);
+    const text = string(alert) || joined(alert?.title, alert?.subtitle, alert?.body);
     return {
       text, category: body.category ?? body.aps?.["thread-id"],
       replaces: header(delivery, "apns-collapse-id") || body.story || body.id,
@@ -25,7 +28,7 @@ const read = {
   fcmv1(delivery) {
     const message = object(parse(delivery.body).message);
     const [notification, data, android] = [message.notification, message.data, message.android].map(object);
-    const text = both(notification.title, notification.body ?? data.message);
+    const text = joined(notification.title, notification.body ?? data.message);
     return {
       text, category: data.category,
       replaces: android.notification?.tag || android.collapse_key || data.story || data.id,

@@ -202,6 +202,8 @@ export class Phone {
     item.querySelector(".quiet").hidden = !isQuiet;
     item.querySelector(".tag").textContent = category ?? "";
     item.querySelector(".text").textContent = text;
+    // The exact payload, for developers.
+    item.title = delivery.body ?? "";
     item.querySelector(".updated").hidden = !old || old.querySelector(".text").textContent === text;
     const time = item.querySelector("time");
     time.dateTime = delivery.time;

@@ -25,12 +25,15 @@ package struct EventExplanation: Sendable {
         private let lane: String
         private let users: UserTags
         private let showsUsers: Bool
+        /// The operator's body decides where an event's values go.
+        private let hasOwnAppleBody: Bool
 
         /// - Parameter showsUsers: true to name single readers as in the request, not by their pseudonyms.
         /// - Throws: never for settings that were checked and one of their lanes.
         package init(_ settings: Settings, lane: Int, at wall: Instant, showsUsers: Bool = false) throws {
             users = settings.policy.users
             self.showsUsers = showsUsers
+            hasOwnAppleBody = settings.payload.native[.apple] != nil
             rehearsal = EngineRehearsal(settings.engine, try settings.contentRules(), lane: lane, at: wall)
             self.lane = settings.engine.lanes[lane].name
         }
@@ -38,7 +41,9 @@ package struct EventExplanation: Sendable {
         package mutating func explain(_ value: [UInt8], headers: [RecordHeader] = []) -> EventExplanation {
             let decision = rehearsal.decide(value, headers: headers)
             let event = try? decoder.decode(SourceRecord(offset: 0, value: value, headers: headers))
-            return EventExplanation(decision, event, lane: lane, hiding: showsUsers ? nil : users)
+            var explanation = EventExplanation(decision, event, lane: lane, hiding: showsUsers ? nil : users)
+            if hasOwnAppleBody { explanation.outsideAps = [] }
+            return explanation
         }
     }
 

@@ -125,6 +125,10 @@ extension Settings {
             let path = SettingsPath(problem.path)
             if reader.isSound(path) { reader.report(path, problem.message, problem.remedy) }
         }
+        guard problems.isEmpty else { return }
+        for problem in payload.warnings {
+            reader.report(SettingsPath(problem.path), problem.message, problem.remedy, severity: .warning)
+        }
     }
 
     // MARK: Secrets

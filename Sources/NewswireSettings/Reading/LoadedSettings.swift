@@ -141,6 +141,7 @@ extension PayloadSettings {
                 "payload.templates" / missing, "is missing",
                 "name both templates that your app registers, or remove payload.templates.\(present)")
         }
+        readBodies(&reader)
     }
 }
 

@@ -174,7 +174,9 @@ package struct SettingsDocument: Sendable {
         switch node {
         case .scalar(let scalar):
             let isEmpty = scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
-            return SettingsNode(content: isEmpty ? .empty : .scalar(Self.unshielded(scalar.string)), place: place)
+            return SettingsNode(
+                content: isEmpty ? .empty : .scalar(Self.unshielded(scalar.string)), place: place,
+                isQuoted: scalar.style != .plain)
         case .sequence(let sequence):
             var items: [SettingsNode] = []
             for item in sequence where nodesLeft > 0 { items.append(convert(item)) }
@@ -226,6 +228,8 @@ package struct SettingsNode: Sendable {
 
     var content: Content
     var place: SettingsPlace
+    /// True for a single value that is a text even if it looks like a number.
+    var isQuoted = false
 
     /// The kind of the node in words, for error messages.
     var kindName: String {

@@ -117,7 +117,7 @@ extension SettingsReader {
     /// - Parameters:
     ///   - values: the values as they are shown.
     ///   - actual: the values, if they differ from those that are shown.
-    private mutating func noteInForce(
+    mutating func noteInForce(
         _ path: SettingsPath, _ values: [String], isList: Bool = false, actual: [String]? = nil,
         at place: SettingsPlace? = nil
     ) {
@@ -126,7 +126,7 @@ extension SettingsReader {
                 path: path, values: values, isList: isList, actual: (actual ?? values).map(Secret.init), place: place))
     }
 
-    private mutating func given(_ path: SettingsPath, _ key: SettingsKey) -> SettingsNode? {
+    mutating func given(_ path: SettingsPath, _ key: SettingsKey) -> SettingsNode? {
         if let node = values[path] { return node }
         if key.isRequired, isSound(path), !isMisspelt(path) {
             report(path, "is missing", "write \(key.kind.expectation), or set \(path.environmentName)")
@@ -150,7 +150,7 @@ extension SettingsReader {
     }
 
     /// Expands a value of the file. Values of the environment are not expanded.
-    private mutating func expand(
+    mutating func expand(
         _ raw: String, at place: SettingsPlace, _ path: SettingsPath
     ) -> (text: String, isFilledIn: Bool)? {
         if case .environment = place { return (raw, true) }

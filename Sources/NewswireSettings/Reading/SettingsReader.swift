@@ -44,6 +44,9 @@ struct SettingsReader {
         }
     }
 
+    /// Records the place of a part of a setting, for problems that are found later.
+    mutating func note(_ place: SettingsPlace, of path: SettingsPath) { places[path] = place }
+
     func isGiven(_ path: SettingsPath) -> Bool { values[path] != nil }
 
     /// True for a group in which the file names something.
@@ -101,7 +104,8 @@ struct SettingsReader {
                 case .mapping(let children): collect(children, under: here)
                 case .empty: break
                 // One value for the whole group.
-                case .scalar where SettingsKey.at(here / "default") != nil: values[here / "default"] = entry.value
+                case .scalar where SettingsKey.at(here / "default")?.pattern == here / "default":
+                    values[here / "default"] = entry.value
                 case .scalar, .list:
                     report(
                         here, "expected keys, found \(entry.value.kindName)",
@@ -218,7 +222,7 @@ struct SettingsReader {
     /// Groups to which the environment cannot add names: a variable does not show where a name ends and its key begins.
     private static let groupsOfFile: [SettingsPath] = [
         "lanes", "categories", "localization.languages", "ingest.feeds", "quiet", "payload.interruption",
-        "payload.timeToLive",
+        "payload.timeToLive", "payload.native", "payload.properties",
     ]
     /// Groups of single values under any name, with the character that a variable's `_` stands for.
     private static let openGroups: [(group: SettingsPath, separator: Character)] = [

@@ -77,6 +77,8 @@ package struct SettingsKey: Sendable {
         case money
         /// Pairs of a number of millions (`null` for the rest) and an amount: `[[100, 10.00], [null, 2.50]]`.
         case priceSteps
+        /// YAML of any shape, or a text.
+        case tree
         case list(Kind)
     }
 }
@@ -102,7 +104,7 @@ extension SettingsKey.Kind {
     /// Reads one value; for a list, one of its items.
     package func parse(_ text: String) -> Result<Value, Misfit> {
         switch self {
-        case .text: text.isEmpty ? .failure(.notUnderstood) : .success(.text(text))
+        case .text, .tree: text.isEmpty ? .failure(.notUnderstood) : .success(.text(text))
         case .boolean: Bool(text).map { .success(.boolean($0)) } ?? .failure(.notUnderstood)
         case .topic: SettingsValue.isTopic(text) ? .success(.text(text)) : .failure(.notUnderstood)
         case .address:
@@ -161,6 +163,7 @@ extension SettingsKey.Kind {
             words.count == 2 ? words.joined(separator: " or ") : "one of " + words.joined(separator: ", ")
         case .money: "an amount in US dollars, e.g. 2.50"
         case .priceSteps: "pairs with ascending millions, the last one for the rest, e.g. [[100, 10.00], [null, 2.50]]"
+        case .tree: "its members, or a text"
         case .list(let item): "a list, each item " + item.expectation
         }
     }
