@@ -85,6 +85,10 @@ struct NativeSettingsTests {
             "    fcmv1:\n      body:\n        message:\n          android: {priority: urgent}",
             "x.yaml:11:21: warning: payload.native.fcmv1.body.message.android.priority: must be one of NORMAL, HIGH"
         ),
+        (
+            "    apple: {body: " + String(repeating: "[", count: 400) + String(repeating: "]", count: 400) + "}",
+            "x.yaml:8:84: error: payload.native.apple.body: is nested deeper than 64"
+        ),
         ("    browser: {body: {}}", "x.yaml:8:5: warning: payload.native.browser: is not sent"),
     ])
     func `a problem has the line of its member`(yaml: String, problem: String) {

@@ -42,7 +42,8 @@ struct CheckCommand: AsyncParsableCommand {
         let loaded = try configurationOption.load()
         if printsSettings { try Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
         let settings = try loaded.usable
-        let sound = CheckFinding.ok("settings", "\(try configurationOption.path) has no problems")
+        let verdict = loaded.problems.isEmpty ? "has no problems" : "has warnings only"
+        let sound = CheckFinding.ok("settings", "\(try configurationOption.path) \(verdict)")
         var isSound = try report(
             [sound] + [CheckFinding.replacement(settings), .retired(settings)].compactMap(\.self))
         if offline { return }

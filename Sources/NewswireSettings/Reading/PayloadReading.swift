@@ -43,6 +43,10 @@ extension SettingsReader {
 
     private mutating func tree(_ node: SettingsNode, at path: SettingsPath, of setting: SettingsPath) -> JSONTree {
         note(node.place, of: path)
+        guard path.parts.count - setting.parts.count <= Self.treeDepthMax else {
+            report(setting, "is nested deeper than \(Self.treeDepthMax)", "write a flatter payload", at: node.place)
+            return .null
+        }
         switch node.content {
         case .empty: return .null
         case .scalar(let raw):
@@ -59,6 +63,9 @@ extension SettingsReader {
                 })
         }
     }
+
+    /// No payload is deeper, and each level is a call.
+    private static let treeDepthMax = 64
 
     /// A value without quotes: a number or a flag if JSON would read it as one, else a text.
     private static func plain(_ text: String) -> JSONTree {
