@@ -55,7 +55,7 @@ public final class PayloadBuilder: Sendable {
         let expiry = Self.expiry(of: event, since: since, settings.timeToLive.duration(urgency, lane: lane))
         if !natives.isEmpty, let template = natives.first(where: { $0.platform == platform })?[urgency],
             let payload = native(
-                template, values(event, routing, urgency, expiry), platform, isQuiet: isQuiet)
+                template, values(event, urgency, expiry), event, routing, platform, isQuiet: isQuiet)
         {
             return payload
         }
@@ -95,7 +95,7 @@ public final class PayloadBuilder: Sendable {
             timeToLive: expiry.secondsToLive, translations: translations,
             templateFields: platform == .template ? TemplateFields(event) : TemplateFields())
         if let properties, platform == .template {
-            properties.apply(to: &content, values(event, routing, urgency, expiry))
+            properties.apply(to: &content, values(event, urgency, expiry), event, routing)
         }
         let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry.at)
         // Before the content is moved, because a copy of it counts a reference for each of its texts.
@@ -110,26 +110,26 @@ public final class PayloadBuilder: Sendable {
     }
 
     private func values(
-        _ event: NewsEvent, _ routing: Routing.Tagged, _ urgency: UrgencyClass,
-        _ expiry: (at: Instant?, secondsToLive: Int)
+        _ event: NewsEvent, _ urgency: UrgencyClass, _ expiry: (at: Instant?, secondsToLive: Int)
     ) -> NativeContent {
         NativeContent(
-            event: event, routing: routing, headline: translator?.headline(for: event) ?? event.headline,
-            template: message, urgency: urgency, expiry: expiry)
+            headline: translator?.headline(for: event) ?? event.headline, template: message, urgency: urgency,
+            expiry: expiry)
     }
 
     /// The operator's body in a request; `nil` if nothing makes it fit, so that the built-in one is sent.
     private func native(
-        _ template: NativeTemplate, _ content: NativeContent, _ platform: Platform, isQuiet: Bool
+        _ template: NativeTemplate, _ content: NativeContent, _ event: NewsEvent, _ routing: Routing.Tagged,
+        _ platform: Platform, isQuiet: Bool
     ) -> Payload? {
-        var fit = NativeFit(template, content, bodyLengthMax: platform.facts.bodyLengthMax)
+        var fit = NativeFit(template, content, event, routing, bodyLengthMax: platform.facts.bodyLengthMax)
         guard let body = fit.body() else { return nil }
         // The headers need the rest of the content only.
         let headers = PayloadContent(
-            message: "", category: "", thread: "", data: [], orderKey: content.event.orderKey, urgency: content.urgency,
+            message: "", category: "", thread: "", data: [], orderKey: event.orderKey, urgency: content.urgency,
             timeToLive: content.expiry.secondsToLive, templateFields: TemplateFields())
         let request = SendRequest(
-            format: platform, tags: isQuiet ? content.routing.quietExpression : content.routing.expression,
+            format: platform, tags: isQuiet ? routing.quietExpression : routing.expression,
             fields: PayloadHeaders.fields(of: headers, on: platform, expiry: content.expiry.at), body: body,
             isRaw: headers.isRaw(on: platform))
         return Payload(request: request, cuts: fit.cuts)

@@ -2,10 +2,9 @@ import ByteText
 import NewsModel
 import NotificationHub
 
-/// The values of an event for the operator's bodies.
+/// The values of an event for the operator's bodies. Event and routing are arguments of its functions, because storing them
+/// would count a reference for each of their texts.
 struct NativeContent {
-    let event: NewsEvent
-    let routing: Routing.Tagged
     /// The headline for readers of all languages.
     private let headline: String
     private let messageTemplate: MessageTemplate?
@@ -14,55 +13,61 @@ struct NativeContent {
 
     /// - Parameter template: the template of `message`; `nil` for an empty one.
     init(
-        event: NewsEvent, routing: Routing.Tagged, headline: String, template: MessageTemplate?, urgency: UrgencyClass,
+        headline: String, template: MessageTemplate?, urgency: UrgencyClass,
         expiry: (at: Instant?, secondsToLive: Int)
     ) {
-        (self.event, self.routing, self.headline) = (event, routing, headline)
+        self.headline = headline
         (messageTemplate, self.urgency, self.expiry) = (template, urgency, expiry)
     }
 
     /// An empty text is an absent value.
-    func text(_ value: NativeTemplate.Value) -> String {
+    func text(_ value: NativeTemplate.Value, _ event: NewsEvent, _ routing: Routing.Tagged) -> String {
         switch value {
-        case .variable(let variable): text(variable)
-        case .rendered(let template): text(template)
+        case .variable(let variable): text(variable, event, routing)
+        case .rendered(let template): text(template, event, routing)
         }
     }
 
-    func text(_ template: MessageTemplate) -> String {
-        guard let segments = template.segments else { return template.render(event.data) { text($0) } }
+    func text(_ template: MessageTemplate, _ event: NewsEvent, _ routing: Routing.Tagged) -> String {
+        guard let segments = template.segments else {
+            return template.render(event.data) { text($0, event, routing) }
+        }
         return segments.reduce(into: "") { result, segment in
             switch segment {
             case .text(let literal): result += literal
-            case .variable(let variable): result += text(variable)
+            case .variable(let variable): result += text(variable, event, routing)
             }
         }
     }
 
-    private func text(_ variable: MessageVariable) -> String {
+    private func text(_ variable: MessageVariable, _ event: NewsEvent, _ routing: Routing.Tagged) -> String {
         switch variable {
-        case .field(.headline): marked(headline)
-        case .field(.summary): event.summary.map { marked($0) } ?? ""
+        case .field(.headline): marked(headline, event)
+        case .field(.summary): event.summary.map { marked($0, event) } ?? ""
         case .field(.link): Self.address(event.link)
-        case .payload(let field): text(field)
+        case .payload(let field): text(field, event, routing)
         default: variable.value(event, routing.label) ?? ""
         }
     }
 
     /// Readers who are testers too must see at once that it is a test.
-    private func marked(_ text: String) -> String { event.isTest ? PayloadBuilder.testMark + text : text }
+    private func marked(_ text: String, _ event: NewsEvent) -> String {
+        event.isTest ? PayloadBuilder.testMark + text : text
+    }
 
-    private var message: String {
+    private func message(_ event: NewsEvent, _ routing: Routing.Tagged) -> String {
         guard let messageTemplate else { return "" }
         var text = messageTemplate.render(event, headline: headline, category: routing.label)
         // News for single readers may have no category.
         if routing.label.isEmpty { text = text.replacing("  ", with: " ") }
-        return marked(text)
+        return marked(text, event)
     }
 
-    private func text(_ field: MessageVariable.PayloadField) -> String {
+    private func text(
+        _ field: MessageVariable.PayloadField, _ event: NewsEvent, _ routing: Routing.Tagged
+    ) -> String {
         switch field {
-        case .message: message
+        case .message: message(event, routing)
         case .image: Self.address(event.image)
         case .categories: routing.categories.joined(separator: ",")
         case .categorySlug: Self.slug(routing.categories.first ?? "")
@@ -98,13 +103,16 @@ struct NativeFit {
 
     private static let textFloor = 96
 
-    init(_ template: NativeTemplate, _ content: NativeContent, bodyLengthMax: Int) {
+    init(
+        _ template: NativeTemplate, _ content: NativeContent, _ event: NewsEvent, _ routing: Routing.Tagged,
+        bodyLengthMax: Int
+    ) {
         self.template = template
         self.bodyLengthMax = bodyLengthMax
-        texts = template.values.map { content.text($0) }
+        texts = template.values.map { content.text($0, event, routing) }
         // Other values fit, or were left out because they are no usable addresses.
-        if content.event.link?.utf8.count ?? 0 > PayloadFit.addressLengthMax { noteLeftOut(.link) }
-        if content.event.image?.utf8.count ?? 0 > PayloadFit.addressLengthMax { noteLeftOut(.image) }
+        if event.link?.utf8.count ?? 0 > PayloadFit.addressLengthMax { noteLeftOut(.link) }
+        if event.image?.utf8.count ?? 0 > PayloadFit.addressLengthMax { noteLeftOut(.image) }
     }
 
     private mutating func noteLeftOut(_ cut: PayloadCuts) {
@@ -127,8 +135,8 @@ struct NativeFit {
     }
 
     private func attempt(_ texts: [String]) -> [UInt8]? {
-        guard texts.reduce(0, { $0 + $1.utf8.count }) <= 64 * bodyLengthMax else { return nil }
-        let body = template.body(texts)
+        // XML leaves characters out, so much longer texts may fit; but not so long ones that each attempt is costly.
+        guard let body = template.body(texts, textsMax: 64 * bodyLengthMax) else { return nil }
         return body.count <= bodyLengthMax ? body : nil
     }
 
@@ -162,13 +170,7 @@ struct NativeFit {
 enum NativeWorstCase {
     /// The size of a body with that event, apart from its headline, summary and message.
     static func size(of template: NativeTemplate) -> Int {
-        var texts = template.values.map { content(for: $0).text($0) }
-        for index in template.texts { texts[index] = "" }
-        return template.body(texts).count
-    }
-
-    private static func content(for value: NativeTemplate.Value) -> NativeContent {
-        func long(_ count: Int) -> String { String(repeating: "x", count: count) }
+        let long = { (count: Int) in String(repeating: "x", count: count) }
         var event = NewsEvent(id: long(128), headline: "x")
         event.story = long(128)
         event.version = .init(long(32))
@@ -177,10 +179,14 @@ enum NativeWorstCase {
         event.publishedAt = Instant(nanoseconds: 0)
         event.link = long(512)
         event.image = long(512)
-        if case .variable(.data(let name)) = value { event.data = [.init(name: name, value: long(128))] }
-        let categories = [long(64)]
-        return NativeContent(
-            event: event, routing: Routing.Tagged(categories: categories, tags: [], expression: "", label: long(64)),
+        for case .variable(.data(let name)) in template.values {
+            event.data.append(.init(name: name, value: long(128)))
+        }
+        let routing = Routing.Tagged(categories: [long(64)], tags: [], expression: "", label: long(64))
+        let content = NativeContent(
             headline: "", template: nil, urgency: .background, expiry: (Instant(nanoseconds: 0), 2_419_200))
+        var texts = template.values.map { content.text($0, event, routing) }
+        for index in template.texts { texts[index] = "" }
+        return template.body(texts)?.count ?? 0
     }
 }

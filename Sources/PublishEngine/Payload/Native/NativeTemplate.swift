@@ -2,7 +2,9 @@ import ByteText
 import NotificationHub
 
 /// A body as tokens, so that building it is one walk that parses nothing.
-struct NativeTemplate: Sendable {
+///
+/// An object, because every event uses it, and copying its arrays would count a reference for each.
+final class NativeTemplate: Sendable {
     enum Token: Sendable {
         /// These bytes.
         case literal(Range<Int>)
@@ -45,24 +47,30 @@ struct NativeTemplate: Sendable {
         texts = values.indices.filter { !values[$0].cuts.isDisjoint(with: [.title, .summary, .message]) }
     }
 
-    /// - Parameter texts: a text for each of `values`; an empty one is absent.
-    func body(_ texts: [String]) -> [UInt8] {
+    /// - Parameters:
+    ///   - texts: a text for each of `values`; an empty one is absent.
+    ///   - textsMax: the most bytes of all texts before escaping.
+    /// - Returns: `nil` for longer texts.
+    func body(_ texts: [String], textsMax: Int = .max) -> [UInt8]? {
         var present: UInt64 = 0
-        var length = literals.count
+        var length = 0
         for index in texts.indices where !texts[index].isEmpty {
             present |= 1 << UInt64(index)
             length += texts[index].utf8.count
         }
+        guard length <= textsMax else { return nil }
         var body: [UInt8] = []
-        body.reserveCapacity(length + 64)
+        body.reserveCapacity(literals.count + length + 64)
         literals.withUnsafeBufferPointer { literals in
             var next = 0
             while next < tokens.count {
                 switch tokens[next] {
-                case .literal(let range): body.append(contentsOf: literals[range])
+                case .literal(let range):
+                    body.append(contentsOf: UnsafeBufferPointer(rebasing: literals[range]))
                 case .member(let range):
                     let isFirst = body.last == UInt8(ascii: "{") || body.last == UInt8(ascii: "[")
-                    body.append(contentsOf: literals[isFirst ? range.dropFirst() : range])
+                    body.append(
+                        contentsOf: UnsafeBufferPointer(rebasing: literals[isFirst ? range.dropFirst() : range]))
                 case .value(let index, let place): Self.append(texts[index], in: place, to: &body)
                 case .skip(let needed, let count): if present & needed == 0 { next += count }
                 }

@@ -52,10 +52,12 @@ struct TemplateProperties: Sendable {
 
     /// Replaces the parts that have the properties' names, and adds the other properties before the event's own values. A
     /// property whose text is empty is left out.
-    func apply(to content: inout PayloadContent, _ values: NativeContent) {
+    func apply(
+        to content: inout PayloadContent, _ values: NativeContent, _ event: NewsEvent, _ routing: Routing.Tagged
+    ) {
         var added: [NewsEvent.DataField] = []
         for property in all {
-            let text = values.text(property.template)
+            let text = values.text(property.template, event, routing)
             let value = text.isEmpty ? nil : text
             switch property.name {
             // A notification is never blank.
