@@ -11,6 +11,8 @@ import Testing
     (["publish", "--config", "x", "-", "-"], 64), (["publish", "--config", "x", "--format", "xml", "-"], 64),
     (["results", "--config", "x", "--outcome", "acepted"], 64),
     (["results", "--config", "x", "--since", "yesterday"], 64), (["results", "--config", "x", "--tail", "-1"], 64),
+    (["results", "--config", "/no/such/file", "--since", "2026-11-23"], 78),
+    (["results", "--config", "/no/such/file", "--since", "1w"], 78),
     (["redrive", "--config", "x", "--since", "1h", "--until", "2h"], 64),
     (["redrive", "--config", "x", "--since", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"], 64),
     (["redrive", "--config", "x", "--until", "soon"], 64), (["send", "--config", "x", "--category", "World"], 64),
@@ -29,6 +31,15 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
     let ended = try await Program.run(arguments)
     #expect(ended.status == Int32(status), "\(ended.errors)")
     #expect((status == 0 ? ended.output : ended.errors).isEmpty == false)
+}
+
+@Test(arguments: [
+    (["runn"], "Error: 'runn' is not a command. Did you mean run? Known: demo, init, run, check"),
+    (["results", "--tail", "-3"], "Error: --tail must be 0 to "),
+])
+func `a wrong call is answered with what was wrong`(arguments: [String], beginning: String) async throws {
+    let ended = try await Program.run(arguments)
+    #expect(ended.status == 64 && ended.errors.hasPrefix(beginning), "\(ended.errors)")
 }
 
 @Test func `check reports five mistakes with their lines and ends with 78`() async throws {

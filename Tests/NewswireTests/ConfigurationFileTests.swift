@@ -68,6 +68,14 @@ final class ConfigurationFileTests {
         #expect(try written == "mine\n")
     }
 
+    @Test func `init says that a folder is missing`() async throws {
+        let ended = try await paste("newswire init none/newswire.yaml")
+        #expect(ended.status == 1)
+        #expect(
+            ended.errors
+                == "error: none/newswire.yaml cannot be written, because its folder does not exist; make it first\n")
+    }
+
     @Test func `init names its file in the next commands if they would not find it`() async throws {
         let ended = try await paste("newswire init other.yaml")
         #expect(ended.output.contains("newswire check --config other.yaml\n"))

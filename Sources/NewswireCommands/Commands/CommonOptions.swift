@@ -101,7 +101,7 @@ struct OutcomeOption: ParsableArguments {
     var outcomes: Set<Outcome> { Set(outcome.compactMap(Outcome.init(rawValue:))) }
 }
 
-/// A time on the command line, as RFC 3339 or as a duration before now.
+/// A time on the command line: RFC 3339, a date, which begins in UTC, or a duration before now.
 enum TimeArgument {
     case at(Instant)
     case ago(Duration)
@@ -109,10 +109,14 @@ enum TimeArgument {
     init(parsing text: String) throws {
         if let instant = Instant(rfc3339: text) {
             self = .at(instant)
+        } else if let midnight = Instant(rfc3339: "\(text)T00:00:00Z") {
+            self = .at(midnight)
+        } else if text.last == "w", let weeks = Int32(text.dropLast()), weeks >= 0 {
+            self = .ago(.seconds(7 * 86_400) * weeks)
         } else if let duration = SettingsValue.duration(text) {
             self = .ago(duration)
         } else {
-            throw ValidationError("write a time such as 2026-01-31T06:00:00Z or a duration such as 2h")
+            throw ValidationError("write a time such as 2026-01-31T06:00:00Z, a date, or a duration such as 2h or 1w")
         }
     }
 

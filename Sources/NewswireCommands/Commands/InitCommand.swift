@@ -30,6 +30,8 @@ struct InitCommand: ParsableCommand {
             try Data(Self.text.utf8).write(to: URL(fileURLWithPath: file), options: .withoutOverwriting)
         } catch let error as CocoaError where error.code == .fileWriteFileExists {
             throw CommandFailure("\(file) exists already; name another file, or edit this one")
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {
+            throw CommandFailure("\(file) cannot be written, because its folder does not exist; make it first")
         }
         let found = SettingsFile.standardPath().map { URL(fileURLWithPath: $0).standardizedFileURL }
         let option = found == URL(fileURLWithPath: file).standardizedFileURL ? "" : " --config \(file)"

@@ -56,6 +56,7 @@ package struct NewswireCommand: AsyncParsableCommand {
     /// Runs the command of the process's arguments, and ends the process. An error of the command is one line on standard error.
     package static func main() async {
         do {
+            try checkName(CommandLine.arguments.dropFirst().first)
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -68,6 +69,13 @@ package struct NewswireCommand: AsyncParsableCommand {
             notice("error: \((error as? CocoaError)?.localizedDescription ?? "\(error)")")
             exit(withError: isConfiguration(error) ? ExitCode.badConfiguration : .failure)
         }
+    }
+
+    /// The library reports a misspelt command as an unexpected argument.
+    private static func checkName(_ word: String?) throws {
+        let names = configuration.subcommands.map { $0._commandName } + ["help"]
+        guard let word, !word.hasPrefix("-"), !names.contains(word) else { return }
+        throw ValidationError(word, isNot: "a command", known: names)
     }
 
     private static func isConfiguration(_ error: any Error) -> Bool {

@@ -46,6 +46,7 @@ struct ResultsCommand: ParsableCommand {
         transform: TimeArgument.init(parsing:))
     var since: TimeArgument?
     @Option(
+        parsing: .unconditional,
         help: .init(
             "Begin with the last this many, in the order of their times; by default \(Self.tailOfFollow) with --follow, all without.",
             valueName: "n"))
@@ -59,7 +60,7 @@ struct ResultsCommand: ParsableCommand {
     @OptionGroup var outcomeOption: OutcomeOption
     @Flag(help: "Print one JSON object per line, for programs.") var json = false
     @Flag(help: "Add how many devices each send has reached.") var withTelemetry = false
-    @Option(help: .init("Stop after this many results.", valueName: "n")) var limit: Int?
+    @Option(parsing: .unconditional, help: .init("Stop after this many results.", valueName: "n")) var limit: Int?
 
     private static let tailOfFollow = 10
     /// Maximum for --tail, because these results are buffered in memory.
