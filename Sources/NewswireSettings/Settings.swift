@@ -7,9 +7,11 @@ package import HubModel
 package import KafkaIO
 package import KafkaModel
 package import Logging
+package import NewsModel
 package import NotificationHub
 package import PublishEngine
 package import PublisherService
+package import SchemaRegistry
 
 /// Everything an operator may set, read and checked once, at start.
 ///
@@ -23,6 +25,7 @@ package struct Settings: Sendable {
     /// The engine's settings, with at least one lane.
     package var engine: EngineSettings
     package var deadLettersTopic: String
+    package var registry: RegistrySettings?
     package var connectionString: Secret
     /// The hub's name; `nil` if the connection string names the hub.
     var hubName: String?
@@ -101,6 +104,16 @@ extension Settings {
         return settings
     }
 
+    package var schemaRegistry: SchemaRegistry? {
+        registry.map { SchemaRegistry(url: $0.url, basicAuth: $0.basicAuth?.revealed) }
+    }
+
+    /// The decoders of commands, which wait for the schema registry.
+    package var decoders: DecoderFactory {
+        guard let registry = schemaRegistry else { return DecoderFactory(engine.formats) }
+        return DecoderFactory(engine.formats) { id in registry.schemaNow(id) }
+    }
+
     /// - Throws: never for settings that were checked.
     package func connection() throws -> ConnectionString {
         try ConnectionString(parsing: connectionString.revealed)
@@ -125,13 +138,15 @@ extension Settings {
     /// - Parameter cores: the number of cores of the machine, which `shards: auto` uses.
     /// - Throws: never for settings that were checked.
     package func publisherSettings(cores: Int) throws -> PublisherSettings {
-        PublisherSettings(
+        var settings = PublisherSettings(
             kafka: kafkaSettings, engine: engine, table: try categoryTable(), unroutable: unroutable,
             payload: payload, policy: policy, connection: try connection(), hub: try hub(), limits: sender,
             trustRoots: trustRoots, deadLetterTopic: deadLettersTopic, control: try controlSettings(),
             shards: shards
                 ?? PublisherSettings.suitableShards(
                     perSecond: engine.rate?.perSecond, cores: cores, connections: engine.connections))
+        settings.registry = schemaRegistry
+        return settings
     }
 
     /// - Throws: never for settings that were checked.

@@ -4,6 +4,7 @@ public import HubModel
 public import KafkaIO
 public import NotificationHub
 public import PublishEngine
+public import SchemaRegistry
 
 /// The settings of one publisher process.
 public struct PublisherSettings: Sendable {
@@ -19,6 +20,8 @@ public struct PublisherSettings: Sendable {
     public var trustRoots: TrustRoots
     public var deadLetterTopic: String
     public var control: ControlSettings
+    /// `nil` without one. All shards share it.
+    public var registry: SchemaRegistry?
     /// The number of event loops, at least 1. Each has its own engine, connections and partitions.
     public var shards: Int
     /// The seed for the jitter of retries.

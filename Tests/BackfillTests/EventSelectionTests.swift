@@ -61,6 +61,37 @@ struct EventSelectionTests {
         #expect(try key("{\"id\":\"1\",\"headline\":\"h\",\"story\":\"s\"}") == "s")
     }
 
+    @Test func `documents of a format of their own are published as they are, and converted ones are marked`() throws {
+        func at(_ pointer: String) throws -> [MemberSource] {
+            [MemberSource(pointers: [try #require(JSONPointer(pointer))])]
+        }
+        var condition = EventFormat.Condition()
+        condition.topic = "cms"
+        condition.headers = [.init(name: "kind", value: "article")]
+        let format = EventFormat(
+            name: "cms", condition: condition,
+            members: [MappedMember(.id, try at("/articleId")), MappedMember(.headline, try at("/title"))])
+        let decoders = DecoderFactory(EventFormats([format]))
+        let header = RecordHeader("kind", "article")
+        let review = EventReview(others: [header], topic: "cms", decoders: decoders)
+        let own = #"{"articleId": 7, "title": "h"}"#
+        let item = EventFileItem(line: 1, content: .event(Array(own.utf8)))
+        let (event, bytes) = try review.event(item).get()
+        let record = review.record(event, bytes, topic: "cms", of: item)
+        #expect(event.id == "7" && record.value == Array(own.utf8) && record.headers == [header])
+        let csv = #"{"id": "8", "headline": "h"}"#
+        let converted = EventFileItem(line: 2, content: .event(Array(csv.utf8)), isConverted: true)
+        let (other, text) = try review.event(converted).get()
+        #expect(other.id == "8")
+        #expect(
+            review.record(other, text, topic: "cms", of: converted).headers == [
+                header, RecordHeader(HeaderName.format, HeaderName.builtInFormat),
+            ])
+        let bad = review.event(EventFileItem(line: 3, content: .event(Array(#"{"articleId": 9}"#.utf8))))
+        let complaint = try #require(throws: EventReview.Complaint.self) { try bad.get() }
+        #expect(complaint.reason.hasPrefix("format cms, headline from /title: "))
+    }
+
     // MARK: Permission
 
     private struct Asked: Sendable {

@@ -88,6 +88,31 @@ struct ReplacementTests {
         #expect(replacement.reach == ["Sports", Replacement.singleReaders])
     }
 
+    @Test func `single readers whom an original in a format of its own names get a replacement in our shape`() throws {
+        var replacement = Replacement(story: "S")
+        replacement.apply(result("a", .accepted, story: "S", users: ["1f"], offset: 8))
+        func at(_ pointer: String) throws -> [MemberSource] {
+            [MemberSource(pointers: [try #require(JSONPointer(pointer))])]
+        }
+        var condition = EventFormat.Condition()
+        condition.topic = "news.events"
+        let format = EventFormat(
+            name: "cms", condition: condition,
+            members: [
+                MappedMember(.id, try at("/articleId")), MappedMember(.headline, try at("/title")),
+                MappedMember(.story, try at("/series")), MappedMember(.users, try at("/readers")),
+            ])
+        let formats = EventFormats([format])
+        let original = #"{"articleId": 1, "title": "h", "series": "S", "readers": ["anna"]}"#
+        let made = replacement.record(
+            "Withdrawn", for: order, inPlaceOf: SourceRecord(offset: 8, value: Array(original.utf8)),
+            at: TopicPartition(topic: "news.events", partition: 3), decoder: NewsDecoder(formats: formats))
+        let record = try #require(made)
+        let event = try NewsDecoder(formats: formats).decode(
+            SourceRecord(offset: 0, value: record.value, headers: record.headers), topic: record.topic)
+        #expect(event.users == ["anna"] && event.headline == "Withdrawn")
+    }
+
     @Test func `a replacement goes to the platforms that accepted the story`() throws {
         func platforms(_ record: ProducedRecord?) -> String? {
             record?.headers.first { $0.name == HeaderName.platform }?.text

@@ -94,6 +94,10 @@ enum SettingsSchema {
                 "\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"prefixItems\": [{\"type\": [\"integer\", \"null\"], \"minimum\": 1}, \(amount)]}}, {\"type\": \"string\"}]"
             ]
         case .tree: ["\"type\": [\"object\", \"string\"]"]
+        case .eventMap:
+            [
+                "\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}}, {\"type\": \"object\"}]"
+            ]
         case .list(let item):
             [
                 "\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": {\(rules(item).joined(separator: ", "))}}, {\"type\": \"string\"}]"

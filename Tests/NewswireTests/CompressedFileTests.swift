@@ -64,7 +64,11 @@ private func `a compressed NewsML-G2 document is read`(kind: Kind) throws {
     var items: [EventFileItem] = []
     while let more = try file.next() { items += more }
     #expect(
-        items == [EventFileItem(line: 1, content: .event(Array(#"{"id":"urn:1","headline":"h","version":"1"}"#.utf8)))])
+        items == [
+            EventFileItem(
+                line: 1, content: .event(Array(#"{"id":"urn:1","headline":"h","version":"1"}"#.utf8)), isConverted: true
+            )
+        ])
 }
 
 @Test(arguments: Kind.allCases)

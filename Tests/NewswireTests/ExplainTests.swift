@@ -42,11 +42,45 @@ struct ExplainTests {
         var quiet: String?
         var test: Bool?
         var filled: [String]?
+        var format: String?
+        var mapped: [[String: String]]?
         var requests: [Request]
     }
 
     private func read(_ explanation: EventExplanation) throws -> Explained {
         try JSONDecoder().decode(Explained.self, from: Data(explanation.json.utf8))
+    }
+
+    private static let cms = """
+        events:
+          formats:
+            - name: cms
+              when: {header: {content-type: application/vnd.cms+json}}
+              map: {id: /articleId, headline: [/teaser, /title], category: /section, users: /readers, urgency: {from: /p, values: {flash: 1}}}
+
+        """
+
+    @Test func `an event of an own format is explained field by field, and readers by their pseudonyms`() throws {
+        var reader = try reader(Self.cms)
+        let headers = [RecordHeader("content-type", "application/vnd.cms+json")]
+        let json = #"{"articleId": 7, "title": "Harbour reopens", "section": "World", "readers": ["anna"]}"#
+        let explanation = reader.explain(Array(json.utf8), headers: headers)
+        let explained = try read(explanation)
+        #expect(explained.outcome == "accepted")
+        #expect(explained.format == "cms")
+        let mapped = try #require(explained.mapped)
+        #expect(mapped.map { $0["member"] } == ["id", "headline", "category", "users"])
+        #expect(mapped.map { $0["pointer"] } == ["/articleId", "/title", "/section", "/readers"])
+        #expect(mapped[1]["value"] == "Harbour reopens")
+        #expect(mapped[3]["value"]?.hasPrefix("user:") == true && !explanation.json.contains("anna"))
+        let text = explanation.text(hasColours: false)
+        #expect(text.contains("  format cms\n    id: /articleId gave 7\n    headline: /title gave Harbour reopens\n"))
+        let bad = reader.explain(Array(#"{"articleId": 8, "title": "h", "p": "x"}"#.utf8), headers: headers)
+        #expect(try read(bad).outcome == "undecodable")
+        #expect(
+            try read(bad).because == "format cms, urgency from /p: “x” has no entry under values, and there is no else")
+        let builtIn = reader.explain(Array(#"{"id": "a", "headline": "h", "category": "World"}"#.utf8))
+        #expect(try read(builtIn).format == nil && read(builtIn).mapped == nil)
     }
 
     @Test(

@@ -46,7 +46,8 @@ struct ReadmeTests {
     /// The guides in the order in which their commands are pasted after those of the README, into the same shell. The first
     /// guide starts the hub, the last one ends it.
     private static let guideNames = [
-        "NewswireCommands.md", "Backfill.md", "Editors.md", "Audiences.md", "Payloads.md", "Feeds.md", "Telemetry.md",
+        "NewswireCommands.md", "Backfill.md", "Editors.md", "Audiences.md", "Formats.md", "Payloads.md", "Feeds.md",
+        "Telemetry.md",
         "Operations.md",
     ]
 

@@ -96,12 +96,12 @@ package struct DryRun {
             tally.bad += 1
             return complaint
         case .skipped: tally.skipped += 1
-        case .event(let event, let bytes): rehearse(event, bytes)
+        case .event(let event, let bytes): rehearse(event, bytes, headers + selection.marks(of: item))
         }
         return nil
     }
 
-    private mutating func rehearse(_ event: NewsEvent, _ bytes: [UInt8]) {
+    private mutating func rehearse(_ event: NewsEvent, _ bytes: [UInt8], _ headers: [RecordHeader]) {
         let (writtenAt, sentAt) = nextTurn()
         tally.note(event)
         let partition = Murmur2.partition(of: event.orderKey, among: partitions)

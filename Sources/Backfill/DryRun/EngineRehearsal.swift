@@ -32,8 +32,10 @@ package struct EngineRehearsal {
     ///   - lane: the position of the lane that the events would come from.
     ///   - wall: the time of the wall clock.
     ///   - partitions: the number of partitions of the lane's topic. Earlier events are remembered per partition.
+    ///   - decoder: has the schemas that events need; `nil` for one without a registry.
     package init(
-        _ settings: EngineSettings, _ rules: ContentRules, lane: Int, at wall: Instant, partitions: Int32 = 1
+        _ settings: EngineSettings, _ rules: ContentRules, lane: Int, at wall: Instant, partitions: Int32 = 1,
+        decoder: NewsDecoder? = nil
     ) {
         var engineSettings = settings
         // The pace decides when an event is sent, not its outcome. Orders are known at run time only.
@@ -46,7 +48,7 @@ package struct EngineRehearsal {
         let topic = engineSettings.lanes[lane].topics.first ?? ""
         sources = (0..<max(partitions, 1)).map { Source(id: TopicPartition(topic: topic, partition: $0)) }
         resultsTopic = engineSettings.resultsTopic
-        engine = Engine(settings: engineSettings, rules: rules, seed: 1)
+        engine = Engine(settings: engineSettings, decoder: decoder, rules: rules, seed: 1)
         moment = Moment(steady: wall, wall: wall)
         begin()
     }
@@ -108,7 +110,7 @@ package struct EngineRehearsal {
         case .kafka(.commit(let lane, let generation, let offsets)):
             handle(.kafka(.committed(lane, generation, offsets: offsets, failure: nil)))
         case .kafka, .renewToken, .clockStepped, .askHubForTime, .confirmOrders, .returnHeld, .recall, .applied,
-            .finish:
+            .fetchSchema, .finish:
             break
         }
     }

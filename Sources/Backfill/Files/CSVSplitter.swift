@@ -81,7 +81,7 @@ struct CSVSplitter: ItemSplitter {
         if isTooLong {
             items.append(EventFileItem(line: begin, content: EventFileSplitter.tooLong))
         } else if let header {
-            items.append(EventFileItem(line: begin, content: header.event(row)))
+            items.append(EventFileItem(line: begin, content: header.event(row), isConverted: true))
         } else {
             do {
                 header = try CSVHeader(row)

@@ -12,8 +12,12 @@ package struct EventFileItem: Hashable, Sendable {
     /// The line it starts on, from 1.
     package var line: Int
     package var content: Content
+    /// True for an event that was converted from another notation into our own shape.
+    package var isConverted: Bool
 
-    package init(line: Int, content: Content) { (self.line, self.content) = (line, content) }
+    package init(line: Int, content: Content, isConverted: Bool = false) {
+        (self.line, self.content, self.isConverted) = (line, content, isConverted)
+    }
 }
 
 /// Splits a file into events as its bytes arrive, in pieces of any size. Buffers one event at a time, never the file. The

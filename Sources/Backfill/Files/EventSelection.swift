@@ -42,6 +42,9 @@ package struct EventSelection {
         oldest = bounds.age.map { start - $0 } ?? .distantPast
     }
 
+    /// The headers of the item's record beside those of every record.
+    package func marks(of item: EventFileItem) -> [RecordHeader] { review.marks(of: item) }
+
     /// True if items that an earlier command published must be counted too.
     package var needsAllItems: Bool { bounds.events != nil || bounds.perCategory != nil }
 
@@ -67,7 +70,10 @@ package struct EventSelection {
 
 /// Decodes each event before it is published, so that a mistake is reported with its line instead of later as a result.
 package struct EventReview {
-    private let decoder = NewsDecoder()
+    private let decoder: NewsDecoder
+    private let hasFormats: Bool
+    private let topic: String?
+    private let others: [RecordHeader]
     /// The headers of every record.
     package let headers: [RecordHeader]
 
@@ -75,8 +81,16 @@ package struct EventReview {
     ///   - environment: the environment that the events are published for; `nil` if it has no name.
     ///   - run: the run that the events belong to.
     ///   - isSilent: true if the events must disturb nobody.
-    package init(environment: String? = nil, run: RunID? = nil, isSilent: Bool = false) {
-        var headers: [RecordHeader] = []
+    ///   - others: further headers of every record, which may decide its format.
+    ///   - topic: the topic that the events are published to; `nil` if it does not decide their format.
+    package init(
+        environment: String? = nil, run: RunID? = nil, isSilent: Bool = false, others: [RecordHeader] = [],
+        topic: String? = nil, decoders: DecoderFactory = DecoderFactory()
+    ) {
+        decoder = decoders.make()
+        hasFormats = decoders.hasFormats
+        (self.topic, self.others) = (topic, others)
+        var headers = others
         if let environment { headers.append(RecordHeader(HeaderName.environment, environment)) }
         if let run { headers.append(RecordHeader(HeaderName.run, run.text)) }
         if isSilent { headers.append(RecordHeader(HeaderName.quiet, "true")) }
@@ -88,7 +102,8 @@ package struct EventReview {
         case .bad(let reason), .broken(let reason): return .failure(Complaint(line: item.line, reason: reason))
         case .event(let bytes):
             do throws(Undecodable) {
-                return .success((try decoder.decode(SourceRecord(offset: 0, value: bytes)), bytes))
+                let record = SourceRecord(offset: 0, value: bytes, headers: others + marks(of: item))
+                return .success((try decoder.decode(record, topic: topic), bytes))
             } catch {
                 return .failure(Complaint(line: item.line, reason: error.detail))
             }
@@ -96,8 +111,17 @@ package struct EventReview {
     }
 
     /// The record to publish. Its key is the story, or the id without one, so that updates of a story stay in order.
-    package func record(_ event: NewsEvent, _ bytes: [UInt8], topic: String) -> ProducedRecord {
-        ProducedRecord(topic: topic, key: Array(event.orderKey.utf8), value: bytes, headers: headers)
+    package func record(
+        _ event: NewsEvent, _ bytes: [UInt8], topic: String, of item: EventFileItem? = nil
+    ) -> ProducedRecord {
+        ProducedRecord(
+            topic: topic, key: Array(event.orderKey.utf8), value: bytes,
+            headers: headers + (item.map(marks) ?? []))
+    }
+
+    /// Marks an event in our own shape on a topic that may have documents of other formats.
+    package func marks(of item: EventFileItem) -> [RecordHeader] {
+        item.isConverted && hasFormats ? [RecordHeader(HeaderName.format, HeaderName.builtInFormat)] : []
     }
 
     package struct Complaint: Error, Hashable {

@@ -17,7 +17,7 @@ struct NewsDocumentSplitter: ItemSplitter {
 
     func finish(into items: inout [EventFileItem]) {
         // All items are on line 1, the line of the document, because they are named by their ids.
-        items += contents.map { EventFileItem(line: 1, content: $0) }
+        items += contents.map { EventFileItem(line: 1, content: $0, isConverted: true) }
     }
 
     private var contents: [EventFileItem.Content] {

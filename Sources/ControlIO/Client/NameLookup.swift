@@ -1,10 +1,10 @@
 package import EditorialControl
 package import KafkaIO
 package import KafkaModel
-package import NewsModel
+public import NewsModel
 
 /// The topics on which names of stories and events are looked up.
-public struct NamedTopics: Sendable, Hashable {
+public struct NamedTopics: Sendable {
     /// A lane's topic, with the consumer group that has read its older records.
     public struct Waiting: Sendable, Hashable {
         public var topic: String
@@ -18,9 +18,15 @@ public struct NamedTopics: Sendable, Hashable {
     public var lanes: [Waiting]
     /// What follows the story in the keys of the held topic, where languages have tags.
     public var editions: [String]
+    /// The formats of the events on the lanes' topics.
+    public var decoders: DecoderFactory
 
-    public init(results: String, held: String, lanes: [Waiting], editions: [String] = []) {
+    public init(
+        results: String, held: String, lanes: [Waiting], editions: [String] = [],
+        decoders: DecoderFactory = DecoderFactory()
+    ) {
         (self.results, self.held, self.lanes, self.editions) = (results, held, lanes, editions)
+        self.decoders = decoders
     }
 }
 
@@ -123,12 +129,12 @@ package struct NameLookup {
         let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
         let committed = try GroupOffsets(settings: kafka, group: group).read(all).mapValues(\.offset)
         let reader = try TopicReader(settings: kafka, topic: topic, from: .offsets(committed))
-        let decoder = NewsDecoder()
+        let decoder = topics.decoders.make()
         var count = 0
         while !reader.isAtEnd, count < Self.waitingMax, !isLate {
             for read in try reader.next(timeout: .milliseconds(200)) {
                 count += 1
-                guard let event = try? decoder.decode(read.record) else { continue }
+                guard let event = try? decoder.decode(read.record, topic: topic) else { continue }
                 search.note(eventID: event.id, story: event.orderKey)
             }
         }

@@ -1,7 +1,7 @@
 public import EditorialControl
 import KafkaIO
 public import KafkaModel
-import NewsModel
+public import NewsModel
 
 /// Replacement of a recalled story on phones.
 extension OrderClient {
@@ -12,13 +12,14 @@ extension OrderClient {
     ///   - order: the recall, which is in force.
     ///   - lanes: the topics of all lanes, the most urgent first.
     ///   - inFlight: number of requests whose results may still follow, from the answers to the recall. They are waited for.
+    ///   - decoders: the formats of the originals.
     ///   - patience: the longest wait for these results.
     /// - Returns: the readers and the topics of the replacement; both are empty if nothing was written, which includes the case that
     ///   the recall is not in force any more.
     /// - Throws: an error if Kafka fails, or if an open transaction hides results. Nothing was written for the hidden ones.
     public func replace(
         _ text: String, for order: Order, results topic: String, lanes: [String], inFlight: Int, environment: String?,
-        patience: Duration = .seconds(10)
+        decoders: DecoderFactory = DecoderFactory(), patience: Duration = .seconds(10)
     ) throws(KafkaFailure) -> WrittenReplacement {
         var written = WrittenReplacement()
         guard case .recall(let story) = order.scope else { return written }
@@ -43,7 +44,8 @@ extension OrderClient {
             try store(record)
             written.topics.insert(record.topic)
         }
-        try replaceForSingleReaders(text, order, &replacement, environment, &written, until: now().steady + patience)
+        try replaceForSingleReaders(
+            text, order, &replacement, environment, decoders.make(), &written, until: now().steady + patience)
         written.reach = replacement.reach
         written.doubtful = replacement.doubtful
         written.unsettled = max(inFlight - replacement.lateOutcomes, 0)
@@ -61,7 +63,7 @@ extension OrderClient {
     /// Writes replacements for single readers, who are named only in the originals.
     private func replaceForSingleReaders(
         _ text: String, _ order: Order, _ replacement: inout Replacement, _ environment: String?,
-        _ written: inout WrittenReplacement, until deadline: Instant
+        _ decoder: NewsDecoder, _ written: inout WrittenReplacement, until deadline: Instant
     ) throws(KafkaFailure) {
         let topics = Dictionary(grouping: replacement.originals, by: \.partition.topic)
         for (topic, sources) in topics.sorted(by: { $0.key < $1.key }) {
@@ -75,7 +77,8 @@ extension OrderClient {
                     guard case .found(let number, let original) = event else { continue }
                     let partition = TopicPartition(topic: topic, partition: number)
                     let record = replacement.record(
-                        text, for: order, inPlaceOf: original, at: partition, environment: environment)
+                        text, for: order, inPlaceOf: original, at: partition, environment: environment,
+                        decoder: decoder)
                     guard let record else { continue }
                     try store(record)
                     written.topics.insert(record.topic)

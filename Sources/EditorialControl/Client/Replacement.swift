@@ -103,9 +103,9 @@ public struct Replacement: Sendable, Hashable {
     /// Returns the record for readers named by an original; `nil` if it names none, or if they already have a replacement.
     public mutating func record(
         _ text: String, for order: Order, inPlaceOf original: SourceRecord, at partition: TopicPartition,
-        environment: String? = nil
+        environment: String? = nil, decoder: NewsDecoder = NewsDecoder()
     ) -> ProducedRecord? {
-        guard let event = try? NewsDecoder().decode(original), !event.users.isEmpty,
+        guard let event = try? decoder.decode(original, topic: partition.topic), !event.users.isEmpty,
             event.orderKey == story, audiences.insert(Set(event.users)).inserted
         else { return nil }
         let replacement = NewsEvent(

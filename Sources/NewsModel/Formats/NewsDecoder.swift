@@ -1,22 +1,50 @@
 import ByteText
 
 /// Decodes records into events: our `news-event`, IPTC ninjs 1.x to 3.x, and either inside a CloudEvent (structured or
-/// binary). `EventLimits` holds the limits; unknown members are ignored; null means absent.
+/// binary). `EventLimits` holds the limits; unknown members are ignored; null means absent. A newsroom's own formats, and
+/// Avro, are read if the decoder has them.
 ///
 /// Reuses its memory for every record, so one decoder belongs to one thread.
 public final class NewsDecoder {
     private var reader: DocumentReader
+    /// `nil` without formats of our own, which then cost nothing.
+    private let shapes: OwnShapes?
 
-    /// - Parameter documentMax: the maximum bytes of one document; a longer one is `too-large`.
-    public init(documentMax: Int = EventLimits.document) {
+    /// - Parameters:
+    ///   - documentMax: the maximum bytes of one document; a longer one is `too-large`.
+    ///   - formats: the formats to try before the built-in ones.
+    ///   - schemas: answers at once with a schema that the decoder does not have; `nil` if it cannot be had now. Without it,
+    ///     such records are not decoded before `learn` (`Undecodable.awaitedSchema`).
+    ///   - collectsValues: fills `mappedValues`.
+    public init(
+        documentMax: Int = EventLimits.document, formats: EventFormats = EventFormats(),
+        schemas: ((UInt32) -> WriterSchema?)? = nil, collectsValues: Bool = false
+    ) {
         reader = DocumentReader(documentMax: documentMax)
+        shapes = formats.isEmpty ? nil : OwnShapes(formats, schemas, collectsValues: collectsValues)
     }
 
+    /// The name of the format that the record decoded last has; `nil` for the built-in ones.
+    public var format: String? { shapes?.format?.name }
+
+    /// The values of the record decoded last, if it has one of our own formats.
+    package var mappedValues: [MappedValue] { shapes?.values ?? [] }
+
+    /// Receives a schema that a record awaits.
+    public func learn(_ id: UInt32, _ schema: WriterSchema) { shapes?.learn(id, schema) }
+
     /// Decodes the event of a record; no input makes it trap.
-    public func decode(_ record: SourceRecord) throws(Undecodable) -> NewsEvent {
+    ///
+    /// - Parameter topic: the record's topic, which may decide its format.
+    public func decode(
+        _ record: SourceRecord, topic: @autoclosure () -> String? = nil
+    ) throws(Undecodable) -> NewsEvent {
         var envelope = Envelope(record.headers)
         do throws(Undecodable) {
-            let event = try record.withValue { value throws(Undecodable) in try reader.event(in: value, &envelope) }
+            let event = try record.withValue { value throws(Undecodable) in
+                guard let shapes else { return try reader.event(in: value, &envelope) }
+                return try reader.event(in: value, record.headers, topic: topic(), shapes, &envelope)
+            }
             guard let event else {
                 throw Undecodable(.tombstone, "the record has no value (a tombstone), so there is no event in it")
             }
@@ -24,6 +52,7 @@ public final class NewsDecoder {
         } catch {
             var undecodable = error
             undecodable.eventID = envelope.eventID
+            if shapes == nil { undecodable.mentionRegistry(record) }
             throw undecodable
         }
     }
@@ -47,13 +76,45 @@ private struct DocumentReader {
         in value: UnsafeBufferPointer<UInt8>, _ envelope: inout Envelope
     ) throws(Undecodable) -> NewsEvent {
         guard !value.isEmpty else { throw Undecodable(.empty, "the record's value is empty") }
-        members.read(try parser.object(in: value))
+        return try event(in: try parser.object(in: value), &envelope)
+    }
+
+    @inline(__always)
+    private mutating func event(in object: JSONObject, _ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
+        members.read(object)
         if envelope.isStructured || looksLikeCloudEvent { try open(&envelope) }
         return isNinjs() ? try members.ninjs(&envelope, &inner) : try members.newsEvent(&envelope)
     }
 
-    private mutating func read(_ bytes: [UInt8]) throws(Undecodable) {
-        members.read(try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) })
+    /// Reads a document of one of our own formats, or a built-in one beside them.
+    mutating func event(
+        in value: UnsafeBufferPointer<UInt8>, _ headers: [RecordHeader], topic: String?, _ shapes: OwnShapes,
+        _ envelope: inout Envelope
+    ) throws(Undecodable) -> NewsEvent {
+        shapes.begin()
+        guard !value.isEmpty else { throw Undecodable(.empty, "the record's value is empty") }
+        let document = try shapes.document(of: value)
+        let root: JSONObject
+        if let json = document.json {
+            root = try object(in: json)
+        } else {
+            root = try parser.object(in: UnsafeBufferPointer(rebasing: value.dropFirst(document.start)))
+        }
+        guard let format = try shapes.format(of: root, headers, topic: topic) else {
+            return try event(in: root, &envelope)
+        }
+        try read(try shapes.translate(root, by: format, &envelope.eventID))
+        do throws(Undecodable) {
+            return try members.newsEvent(&envelope)
+        } catch {
+            throw format.explaining(error)
+        }
+    }
+
+    private mutating func read(_ bytes: [UInt8]) throws(Undecodable) { members.read(try object(in: bytes)) }
+
+    private func object(in bytes: [UInt8]) throws(Undecodable) -> JSONObject {
+        try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) }
     }
 
     /// Reads the envelope's attributes, then the document inside it.

@@ -5,6 +5,10 @@ public struct Undecodable: Error, Sendable, Hashable {
     public var detail: String
     /// The event's id, if it could be read.
     public var eventID: String?
+    /// The name of the format in `events.formats` that the record has; `nil` for the built-in ones.
+    public var format: String?
+    /// The id of the schema without which nothing is known about the record. It can be decoded once the schema is here.
+    public var awaitedSchema: UInt32?
 
     public init(_ reason: Reason, _ detail: String, eventID: String? = nil) {
         self.reason = reason
@@ -50,6 +54,14 @@ public struct Undecodable: Error, Sendable, Hashable {
         case tooMany = "too-many"
         /// A control character in a text that names something.
         case controlCharacter = "control-character"
+        /// A value of a newsroom's own format has no entry under `values`, and there is no `else`.
+        case unmappedValue = "unmapped-value"
+        /// Bytes that are not what their Avro schema says.
+        case badAvro = "bad-avro"
+        /// The schema registry does not have the schema that the record names.
+        case unknownSchema = "unknown-schema"
+        /// A schema that cannot be used: Protobuf, or one with an error.
+        case unusableSchema = "unusable-schema"
         /// An envelope of an unknown version, or without usable data.
         case badCloudEvent = "bad-cloudevent"
         /// A word outside a closed list, in a result record.

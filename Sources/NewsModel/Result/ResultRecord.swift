@@ -37,6 +37,8 @@ public struct ResultRecord: Sendable, Hashable {
     public var users: [String]
     /// The run of `publish` that wrote the event.
     public var run: String?
+    /// The newsroom's own format that the event had; `nil` for a built-in one.
+    public var format: String?
     /// Languages without a headline of the event; their readers got the fallback's.
     public var filled: [String] = []
 
@@ -101,7 +103,7 @@ extension ResultRecord {
         trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
         latency: Latency = Latency(), afterRecall: Bool = false, cut: [String] = [], leftOut: [String] = [],
         routing: [Reason] = [], isQuiet: Bool = false, isTest: Bool = false, users: [String] = [],
-        run: String? = nil, filled: [String] = [], error: Failure? = nil
+        run: String? = nil, format: String? = nil, filled: [String] = [], error: Failure? = nil
     ) {
         self.init(
             eventID: eventID, story: story, platform: platform, outcome: outcome, categories: categories, tags: tags,
@@ -109,6 +111,6 @@ extension ResultRecord {
             attempts: attempts, httpStatus: httpStatus, notificationID: notificationID, trackingID: trackingID,
             source: source, publishedAt: publishedAt, settledAt: settledAt, latency: latency, error: error,
             afterRecall: afterRecall, cut: cut, leftOut: leftOut, routing: routing, isQuiet: isQuiet, isTest: isTest,
-            users: users, run: run, filled: filled)
+            users: users, run: run, format: format, filled: filled)
     }
 }

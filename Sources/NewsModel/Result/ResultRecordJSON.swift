@@ -65,6 +65,7 @@ extension ResultRecord {
         if isTest { json.field("test", true) }
         if !users.isEmpty { json.array("users", of: Limits.list(users)) }
         json.field("run", run?.cut(toBytes: Limits.code))
+        json.field("format", format?.cut(toBytes: Limits.code))
         if !filled.isEmpty { json.array("filled", of: Limits.list(filled)) }
     }
 
@@ -167,6 +168,7 @@ extension ResultRecord {
         isTest = try fields.flag("test") ?? false
         users = try fields.strings("users")
         run = try fields.string("run")
+        format = try fields.string("format")
         filled = try fields.strings("filled")
     }
 }

@@ -150,6 +150,9 @@ public enum HeaderName {
     /// On an event that replaces a recalled story on phones: the id of the recall order. The event may pass while that
     /// order is in force.
     public static let replacement = "nw-replacement"
+    /// On events in Newswire's own shape on a topic with documents of other formats: `builtInFormat`.
+    public static let format = "nw-format"
+    public static let builtInFormat = "news-event"
     /// On events returned from the held topic: the reason.
     public static let held = "nw-held"
 

@@ -126,12 +126,30 @@ struct EventFileArguments: ParsableArguments {
         help: "ndjson, array, document, csv or newsml (NITF too); by default detected.",
         completion: .list(EventFileFormat.allCases.map(\.rawValue)))
     var format: String?
+    @Option(
+        help: .init(
+            "A header of every record, which may decide its format (events.formats); may be given several times.",
+            valueName: "name=value"))
+    var header: [String] = []
     @Argument(help: .init("Files of events, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
     func validate() throws {
         if let format, EventFileFormat(rawValue: format) == nil {
             throw ValidationError(format, isNot: "a format", known: EventFileFormat.allCases.map(\.rawValue))
+        }
+        for text in header {
+            let name = text.prefix { $0 != "=" }.lowercased()
+            guard text.contains("="), !name.isEmpty, !name.hasPrefix("nw-") else {
+                throw ValidationError("--header must be NAME=VALUE, and no header of newswire's own (nw-…).")
+            }
+        }
+    }
+
+    var headers: [RecordHeader] {
+        header.map { text in
+            let name = text.prefix { $0 != "=" }
+            return RecordHeader(String(name), String(text.dropFirst(name.count + 1)))
         }
     }
 

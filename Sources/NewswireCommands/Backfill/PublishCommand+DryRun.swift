@@ -20,7 +20,8 @@ extension PublishCommand {
         // Uses the silent form, as devices would get it, unless the settings have no silent form.
         let review = EventReview(
             environment: settings.policy.environment, run: backfill.run,
-            isSilent: permission.isSilent && refusal == nil)
+            isSilent: permission.isSilent && refusal == nil, others: input.headers,
+            topic: settings.engine.lanes[lane].topics.first, decoders: settings.decoders)
         let schedule = try backfill.schedule
         let speed = DryRun.Speed(settings.engine, lane: lane, written: try pace(settings), schedule: schedule)
         let partitions = partitionCount(settings, lane)

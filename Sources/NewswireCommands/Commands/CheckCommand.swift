@@ -10,6 +10,7 @@ package import NewswireSettings
 import NotificationHub
 import PublishEngine
 import PublisherService
+import SchemaRegistry
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +31,7 @@ struct CheckCommand: AsyncParsableCommand {
               newswire check --config newswire.yaml
               newswire check --config newswire.yaml --offline --print
 
-            Exit codes: 0 no problems, 78 the configuration is wrong, 1 port, broker, topics or hub do not fit it.
+            Exit codes: 0 no problems, 78 the configuration is wrong, 1 port, broker, topics, hub or schema registry do not fit it.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -50,6 +51,7 @@ struct CheckCommand: AsyncParsableCommand {
         isSound = try report(Self.listen(settings)) && isSound
         isSound = try report(Self.kafka(settings)) && isSound
         isSound = try report([await Self.hub(settings)]) && isSound
+        isSound = try report(Self.registry(settings)) && isSound
         if !isSound { throw ExitCode.failure }
     }
 
@@ -102,6 +104,13 @@ struct CheckCommand: AsyncParsableCommand {
         } catch {
             return [.failed("control", "\(topics.control) cannot be read: \(error.detail)", error.remedyClause)]
         }
+    }
+
+    /// Checks the schema registry. Blocks for a few seconds at most.
+    private static func registry(_ settings: Settings) -> [CheckFinding] {
+        guard let registry = settings.schemaRegistry else { return [] }
+        guard let problem = registry.problem() else { return [.ok("registry", "the schema registry answers")] }
+        return [.failed("registry", problem, "check schemaRegistry.url and schemaRegistry.basicAuth")]
     }
 
     private static func hub(_ settings: Settings) async -> CheckFinding {

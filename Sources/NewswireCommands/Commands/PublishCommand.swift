@@ -216,7 +216,9 @@ struct PublishCommand: ParsableCommand {
                 begunAt = earlier.begunAt.map(Instant.init(milliseconds:)) ?? begunAt
             }
         }
-        let review = EventReview(environment: settings.policy.environment, run: run, isSilent: permission.isSilent)
+        let review = EventReview(
+            environment: settings.policy.environment, run: run, isSilent: permission.isSilent, others: input.headers,
+            topic: topic, decoders: settings.decoders)
         let selection = try selection(review, settings, begunAt)
         if permission.needsCount, canCount, let refusal = permission.refusal(count: try count(selection, stop)) {
             throw EventFile.Failure("nothing was published: \(refusal)")

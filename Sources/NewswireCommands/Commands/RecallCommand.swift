@@ -85,7 +85,8 @@ struct RecallCommand: ParsableCommand {
             if let replace, let order = instruction.order {
                 let written = try client.replace(
                     replace, for: order, results: results, lanes: settings.engine.lanes.flatMap(\.topics),
-                    inFlight: outcome?.answers.met.inFlight ?? 0, environment: settings.policy.environment)
+                    inFlight: outcome?.answers.met.inFlight ?? 0, environment: settings.policy.environment,
+                    decoders: settings.decoders)
                 if !options.json {
                     let lanes = settings.engine.lanes.filter { !written.topics.isDisjoint(with: $0.topics) }
                     let report = ReplacementReport(

@@ -66,6 +66,8 @@ extension Settings {
             return lane.topics.map { NamedTopics.Waiting(topic: $0, group: group) }
         }
         let editions = payload.localization?.languages.map { "#\($0.code)" } ?? []
-        return NamedTopics(results: engine.resultsTopic, held: control.topics.held, lanes: lanes, editions: editions)
+        return NamedTopics(
+            results: engine.resultsTopic, held: control.topics.held, lanes: lanes, editions: editions,
+            decoders: decoders)
     }
 }

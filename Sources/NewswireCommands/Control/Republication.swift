@@ -13,7 +13,7 @@ struct Republication {
     /// The deliveries that the recall has ended.
     private let ended: [ResultRecord]
     private let settings: Settings
-    private let decoder = NewsDecoder()
+    private let decoder: NewsDecoder
     /// The originals found, by the source that their results name.
     private var originals: [ResultRecord.Source: SourceRecord] = [:]
     private var written: Set<String> = []
@@ -26,6 +26,7 @@ struct Republication {
         // Leaves out replacements, because they are about the recall that is over.
         self.ended = ended.filter { $0.eventID.map { !$0.hasPrefix(Replacement.idPrefix) } ?? false }
         self.settings = settings
+        decoder = settings.decoders.make()
     }
 
     /// - Returns: false if an original is gone.
@@ -85,7 +86,7 @@ struct Republication {
 
     /// Keeps a record if it is the event of a result. A recreated topic may have another event at that offset.
     private mutating func keep(_ record: SourceRecord, for source: ResultRecord.Source, in results: [ResultRecord]) {
-        guard let id = (try? decoder.decode(record))?.id,
+        guard let id = (try? decoder.decode(record, topic: source.partition.topic))?.id,
             results.contains(where: { $0.source == source && $0.eventID == id })
         else { return }
         originals[source] = record
@@ -98,10 +99,12 @@ struct Republication {
         let reader = try TopicReader(settings: settings.kafkaSettings, topic: topic)
         while !reader.isAtEnd {
             for read in try reader.next(timeout: .milliseconds(200)) {
-                guard read.record.hasValue, let record = original(read.record),
-                    let id = (try? decoder.decode(record))?.id
-                else { continue }
-                for result in missing where result.eventID == id { originals[result.source] = record }
+                guard read.record.hasValue, let record = original(read.record) else { continue }
+                // The original's topic may decide its format.
+                for (topic, results) in Dictionary(grouping: missing, by: \.source.partition.topic) {
+                    guard let id = (try? decoder.decode(record, topic: topic))?.id else { continue }
+                    for result in results where result.eventID == id { originals[result.source] = record }
+                }
             }
         }
     }

@@ -151,7 +151,9 @@ struct FileRun {
             try awaitHours()
             if let pace = publication.pace { stop.wait(until: pace.due(after: publisher.published)) }
             do {
-                guard try put(publication.review.record(event, bytes, topic: publication.topic)) else { return }
+                guard try put(publication.review.record(event, bytes, topic: publication.topic, of: item)) else {
+                    return
+                }
                 state.sent(index: publisher.published - 1)
             } catch let failure as KafkaFailure where failure.code == "MSG_SIZE_TOO_LARGE" {
                 try complain(state.reject("\(failure)"))

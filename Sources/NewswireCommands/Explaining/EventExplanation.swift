@@ -15,13 +15,20 @@ package struct EventExplanation: Sendable {
     var requests: [(platform: Platform, request: SendRequest)]
     /// The texts that replace the tags of single readers in tag expressions.
     var shownTags: [(tag: String, shown: String)] = []
+    /// Makes pseudonyms of single readers; `nil` to show their ids.
+    private let users: UserTags?
     /// The event's own values that have the names of members that iOS reads inside `aps`.
     var outsideAps: [String] = []
+    /// The newsroom's own format of the event; `nil` for a built-in one.
+    var format: String?
+    /// The pointers that gave the event's members, in a format of its own.
+    var mapped: [MappedValue] = []
 
     /// Explains the events of a file one by one.
     package struct Reader {
         private var rehearsal: EngineRehearsal
-        private let decoder = NewsDecoder()
+        private let decoder: NewsDecoder
+        private let topic: String?
         private let lane: String
         private let users: UserTags
         private let showsUsers: Bool
@@ -34,14 +41,24 @@ package struct EventExplanation: Sendable {
             users = settings.policy.users
             self.showsUsers = showsUsers
             hasOwnAppleBody = settings.payload.native[.apple] != nil
-            rehearsal = EngineRehearsal(settings.engine, try settings.contentRules(), lane: lane, at: wall)
+            let decoders = settings.decoders
+            decoder = decoders.make(collectsValues: true)
+            topic = settings.engine.lanes[lane].topics.first
+            rehearsal = EngineRehearsal(
+                settings.engine, try settings.contentRules(), lane: lane, at: wall, decoder: decoders.make())
             self.lane = settings.engine.lanes[lane].name
+        }
+
+        /// The headers that `newswire publish` adds to the item's record for its format.
+        func marks(of item: EventFileItem) -> [RecordHeader] {
+            item.isConverted ? [RecordHeader(HeaderName.format, HeaderName.builtInFormat)] : []
         }
 
         package mutating func explain(_ value: [UInt8], headers: [RecordHeader] = []) -> EventExplanation {
             let decision = rehearsal.decide(value, headers: headers)
-            let event = try? decoder.decode(SourceRecord(offset: 0, value: value, headers: headers))
+            let event = try? decoder.decode(SourceRecord(offset: 0, value: value, headers: headers), topic: topic)
             var explanation = EventExplanation(decision, event, lane: lane, hiding: showsUsers ? nil : users)
+            (explanation.format, explanation.mapped) = (decoder.format, decoder.mappedValues)
             if hasOwnAppleBody { explanation.outsideAps = [] }
             return explanation
         }
@@ -61,6 +78,7 @@ package struct EventExplanation: Sendable {
         self.lane = lane
         results = decision.results
         requests = decision.requests
+        self.users = users
         outsideAps = event?.data.map(\.name).filter(Self.namesInAps.contains) ?? []
         guard let users, let event else { return }
         shownTags = event.users.compactMap { id in
@@ -97,6 +115,18 @@ package struct EventExplanation: Sendable {
             json.field("outcome", outcome.rawValue)
             json.field("because", because)
             json.field("lane", lane)
+            json.field("format", format)
+            if !mapped.isEmpty {
+                json.array("mapped") { json in
+                    for value in mapped {
+                        json.object { json in
+                            json.field("member", value.member)
+                            json.field("pointer", value.pointer)
+                            json.field("value", shown(value))
+                        }
+                    }
+                }
+            }
             json.array("routing") { json in
                 for reason in routing {
                     json.object { json in
@@ -136,6 +166,12 @@ package struct EventExplanation: Sendable {
     private var isTest: Bool { results.first?.isTest ?? false }
     private var tagExpression: String? { requests.first.map { shown($0.request.tags) } }
 
+    /// The value; a pseudonym for a single reader.
+    private func shown(_ value: MappedValue) -> String {
+        guard value.member == EventMember.users.rawValue, let users else { return value.value }
+        return "user:\(users.pseudonym(of: value.value))"
+    }
+
     private func shown(_ expression: String) -> String {
         shownTags.reduce(expression) { $0.replacing($1.tag, with: $1.shown) }
     }
@@ -166,6 +202,8 @@ package struct EventExplanation: Sendable {
         let word = outcome == .accepted ? "sent" : outcome.rawValue
         let coloured = hasColours ? outcome.colour.applied(to: word) : word
         var lines = ["\(eventID?.plain ?? "?"): \(coloured), \(because.plain)"]
+        if let format { lines.append("  format \(format.plain)") }
+        lines += mapped.map { "    \($0.member.plain): \($0.pointer?.plain ?? "else") gave \(shown($0).plain)" }
         lines += routing.map { "  \($0.category.plain): \($0.because.plain)" }
         if !leftOut.isEmpty { lines.append("  no room for \(leftOut.joined(separator: ", ").plain)") }
         if !filled.isEmpty { lines.append("  filled from the fallback: \(filled.joined(separator: ", ").plain)") }

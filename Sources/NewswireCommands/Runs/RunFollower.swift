@@ -33,6 +33,7 @@ package struct RunFollower {
     /// The names of the lanes, by the lanes' topics.
     private let lanes: [String: String]
     private let results: String
+    private let decoders: DecoderFactory
     private let platforms: [Platform]
     private let inFlightMax: Int
     private let clock = ServiceClock()
@@ -47,6 +48,7 @@ package struct RunFollower {
         kafka = settings.kafkaSettings
         control = settings.control.topics
         results = settings.engine.resultsTopic
+        decoders = settings.decoders
         platforms = settings.engine.platforms
         inFlightMax = settings.engine.connections
         lanes = Dictionary(
@@ -160,7 +162,7 @@ package struct RunFollower {
     /// The events at these places, which are read a second time.
     private func named(_ places: [SourceCoordinates]) throws(KafkaFailure) -> [String] {
         var ids: [ResultRecord.Source: String] = [:]
-        let decoder = NewsDecoder()
+        let decoder = decoders.make()
         for (topic, places) in Dictionary(grouping: places, by: \.source.partition.topic).sorted(by: { $0.key < $1.key }
         ) {
             var wanted: [Int32: Set<Int64>] = [:]
@@ -172,7 +174,7 @@ package struct RunFollower {
                 for case .found(let partition, let record) in try reader.next(timeout: .milliseconds(200)) {
                     let place = ResultRecord.Source(
                         partition: TopicPartition(topic: topic, partition: partition), offset: record.offset)
-                    ids[place] = try? decoder.decode(record).id
+                    ids[place] = try? decoder.decode(record, topic: topic).id
                 }
             }
         }

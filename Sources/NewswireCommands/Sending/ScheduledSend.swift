@@ -34,7 +34,9 @@ struct ScheduledSend {
             guard let topic = lane.topics.first else { throw ExitCode.badConfiguration }
             var bytes: [UInt8] = []
             event.encode(into: &bytes)
-            return ProducedRecord(topic: topic, key: Array(event.orderKey.utf8), value: bytes)
+            return ProducedRecord(
+                topic: topic, key: Array(event.orderKey.utf8), value: bytes,
+                headers: [RecordHeader(HeaderName.format, HeaderName.builtInFormat)])
         }
     }
 

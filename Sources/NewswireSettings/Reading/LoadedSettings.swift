@@ -7,6 +7,7 @@ import HubModel
 import KafkaIO
 import KafkaModel
 import Logging
+import NewsModel
 import NotificationHub
 import PublishEngine
 
@@ -65,6 +66,8 @@ extension Settings {
         kafka.fetchBudget = max(engine.lanes.reduce(0) { $0 + $1.window.bytes }, 1 << 20)
         deadLettersTopic = reader.text("deadLetters.topic") ?? ""
 
+        registry = RegistrySettings(&reader)
+        engine.formats = EventFormats(&reader, usesRegistry: registry != nil)
         connectionString = Secret(reader.text("hub.connectionString") ?? "")
         hubName = reader.text("hub.name")
         sender = SenderLimits(connections: reader.integer("hub.connections"))

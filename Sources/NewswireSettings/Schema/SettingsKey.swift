@@ -30,7 +30,7 @@ package struct SettingsKey: Sendable {
     }
 
     /// Groups that the file writes as a list. An item's path has its `name`, or its number if items have no names.
-    static let lists: [SettingsPath] = ["ingest.feeds", "quiet"]
+    static let lists: [SettingsPath] = ["ingest.feeds", "quiet", "events.formats"]
 
     /// True for lists whose items have names.
     static func hasNames(_ list: SettingsPath) -> Bool { at(list / "*" / "name") != nil }
@@ -79,6 +79,8 @@ package struct SettingsKey: Sendable {
         case priceSteps
         /// YAML of any shape, or a text.
         case tree
+        /// A JSON Pointer, a list of them, or keys around them; see `FormatReading`.
+        case eventMap
         case list(Kind)
     }
 }
@@ -132,6 +134,7 @@ extension SettingsKey.Kind {
         case .choice(let words): words.contains(text) ? .success(.text(text)) : .failure(.notUnderstood)
         case .money: Money(parsing: text).map { .success(.money($0)) } ?? .failure(.notUnderstood)
         case .priceSteps: PushPrices.steps(text).map { .success(.priceSteps($0)) } ?? .failure(.notUnderstood)
+        case .eventMap: .success(.text(text))
         case .list(let item): item.parse(text)
         }
     }
@@ -164,6 +167,7 @@ extension SettingsKey.Kind {
         case .money: "an amount in US dollars, e.g. 2.50"
         case .priceSteps: "pairs with ascending millions, the last one for the rest, e.g. [[100, 10.00], [null, 2.50]]"
         case .tree: "its members, or a text"
+        case .eventMap: "a JSON Pointer such as /teaser/title, a list of them, or {from: …, values: …, else: …, as: …}"
         case .list(let item): "a list, each item " + item.expectation
         }
     }

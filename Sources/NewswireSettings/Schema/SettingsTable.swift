@@ -8,7 +8,7 @@ import StatusServer
 /// Every setting. A default that belongs to a component is taken from the component.
 extension SettingsKey {
     package static let all: [SettingsKey] =
-        kafka + lanes + topics + hub + payload + ownPayloads + localization + policy + pace + service + control
+        kafka + lanes + topics + formats + hub + payload + ownPayloads + localization + policy + pace + service + control
         + telemetry + ingest + prices
 
     private static let engine = EngineSettings(lanes: [], platforms: [], resultsTopic: "")

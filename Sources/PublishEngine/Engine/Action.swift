@@ -20,6 +20,8 @@ public enum Action: Sendable {
     case confirmOrders(UInt64)
     /// Ask the hub for the time, by a request that sends nothing; answer with `hubDate`, or not at all.
     case askHubForTime
+    /// Get a schema from the registry, however long that takes; answer with `schema`. It may be requested more than once.
+    case fetchSchema(UInt32)
     /// Write the original to the held topic; answer with `stored`. Its result follows once this is acknowledged.
     case hold(StoreRequest, SourceRecord, HeldEvent)
     /// Request the story's held events back from the held topic.

@@ -24,7 +24,7 @@ extension Engine {
     mutating func examine(_ turn: inout Turn) {
         guard isRunning else { return }
         for lane in lanes.ids where !lanes[lane].isPaused {
-            while !lanes[lane].isFlooded, !awaitsTime, examineGroup(of: lane, &turn) {}
+            while !lanes[lane].isFlooded, !awaitsTime, !lanes[lane].awaitsSchema, examineGroup(of: lane, &turn) {}
         }
     }
 
@@ -36,7 +36,8 @@ extension Engine {
         var group: [(id: DeliveryID, content: ExaminedRecord)] = []
         group.reserveCapacity(min(Self.groupMax, lanes[lane].unexamined.count))
         while group.count < Self.groupMax, let next = lanes[lane].takeUnexamined(in: partitions) {
-            group.append((next.id, content(of: next, lane, turn)))
+            guard let content = content(of: next, lane, &turn) else { break }
+            group.append((next.id, content))
         }
         for (index, next) in group.enumerated() {
             if lanes[lane].isFlooded || waitsForTime(next.content, &turn) {
@@ -46,27 +47,44 @@ extension Engine {
             admit(next.content, next.id, &turn)
         }
         // Runs after the group is admitted, because reading on needs the ledger results read up to now.
-        if group.isEmpty { readLedgerOn(lane, &turn) }
+        if group.isEmpty, !lanes[lane].awaitsSchema { readLedgerOn(lane, &turn) }
         return !group.isEmpty
     }
 
     private static let groupMax = 64
 
     mutating func examine(_ next: Lane.Unexamined, of lane: LaneID, _ turn: inout Turn) {
-        admit(content(of: next, lane, turn), next.id, &turn)
+        if let content = content(of: next, lane, &turn) { admit(content, next.id, &turn) }
     }
 
     /// Decodes a record's content without deciding anything.
-    private func content(
-        of next: borrowing Lane.Unexamined, _ lane: LaneID, _ turn: borrowing Turn
-    ) -> ExaminedRecord {
+    ///
+    /// - Returns: `nil` if the lane must wait for the record's schema; the record then is its next one again.
+    private mutating func content(
+        of next: borrowing Lane.Unexamined, _ lane: LaneID, _ turn: inout Turn
+    ) -> ExaminedRecord? {
         let identity = RecordIdentity(of: next.record)
+        let id = next.id
         do throws(Undecodable) {
-            let event = try decoder.decode(next.record)
-            return ExaminedRecord(next.record, identity, event, by: rules, maxAge: lanes[lane].settings.maxAge, turn)
+            let event = try decoder.decode(
+                next.record, topic: partitions.place(of: id).map { partitions[$0.slot].id.topic })
+            return ExaminedRecord(
+                next.record, identity, event, by: rules, maxAge: lanes[lane].settings.maxAge, format: decoder.format,
+                turn)
         } catch {
-            return ExaminedRecord(next.record, identity, error)
+            guard let schema = error.awaitedSchema else { return ExaminedRecord(next.record, identity, error) }
+            lanes[lane].putBack([Lane.Unexamined(id: next.id, record: next.record)])
+            lanes[lane].awaitSchema(schema, at: turn.now)
+            turn.actions.append(.fetchSchema(schema))
+            return nil
         }
+    }
+
+    /// The lanes that await the schema read on.
+    mutating func learn(_ id: UInt32, _ schema: WriterSchema) {
+        registryFailure = nil
+        decoder.learn(id, schema)
+        for lane in lanes.ids { lanes[lane].receiveSchema(id) }
     }
 
     /// Settles every delivery of the record or joins it to its story.

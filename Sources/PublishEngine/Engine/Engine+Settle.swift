@@ -98,6 +98,7 @@ extension Engine {
             cut: delivery.cuts.names,
             leftOut: routing?.leftOut ?? [], routing: routing?.reasons ?? [], isQuiet: delivery.isQuiet,
             isTest: content.routed?.event.isTest ?? false, users: routing?.users ?? [], run: content.record.run,
+            format: content.format,
             filled: delivery.attempts > 0
                 ? content.routed?.filled(on: settings.platforms[place.platform]) ?? [] : [], error: failure)
     }

@@ -31,6 +31,8 @@ public struct Engine {
     var share: TokenBucket.Share?
     /// The time at which the pace permits the next request; `nil` while nothing waits for the pace.
     var paceAt: Instant?
+    /// The reason why the schema registry has not answered; `nil` without a failure since its last answer.
+    var registryFailure: String?
     var hubPause = HubPause()
     /// The start and detail of the present run of hub failures; `nil` after any answer about an event.
     var hubFailure: (since: Instant, detail: String)?
@@ -60,10 +62,10 @@ public struct Engine {
     }
 
     public init(
-        settings: EngineSettings, decoder: NewsDecoder = NewsDecoder(), rules: ContentRules, seed: UInt64
+        settings: EngineSettings, decoder: NewsDecoder? = nil, rules: ContentRules, seed: UInt64
     ) {
         self.settings = settings
-        self.decoder = decoder
+        self.decoder = decoder ?? NewsDecoder(formats: settings.formats)
         self.rules = rules
         editions = rules.router.editionCodes
         random = SeededRandom(seed: seed)
@@ -117,6 +119,8 @@ public struct Engine {
         case .connections(let count): concurrency.change(maximum: count)
         case .reload(let reload): self.reload(reload, turn)
         case .hubDate(let date): hear(hub: date, &turn)
+        case .schema(let id, let schema): learn(id, schema)
+        case .registryFailed(let reason): registryFailure = reason
         case .alarm: break
         case .drain: drain(turn)
         }

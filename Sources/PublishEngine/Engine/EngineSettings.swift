@@ -1,3 +1,4 @@
+public import NewsModel
 public import NotificationHub
 
 /// The settings of an engine. Bounds are checked where settings are read; the engine only clamps.
@@ -9,6 +10,8 @@ public struct EngineSettings: Sendable {
     public var resultsTopic: String
     /// The consumer group. Dead letters of other groups that return to a lane are skipped; `nil` to process them.
     public var group: String?
+    /// The formats of events beside the built-in ones.
+    public var formats = EventFormats()
     public var rate: Rate?
     /// Requests in flight at most; one connection each.
     public var connections: Int = 64

@@ -39,6 +39,10 @@ public enum Input: Sendable {
     case connections(Int)
     /// New settings that are safe to change while running.
     case reload(Reload)
+    /// The answer to `Action.fetchSchema`.
+    case schema(UInt32, WriterSchema)
+    /// The schema registry does not answer, for this reason; the shell asks it again.
+    case registryFailed(String)
     /// The hub's time, from a reply; `nil` if its replies do not tell it.
     case hubDate(Instant?)
     /// Time passed; extra alarms are harmless.

@@ -48,6 +48,8 @@ public struct Wait: Sendable, Hashable {
         case reply
         case retry
         case embargo
+        /// The schema registry has not answered.
+        case schema
         /// Events that our clock alone would expire or release wait until the hub has told the time.
         case time
         /// The broker has not acknowledged dead letters.
@@ -70,7 +72,7 @@ public struct Wait: Sendable, Hashable {
         switch reason {
         case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .stopped, .control, .standstill,
             .hubFailing,
-            .hubPause, .time, .deadLetters, .heldTopic, .results, .commit:
+            .hubPause, .schema, .time, .deadLetters, .heldTopic, .results, .commit:
             true
         case .embargo: blocksReading
         case .paused, .rate, .concurrency, .reply, .retry, .revoke, .newIncarnation, .shutdown: false
@@ -102,6 +104,12 @@ extension Engine {
                     .time, timeAwaitedSince,
                     "the hub has not told its time, so nothing expires and no embargo ends by this machine's clock alone",
                     "check the hub and the network path to it")
+            }
+            if let (id, since) = lane.awaitedSchema {
+                add(
+                    .schema, since,
+                    "schema \(id) is not here: \(registryFailure ?? "the schema registry has not answered")",
+                    "check schemaRegistry.url and the registry; nothing is lost meanwhile")
             }
             addSendingWaits(lane, moment, add)
         }

@@ -19,6 +19,8 @@ final class ExaminedRecord: Sendable {
     let staleAt: Instant
     /// The end of the embargo or of the quiet hours that delay the event; `nil` if it may leave at once.
     let release: Instant?
+    /// The name of the newsroom's own format; `nil` for a built-in one.
+    let format: String?
     /// The reason for its return from the held topic; `nil` if it was never there.
     let returned: ReturnReason?
 
@@ -32,15 +34,17 @@ final class ExaminedRecord: Sendable {
         deadline = .distantFuture
         staleAt = .distantFuture
         release = nil
+        format = undecodable.format
         returned = nil
     }
 
     /// - Parameter maxAge: the lane's.
     init(
         _ record: SourceRecord, _ identity: RecordIdentity, _ event: consuming NewsEvent, by rules: ContentRules,
-        maxAge: Duration?, _ turn: borrowing Turn
+        maxAge: Duration?, format: String?, _ turn: borrowing Turn
     ) {
         self.record = record
+        self.format = format
         self.identity = identity
         eventID = event.id
         let (expiresAt, embargo) = (event.expiresAt, event.embargoUntil)

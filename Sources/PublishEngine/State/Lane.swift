@@ -17,6 +17,8 @@ struct Lane: Sendable {
     var isPaused = false
     /// Editors have stopped the lane. Unlike a paused lane it keeps reading, because a record may recall a story.
     private(set) var isStopped = false
+    /// The schema without which the next record cannot be examined. The records behind it wait too, so that order is kept.
+    private(set) var awaitedSchema: (id: UInt32, since: Instant)?
     /// The flood that has stopped the lane: most of its recent events failed for their own fault.
     private(set) var flood: Halt?
     private var floodGuard: FloodGuard
@@ -44,6 +46,7 @@ struct Lane: Sendable {
     /// Maximum records of one partition above its low watermark, because one stuck delivery must not let finished
     /// records accumulate without bound.
     var spanMax: Int { settings.window.records * 2 }
+    var awaitsSchema: Bool { awaitedSchema != nil }
     /// True if `flood` is set; does not copy its texts.
     var isFlooded: Bool { if case .some = flood { true } else { false } }
     /// Neither paused nor stopped by a flood or an editor.
@@ -98,6 +101,10 @@ struct Lane: Sendable {
         return nil
     }
 
+    mutating func awaitSchema(_ id: UInt32, at now: Instant) { awaitedSchema = (id, now) }
+
+    mutating func receiveSchema(_ id: UInt32) { if awaitedSchema?.id == id { awaitedSchema = nil } }
+
     /// Puts records back that must be examined later.
     mutating func putBack(_ records: [Unexamined]) { unexamined.prepend(contentsOf: records) }
 
@@ -129,6 +136,8 @@ struct Lane: Sendable {
     /// Forgets a partition that is no longer ours.
     mutating func forget(_ former: Partition, in slot: Int) {
         unexamined.removeAll { $0.id.slot == slot }
+        // The record that awaits the schema may be gone.
+        awaitedSchema = nil
         ready = ready.filter { $0.slot != slot }
         leaveWindow(records: former.entries.count { $0.open > 0 }, bytes: former.openBytes)
     }

@@ -43,7 +43,7 @@ struct Health {
         return report.status.waits.contains { wait in
             switch wait.reason {
             case .halt, .flood, .paused, .stopped, .control, .standstill, .hubFailing, .hubPause, .rate, .retry,
-                .embargo, .time, .ledger,
+                .embargo, .schema, .time, .ledger,
                 .partitionCounts, .unequalTopics, .commit, .shutdown:
                 true
             // Waiting records belong to topics that exist.

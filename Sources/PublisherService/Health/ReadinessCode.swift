@@ -43,6 +43,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
     case tooManyOrders = "too-many-orders"
     case environment
     case clock
+    case schema
     case time
     case settings
     case unstored
@@ -105,6 +106,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .tooManyOrders: words(.process, "Too many", "More orders are in force than a process keeps")
         case .environment: words(.process, "Elsewhere", "The hub belongs to another environment")
         case .clock: words(.process, "Wrong clock", "The clocks of this machine and of the others differ")
+        case .schema: words(.lane, "No schema", "Lane LANE waits for the schema registry")
         case .time: words(.hub, "No time", "The hub has not told its time, so some events of lane LANE wait")
         case .settings: words(.process, "Settings", "The settings do not allow a start")
         case .unstored: words(.outcomes, "Not stored", "Results could not be stored before the end")

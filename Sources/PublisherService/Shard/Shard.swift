@@ -53,6 +53,7 @@ final class Shard {
     /// The hub has not told its time since the start, the last step of our clock, or the last standstill.
     private var awaitsTime = true
     private let timeQuestion: HubTimeQuestion
+    private var schemas: SchemaQuestions?
 
     /// An event that affects more than this shard.
     enum Event: Sendable {
@@ -107,6 +108,7 @@ final class Shard {
             // the next requests in quick succession while it is awake. A reply may arrive after the shard was
             // released, because the hub decides when it answers.
             onResults: { [weak self] results in self?.receive(.replies(results)) })
+        schemas = SchemaQuestions(eventLoop, settings.registry, log) { [weak self] in self?.receive($0) }
         // One question tells the whole process, before orders lapse and embargoes end, whether its clock is ahead.
         if id.index == 0 { askHubForTime() }
         reportRegularly()
@@ -187,10 +189,8 @@ final class Shard {
 
     // MARK: Reports
 
-    private static let reportInterval = TimeAmount.milliseconds(100)
-
     private func reportRegularly() {
-        nextReport = eventLoop.assumeIsolated().scheduleTask(in: Self.reportInterval) { [weak self] in
+        nextReport = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) { [weak self] in
             self?.report()
             self?.shareConnectionsRegularly()
             self?.reportRegularly()
@@ -304,10 +304,10 @@ final class Shard {
             held.post(.bringBack(story: story, reason, part))
         case .confirmOrders(let number): control.post(.confirm(number, shard: id))
         case .askHubForTime: askHubForTime()
+        case .fetchSchema(let id): schemas?.ask(id)
         case .clockStepped(let step):
             awaitsTime = true
-            guard id.index == 0 else { return }
-            log.clockStepped(by: step)
+            if id.index == 0 { log.clockStepped(by: step) }
         case .finish(let leftovers):
             guard !hasFinished else { return }
             hasFinished = true
@@ -392,6 +392,7 @@ final class Shard {
         nextReport?.cancel()
         report()
         timeQuestion.close()
+        schemas?.close()
         pool?.close()
         pool = nil
     }

@@ -80,7 +80,7 @@ extension Input {
         case .kafka(let event): event.isProgress
         case .recalled, .orders, .ordersKnown, .stoodStill, .ordersConfirmed, .recallsSettled, .keepsRecalls, .held,
             .holdsBeyond, .pause, .resume,
-            .release, .connections, .reload, .hubDate,
+            .release, .connections, .reload, .hubDate, .schema, .registryFailed,
             .alarm, .drain:
             false
         }

@@ -42,6 +42,8 @@ extension SimulatedCluster {
         case .confirmOrders(let number):
             agenda.add(
                 .answerControlState(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))
+        // No record of the simulation has a schema.
+        case .fetchSchema: break
         case .askHubForTime: agenda.add(.askHub(address), at: now + .milliseconds(20))
         case .clockStepped(let step):
             processes[address.process].awaitsTime = true
