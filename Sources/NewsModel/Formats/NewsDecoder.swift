@@ -41,10 +41,14 @@ public final class NewsDecoder {
     ) throws(Undecodable) -> NewsEvent {
         var envelope = Envelope(record.headers)
         do throws(Undecodable) {
-            let event = try record.withValue { value throws(Undecodable) in
-                guard let shapes else { return try reader.event(in: value, &envelope) }
-                return try reader.event(in: value, record.headers, topic: topic(), shapes, &envelope)
-            }
+            let event =
+                if let shapes {
+                    try record.withValue { value throws(Undecodable) in
+                        try reader.event(in: value, record.headers, topic: topic(), shapes, &envelope)
+                    }
+                } else {
+                    try record.withValue { value throws(Undecodable) in try reader.event(in: value, &envelope) }
+                }
             guard let event else {
                 throw Undecodable(.tombstone, "the record has no value (a tombstone), so there is no event in it")
             }
@@ -76,12 +80,13 @@ private struct DocumentReader {
         in value: UnsafeBufferPointer<UInt8>, _ envelope: inout Envelope
     ) throws(Undecodable) -> NewsEvent {
         guard !value.isEmpty else { throw Undecodable(.empty, "the record's value is empty") }
-        return try event(in: try parser.object(in: value), &envelope)
+        members.read(try parser.object(in: value))
+        return try event(&envelope)
     }
 
+    /// Reads the document in `members`.
     @inline(__always)
-    private mutating func event(in object: JSONObject, _ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
-        members.read(object)
+    private mutating func event(_ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
         if envelope.isStructured || looksLikeCloudEvent { try open(&envelope) }
         return isNinjs() ? try members.ninjs(&envelope, &inner) : try members.newsEvent(&envelope)
     }
@@ -101,7 +106,8 @@ private struct DocumentReader {
             root = try parser.object(in: UnsafeBufferPointer(rebasing: value.dropFirst(document.start)))
         }
         guard let format = try shapes.format(of: root, headers, topic: topic) else {
-            return try event(in: root, &envelope)
+            members.read(root)
+            return try event(&envelope)
         }
         try read(try shapes.translate(root, by: format, &envelope.eventID))
         do throws(Undecodable) {

@@ -1,6 +1,6 @@
 import EditorialControl
 import KafkaModel
-import NewsModel
+package import NewsModel
 
 /// Notifications that replace a recalled story on phones. Each leaves only while its own recall is in force.
 ///
@@ -57,6 +57,9 @@ extension Engine {
         guard replacements.mustAsk, isRunning else { return }
         replacements.ask(askForOrders(&turn), at: turn.now)
     }
+
+    /// Time since which replacements wait for the orders in force, by the monotonic clock.
+    package var ordersAskedSince: Instant? { replacements.askedAt }
 
     /// - Returns: the number of the question.
     mutating func askForOrders(_ turn: inout Turn) -> UInt64 {

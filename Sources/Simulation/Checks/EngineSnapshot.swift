@@ -45,6 +45,8 @@ public struct WaitReasons: Sendable {
         let waits = engine.waits(at: moment).filter { $0.reason != .missingTopic }
         lanes = Set(waits.compactMap(\.lane))
         concernsAll = waits.contains { $0.lane == nil }
+        // A replacement may have waited behind its story until now. The engine reports the question after two seconds.
+        if let since = engine.ordersAskedSince, moment.steady - since < .seconds(2) { concernsAll = true }
     }
 
     func explain(_ lane: LaneID) -> Bool { concernsAll || lanes.contains(lane) }
