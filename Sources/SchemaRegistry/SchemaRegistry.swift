@@ -79,6 +79,20 @@ public final class SchemaRegistry: Sendable {
             (known.schemas[id], known.unknown[id].map { now - $0 < Self.unknownLasts } ?? false)
         }
         if let schema { return schema }
+        do throws(RegistryFailure) {
+            return try load(id, isUnknown: isUnknown, now)
+        } catch {
+            guard error.isFinal else { throw error }
+            let unusable = WriterSchema.unusable(Undecodable(.unusableSchema, "schema \(id): \(error.detail)"))
+            known.withLock { $0.schemas[id] = unusable }
+            return unusable
+        }
+    }
+
+    /// - Parameter isUnknown: the registry has said a moment ago that it does not have the schema.
+    private func load(
+        _ id: UInt32, isUnknown: Bool, _ now: ContinuousClock.Instant
+    ) throws(RegistryFailure) -> WriterSchema {
         let unknown = WriterSchema.unusable(Undecodable(.unknownSchema, "the schema registry has no schema \(id)"))
         if isUnknown { return unknown }
         guard let answer = try get("/schemas/ids/\(id)") else {
@@ -172,6 +186,8 @@ public final class SchemaRegistry: Sendable {
                 deadline: .now() + Self.timeout
             ).wait()
             return (Int(response.status.code), response.body.map { Array($0.readableBytesView) } ?? [])
+        } catch let error as ResponseAccumulator.ResponseTooBigError {
+            throw RegistryFailure("its answer has more than \(error.maxBodySize) bytes", isFinal: true)
         } catch {
             // The client's errors name no secret: headers and the address are not in them.
             throw RegistryFailure("the schema registry does not answer: \(error)")
@@ -182,8 +198,13 @@ public final class SchemaRegistry: Sendable {
 /// The reason why a registry cannot be asked now.
 struct RegistryFailure: Error {
     var detail: String
+    /// The same question would fail again, because the schema itself cannot be used.
+    var isFinal: Bool
 
-    init(_ detail: String) { self.detail = String(detail.prefix(300)) }
+    init(_ detail: String, isFinal: Bool = false) {
+        self.detail = String(detail.prefix(300))
+        self.isFinal = isFinal
+    }
 }
 
 /// The registry's answer about one schema.

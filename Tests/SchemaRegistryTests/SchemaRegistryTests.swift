@@ -47,6 +47,18 @@ struct SchemaRegistryTests {
         await server.close()
     }
 
+    @Test func `a schema that is too large cannot be used, and its records wait for nothing`() async throws {
+        let large = String(repeating: " ", count: 5 << 20)
+        let server = try await TestRegistry { _ in .schema(large) }
+        let registry = SchemaRegistry(url: server.url)
+        for _ in 0..<2 {
+            let schema = try #require(await registry.schema(7) { Issue.record("it is asked again: \($0)") })
+            #expect(schema.text.hasPrefix("unusable-schema: schema 7: its answer has more than "), "\(schema.text)")
+        }
+        #expect(server.requests.count == 1)
+        await server.close()
+    }
+
     @Test func `schemas that one refers to are fetched first, each once, also in a circle`() async throws {
         let server = try await TestRegistry { path in
             switch path {
