@@ -155,11 +155,12 @@ import Testing
         #expect(state.status.alarms == [.gone, .stale(.seconds(61), stops: true)])
     }
 
-    @Test func `an audit topic that is hidden or was deleted raises an alarm, one that never existed does not`() {
+    @Test func `an audit topic that is hidden, missing or was deleted raises an alarm`() {
         var state = TestControlState()
-        state.start()
         state.take(.audit(.missing))
-        #expect(state.status.alarms == [])
+        #expect(state.status.alarms == [], "without a control topic, there are no orders to record")
+        state.start()
+        #expect(state.status.alarms == [.auditGone])
         state.take(.audit(.refused(TestControlState.failure)))
         #expect(state.status.alarms == [.notAudited(TestControlState.failure)])
         state.take(.audit(.there))

@@ -93,11 +93,16 @@ extension ControlState {
         if let failure = writes.controlFailure { alarms.append(.notWritten(failure)) }
         switch auditTopic {
         case .refused(let failure)?: alarms.append(.notAudited(failure))
-        case .missing? where hadAudit: alarms.append(.auditGone)
+        case .missing? where hadAudit || hasControl: alarms.append(.auditGone)
         default: if let failure = writes.auditFailure { alarms.append(.notAudited(failure)) }
         }
         return alarms
     }
+}
+
+extension ControlState {
+    /// True while the control topic can be read. Orders can be given then, but not without the audit topic.
+    private var hasControl: Bool { if case .following = phase { true } else { false } }
 }
 
 /// A line for the log.

@@ -133,7 +133,7 @@ extension ControlStatus.Alarm {
         case .auditGone:
             .init(
                 .auditMissing,
-                "the audit topic \(topics.audit) does not exist any more, so no order can be given",
+                "the audit topic \(topics.audit) does not exist, so no order can be given",
                 remedy: "run newswire topics --create")
         case .elsewhere(let ours, let theirs):
             .init(

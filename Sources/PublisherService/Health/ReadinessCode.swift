@@ -102,7 +102,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .controlStale: words(.process, "Old orders", "The orders of editors may be old")
         case .controlNotWritten: words(.process, "Not heard", "The control topic does not take our records")
         case .auditNotWritten: words(.process, "Not heard", "The audit topic does not take our records")
-        case .auditMissing: words(.process, "Not written", "The audit topic is gone: no order can be given")
+        case .auditMissing: words(.process, "Not written", "The audit topic is missing: no order can be given")
         case .tooManyOrders: words(.process, "Too many", "More orders are in force than a process keeps")
         case .environment: words(.process, "Elsewhere", "The hub belongs to another environment")
         case .clock: words(.process, "Wrong clock", "The clocks of this machine and of the others differ")
