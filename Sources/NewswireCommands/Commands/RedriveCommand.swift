@@ -24,7 +24,8 @@ struct RedriveCommand: ParsableCommand {
               newswire redrive --config newswire.yaml --reason unknown-category
 
             A dead letter is put back once: offset and metadata of the group {kafka.group}.redrive mark which were. \
-            --again ignores this. After an interruption, at most 256 may be put back twice. The header nw-redrive \
+            --again ignores this. After an interruption, at most 256 may be put back twice. Run one redrive of a group at \
+            a time: two at once put the same dead letters back. The header nw-redrive \
             counts how often a record was put back. Dead letters stay on their topic until Kafka deletes them.
 
             Exit code 1 if it is interrupted or Kafka fails; the same command then continues.
