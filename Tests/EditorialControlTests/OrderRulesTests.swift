@@ -36,7 +36,7 @@ struct OrderRulesTests {
     @Test(arguments: [
         ("World", "WORLD", "World"), ("WORLD", "world", "WORLD"), ("Sport", "sport", "Sport"),
         ("Sports", "sport", "Sports"),
-        ("Gone", "gone", "Gone"),
+        ("Gone", "gone", "Gone"), ("sport", "Sports", "sport"),
     ])
     func `a stopped category is found by any of its names`(stopped: String, named: String, found: String) throws {
         var orders = StandingOrders()

@@ -140,6 +140,23 @@ struct ControlTruthTests {
         await room.close()
     }
 
+    @Test func `a stop of a category that was renamed holds for send, and ends by the new name`() async throws {
+        let room = try await room()
+        _ = try await room.run("stop", "category:World")
+        let settings = try String(contentsOfFile: room.path("newswire.yaml"), encoding: .utf8)
+        try room.write(settings + "\ncategories: {Global: {tag: G, names: [World]}}\n", to: "newswire.yaml")
+        for name in ["Global", "World"] {
+            let refused = try await room.run("send", "--category", name, "--message", "m")
+            #expect(refused.status == 1, "\(refused.output)")
+            #expect(refused.errors.contains("not sent: category World was stopped"), "\(refused.errors)")
+        }
+        #expect(room.hub.receivedCount == 0)
+        let resumed = try await room.run("resume", "category:Global")
+        #expect(resumed.output.hasPrefix("resumed category World"), "\(resumed.output)\(resumed.errors)")
+        #expect(try await room.run("send", "--category", "Global", "--message", "m").status == 0)
+        await room.close()
+    }
+
     @Test func `a notification that was sent by hand can be replaced on the phones`() async throws {
         let room = try await room()
         let sent = try await room.run("send", "--category", "World", "--message", "Wrong")

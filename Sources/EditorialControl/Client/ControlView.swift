@@ -63,6 +63,8 @@ public struct ControlView: Sendable, Hashable {
 
     /// Returns the orders in force against a notification sent without a lane: stops of the hub or its categories, and a recall
     /// of its story.
+    ///
+    /// - Parameter categories: all names whose stops hold for its categories.
     public func orders(against story: String, categories: [String], at wall: Instant) -> [Order] {
         let names = Set(categories.map { $0.lowercased() })
         return standing(at: wall).filter { order in

@@ -13,8 +13,8 @@ public struct Instruction: Sendable, Hashable {
     public var reason: String?
     /// The text that replaces a recalled story on phones.
     public var replacement: String?
-    /// For the end of a category's stop: the name that the configuration has for the category; `nil` if it has no such category.
-    var category: String?
+    /// For the end of a category's stop: all names that the configuration has for the category.
+    var names: [String] = []
     /// The latest time on a beat of a living process. A recall lasts from this time on if the clock of its sender is behind.
     public var processTime: Instant?
 
@@ -36,7 +36,7 @@ public struct Instruction: Sendable, Hashable {
     package func target(among orders: StandingOrders) -> Order? {
         if let order = orders[scope] { return order }
         guard lifts, case .stop(.category(let name)) = scope else { return nil }
-        return orders.stop(ofCategory: name) ?? category.flatMap(orders.stop(ofCategory:))
+        return orders.stop(ofCategory: name) ?? names.lazy.compactMap(orders.stop(ofCategory:)).first
     }
 
     public var action: AuditEntry.Action { lifts ? scope.ended : scope.given }

@@ -24,7 +24,8 @@ public struct OrderRules: Sendable, Hashable {
         case .stop(let gate): instruction.scope = .stop(try checked(gate, lifts: instruction.lifts))
         }
         if instruction.lifts, case .stop(.category(let name)) = instruction.scope {
-            instruction.category = category(named: name)
+            let known = category(named: name)
+            instruction.names = known.map { [$0] + aliases.filter { $0.value == known }.keys.sorted() } ?? []
         }
         try Self.check(instruction.by, .by, bytesMax: Instruction.byMax)
         if let reason = instruction.reason { try Self.check(reason, .reason, bytesMax: Instruction.reasonMax) }

@@ -78,7 +78,9 @@ struct RecordedSend {
         }
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
         ControlTable.warn(of: view, settings.control.topics.control)
-        return view.orders(against: event.orderKey, categories: categories, at: ServiceClock.wall)
+        // A category may have been renamed since it was stopped.
+        let names = (try? settings.categoryTable()).map { table in categories.flatMap(table.stoppingNames) }
+        return view.orders(against: event.orderKey, categories: names ?? categories, at: ServiceClock.wall)
     }
 
     private var admin: KafkaAdmin {

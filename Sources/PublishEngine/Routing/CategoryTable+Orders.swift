@@ -10,6 +10,12 @@ extension OrderRules {
 }
 
 extension CategoryTable {
+    /// The names whose stops hold for a category: its own, its other names and its tag.
+    package func stoppingNames(of name: String) -> [String] {
+        guard let index = index(named: name) else { return [name] }
+        return [categories[index].name] + categories[index].names + [categories[index].tag]
+    }
+
     /// The categories by their other names, and by the tags that no other category has, in lower case. A name outranks a tag.
     package var aliases: [String: String] {
         var found: [String: String] = [:]
