@@ -170,8 +170,8 @@ let package = Package(
                 "Backfill", "BreakingNews", "ByteText", "CZlib", "CZstd", "ControlIO", "EditorialControl", "FeedIO",
                 "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubModel", "HubServer", "HubTelemetry", "KafkaIO",
                 "KafkaModel", "NewsModel", "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine",
-                "PublisherService", "SchemaRegistry", "ServerIdentity", "Simulation", "StatusServer", "TelemetryIO", argumentParser,
-                logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "PublisherService", "SchemaRegistry", "ServerIdentity", "Simulation", "StatusServer", "TelemetryIO",
+                argumentParser, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
         .executableTarget(name: "newswire", dependencies: ["CAllocator", "NewswireCommands", argumentParser]),
         // jemalloc: an event's memory is allocated on one thread and freed on another, for which glibc's allocator takes
