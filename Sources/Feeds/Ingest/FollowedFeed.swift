@@ -113,7 +113,7 @@ extension FollowedFeed {
         if let retryAt {
             at = max(at, retryAt)
         } else if let until = state.retryUntil, until > now.wall {
-            at = max(at, now.steady + (until - now.wall))
+            at = max(at, now.steady + min(until - now.wall, Self.restoredWaitMax))
         }
         self.because = because
         // A poll that must wait may be requested any number of times.
@@ -121,6 +121,10 @@ extension FollowedFeed {
         nextPoll = at
         return at
     }
+
+    /// The longest wait that the next process takes over. The time may be that of a clock that was hours ahead, and a publisher that
+    /// is asked too early asks for another wait.
+    private static let restoredWaitMax = Duration.seconds(3_600)
 
     /// The request to send now; `nil` without rules.
     func request(at wall: Instant) -> FetchRequest? {

@@ -82,4 +82,20 @@ import Testing
         #expect(fetches(after: .pollNow, at: 62).isEmpty)
         #expect((63...1_000).filter { !fetches(after: .tick, at: $0).isEmpty } == [961])
     }
+
+    @Test func `a process takes over a wait of at most an hour`() {
+        let start = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        var ingester = Ingester(IngesterFixture().settings)
+        _ = ingester.handle(.assigned([0]), at: start)
+        let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
+        _ = ingester.handle(.record(partition: 0, offset: 0, key: "feed/wire", value: Array(state.utf8)), at: start)
+        _ = ingester.handle(.restored(partition: 0), at: start)
+        let polls = (1...4_000).filter { second in
+            let time = FollowedFeed.start + .seconds(second)
+            return ingester.handle(.tick, at: Moment(steady: time, wall: time)).contains {
+                if case .fetch = $0 { true } else { false }
+            }
+        }
+        #expect(polls.count == 1 && polls.allSatisfy { 3_600...3_601 ~= $0 }, "\(polls)")
+    }
 }
