@@ -19,7 +19,7 @@ public final class SchemaRegistry: Sendable {
         var unknown: [UInt32: ContinuousClock.Instant] = [:]
     }
 
-    /// How long an id that the registry does not know is not asked for again. Short, because a registry may learn an id a
+    /// The time for which an id that the registry does not know is not asked for again. Short, because a registry may learn an id a
     /// moment after the first record with it.
     private static let unknownLasts = Duration.seconds(5)
     private static let unknownMax = 1_000
@@ -79,8 +79,9 @@ public final class SchemaRegistry: Sendable {
             (known.schemas[id], known.unknown[id].map { now - $0 < Self.unknownLasts } ?? false)
         }
         if let schema { return schema }
+        if isUnknown { return Self.unknown(id) }
         do throws(RegistryFailure) {
-            return try load(id, isUnknown: isUnknown, now)
+            return try load(id)
         } catch {
             guard error.isFinal else { throw error }
             let unusable = WriterSchema.unusable(Undecodable(.unusableSchema, "schema \(id): \(error.detail)"))
@@ -89,18 +90,17 @@ public final class SchemaRegistry: Sendable {
         }
     }
 
-    /// - Parameter isUnknown: the registry has said a moment ago that it does not have the schema.
-    private func load(
-        _ id: UInt32, isUnknown: Bool, _ now: ContinuousClock.Instant
-    ) throws(RegistryFailure) -> WriterSchema {
-        let unknown = WriterSchema.unusable(Undecodable(.unknownSchema, "the schema registry has no schema \(id)"))
-        if isUnknown { return unknown }
+    private static func unknown(_ id: UInt32) -> WriterSchema {
+        .unusable(Undecodable(.unknownSchema, "the schema registry has no schema \(id)"))
+    }
+
+    private func load(_ id: UInt32) throws(RegistryFailure) -> WriterSchema {
         guard let answer = try get("/schemas/ids/\(id)") else {
             known.withLock { known in
                 if known.unknown.count >= Self.unknownMax { known.unknown = [:] }
-                known.unknown[id] = now
+                known.unknown[id] = .now
             }
-            return unknown
+            return Self.unknown(id)
         }
         let references = try references(of: answer)
         let fetched: WriterSchema

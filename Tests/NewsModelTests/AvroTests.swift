@@ -19,7 +19,7 @@ private func refusal(
     try #require(throws: Undecodable.self) { try json(schema, bytes, outputMax: outputMax) }.reason
 }
 
-/// What fastavro has written.
+/// Records that fastavro has written, with their schema.
 private struct Written: Decodable {
     var schema: String
     var record: String

@@ -151,7 +151,7 @@ func `a number of each unit is a time`(unit: MemberSource.TimeUnit, perSecond: I
             "id from /articleId: “articleId” is given"
         ),
     ] as [(String, Undecodable.Reason, String)])
-func `what cannot be mapped names the format and the pointer`(
+func `a document that cannot be mapped ends with the format and the pointer`(
     json: String, reason: Undecodable.Reason, detail: String
 ) throws {
     let error = try refusal(json, cms())

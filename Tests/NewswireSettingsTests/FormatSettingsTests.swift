@@ -65,7 +65,7 @@ struct FormatSettingsTests {
         #expect(!EffectiveSetting.yaml(loaded.effective).contains("hidden-word"))
     }
 
-    @Test func `without formats there are none`() throws {
+    @Test func `settings without formats have no formats`() throws {
         let settings = try #require(load("").settings)
         #expect(settings.engine.formats == EventFormats())
         #expect(settings.registry == nil)

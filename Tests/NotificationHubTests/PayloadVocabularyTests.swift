@@ -16,7 +16,7 @@ struct PayloadVocabularyTests {
         #"{"message":{"apns":{"payload":{"aps":{"anything":1}},"headers":{"apns-priority":"5"}},"webpush":{"fcm_options":{"link":"l"}},"data":null}}"#,
         #"{"message":{"android":{"ttl":"{{ttl}}s","priority":"{{data.priority}}"}}}"#,
     ])
-    func `what FCM v1 accepts has no findings`(json: String) throws {
+    func `a message that FCM v1 accepts has no findings`(json: String) throws {
         #expect(try findings(json) == [])
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PublishEngine
 
-/// What happens to bodies of the operator that are too large.
+/// Bodies of the operator that are too large are shortened.
 struct NativeFitTests {
     private static let alert =
         #"{"aps":{"alert":{"title":"{{headline}}","subtitle":"{{summary}}","body":"{{message}}"}},"url":"{{link}}","x":"{{data.x}}"}"#

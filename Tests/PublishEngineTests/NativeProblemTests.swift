@@ -91,7 +91,7 @@ struct NativeProblemTests {
         #expect(NativeSamples.warnings(settings) == ["\(platform.rawValue).\(warning)"])
     }
 
-    @Test func `a section that would make a sound is a warning, and the same member in the body is none`() {
+    @Test func `a section that would make a sound is a warning, the same member in the body is not`() {
         let sound = #"{"aps":{"sound":"x.caf"}}"#
         #expect(NativeSamples.warnings(NativeSamples.settings(.apple, sound)).isEmpty)
         #expect(

@@ -97,7 +97,7 @@ struct SchemaRegistryTests {
             (401, "{}", "refuses schemaRegistry.basicAuth"), (200, "{", "answer is not understood"),
             (200, "{}", "answer is not understood"),
         ])
-    func `an answer that is none about the schema is no reason to give up its records`(
+    func `an answer that says nothing about the schema is no reason to give up its records`(
         status: Int, body: String, says: String
     ) async throws {
         let good = Mutex(false)

@@ -1,7 +1,7 @@
 import ByteText
 import NewsModel
 
-/// The schema registry.
+/// The settings of `schemaRegistry`.
 package struct RegistrySettings: Sendable {
     package var url: String
     package var basicAuth: Secret?

@@ -12,8 +12,8 @@ extension OrderRules {
 extension CategoryTable {
     /// The names whose stops hold for a category: its own, its other names and its tag.
     package func stoppingNames(of name: String) -> [String] {
-        guard let index = index(named: name) else { return [name] }
-        return [categories[index].name] + categories[index].names + [categories[index].tag]
+        guard let category = index(named: name).map({ categories[$0] }) else { return [name] }
+        return category.allNames + [category.tag]
     }
 
     /// The categories by their other names, and by the tags that no other category has, in lower case. A name outranks a tag.
@@ -27,4 +27,9 @@ extension CategoryTable {
         }
         return found
     }
+}
+
+extension CategoryTable.Category {
+    /// Its name and its other names.
+    var allNames: [String] { [name] + names }
 }

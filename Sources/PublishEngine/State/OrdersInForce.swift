@@ -129,7 +129,7 @@ struct ContentGates: Sendable {
 
     /// Stops a category under all its names, because records that were read before it was renamed keep the former one.
     private mutating func stop(_ category: CategoryTable.Category) {
-        for name in [category.name] + category.names { categories.insert(CategoryTable.fold(name)) }
+        for name in category.allNames { categories.insert(CategoryTable.fold(name)) }
     }
 
     /// The gate that stops a record; `nil` if it may pass.

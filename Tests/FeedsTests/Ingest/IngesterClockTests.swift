@@ -84,12 +84,7 @@ import Testing
     }
 
     @Test func `a process takes over a wait of at most an hour`() {
-        let start = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
-        var ingester = Ingester(IngesterFixture().settings)
-        _ = ingester.handle(.assigned([0]), at: start)
-        let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
-        _ = ingester.handle(.record(partition: 0, offset: 0, key: "feed/wire", value: Array(state.utf8)), at: start)
-        _ = ingester.handle(.restored(partition: 0), at: start)
+        var ingester = IngesterFixture().ingesterThatMustWait
         let polls = (1...4_000).filter { second in
             let time = FollowedFeed.start + .seconds(second)
             return ingester.handle(.tick, at: Moment(steady: time, wall: time)).contains {

@@ -114,6 +114,18 @@ struct IngesterFixture {
         return records
     }
 
+    /// A process that takes the feed over while the publisher has asked to wait for years.
+    var ingesterThatMustWait: Ingester {
+        var ingester = Ingester(settings)
+        let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
+        let inputs: [IngestInput] = [
+            .assigned([0]), .record(partition: 0, offset: 0, key: "feed/wire", value: Array(state.utf8)),
+            .restored(partition: 0),
+        ]
+        for input in inputs { _ = ingester.handle(input, at: moment) }
+        return ingester
+    }
+
     func inputs(of records: [StateRecord], from offset: Int) -> [IngestInput] {
         records.enumerated().map {
             .record(partition: 0, offset: Int64(offset + $0.offset), key: $0.element.key, value: $0.element.value)

@@ -212,11 +212,7 @@ import Testing
 
     @Test func `repeated requests for polls that must wait do not accumulate timers`() {
         let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
-        var ingester = Ingester(IngesterFixture().settings)
-        _ = ingester.handle(.assigned([0]), at: now)
-        let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
-        _ = ingester.handle(.record(partition: 0, offset: 0, key: "feed/wire", value: Array(state.utf8)), at: now)
-        _ = ingester.handle(.restored(partition: 0), at: now)
+        var ingester = IngesterFixture().ingesterThatMustWait
         let before = ingester.load.timers
         for _ in 0..<1_000 { _ = ingester.handle(.pollNow, at: now) }
         #expect(ingester.load.timers <= before + 1)

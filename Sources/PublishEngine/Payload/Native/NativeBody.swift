@@ -1,6 +1,6 @@
 package import NotificationHub
 
-/// What the operator writes for one platform: `payload.native.PLATFORM`.
+/// The operator's body for one platform: `payload.native.PLATFORM`.
 package struct NativeBody: Sendable, Hashable {
     /// A JSON object, or a text with the platform's XML or JSON.
     package var body: JSONTree

@@ -3,7 +3,7 @@ import NotificationHub
 /// The members that Newswire adds to the operator's body, so that replacement, lifetime, quiet hours and background delivery
 /// work whatever it says. In these trees null removes a member, as in RFC 7396.
 enum NativeMembers {
-    /// The members that are added if the operator has none of that name.
+    /// The members that are added unless the operator has one of that name.
     static func standard(_ platform: Platform, _ urgency: UrgencyClass) -> JSONTree {
         let isBreaking = urgency == .breaking
         return switch platform {

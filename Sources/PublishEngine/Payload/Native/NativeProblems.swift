@@ -3,7 +3,7 @@ import NotificationHub
 extension PayloadSettings {
     static let nativePath = ["payload", "native"]
 
-    /// Errors in `payload.native`.
+    /// The errors and warnings about the bodies of `payload.native`.
     var nativeProblems: [PayloadProblem] {
         native.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { platform, body -> [PayloadProblem] in
             let path = Self.nativePath + [platform.rawValue]

@@ -6,13 +6,13 @@ import NotificationHub
 /// An object, because every event uses it, and copying its arrays would count a reference for each.
 final class NativeTemplate: Sendable {
     enum Token: Sendable {
-        /// These bytes.
+        /// The bytes in this range of the literals.
         case literal(Range<Int>)
         /// These bytes, which begin with a comma. After an opening bracket the comma is left out.
         case member(Range<Int>)
         /// The value with this index, escaped.
         case value(Int, Place)
-        /// Skips so many tokens unless the event has one of these values.
+        /// Skips this number of tokens unless the event has one of these values.
         case skip(unless: UInt64, Int)
     }
 

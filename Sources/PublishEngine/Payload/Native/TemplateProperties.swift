@@ -5,7 +5,7 @@ extension PayloadSettings {
     /// The properties by which a template replaces notifications and ends them. They are never replaced.
     static let ownProperties = ["tag", "shortTag", "ttl", "priority", "quiet"]
 
-    /// Errors in `payload.properties`.
+    /// The errors and warnings about the properties of `payload.properties`.
     var propertyProblems: [PayloadProblem] {
         let languages = localization?.mode == .properties ? localization : nil
         let names = Set(languages?.languages.compactMap { languages?.propertyName(of: $0).lowercased() } ?? [])
