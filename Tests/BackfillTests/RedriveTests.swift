@@ -40,8 +40,17 @@ struct RedriveTests {
         #expect(
             back.headers == [
                 RecordHeader("x-desk", "night"), RecordHeader(name: "x-null", value: nil),
-                RecordHeader("nw-redrive", next), RecordHeader("nw-platform", "apple"),
+                RecordHeader("nw-redrive", next), RecordHeader("nw-redrive-of", "news.events/1/7/apple"),
+                RecordHeader("nw-platform", "apple"),
             ])
+    }
+
+    @Test func `a record put back once more names no delivery, so that it is sent whatever was put back before`() throws {
+        var redrive = redrive
+        redrive.isAgain = true
+        let back = try #require(
+            record(redrive.verdict(on: letter(extra: [RecordHeader("nw-redrive-of", "news.events/1/2/apple")]))))
+        #expect(back.headers.map(\.name) == ["x-desk", "x-null", "nw-redrive", "nw-platform"])
     }
 
     @Test func `a dead letter returns for the group that wrote it, and another group's is refused`() throws {
@@ -61,7 +70,7 @@ struct RedriveTests {
         let dead = letter(at: now, extra: [RecordHeader("nw-written-at", "1500")])
         let back = try #require(record(redrive.verdict(on: dead)))
         #expect(back.timestamp == Instant(milliseconds: 1500))
-        #expect(back.headers.map(\.name) == ["x-desk", "x-null", "nw-redrive", "nw-platform"])
+        #expect(back.headers.map(\.name) == ["x-desk", "x-null", "nw-redrive", "nw-redrive-of", "nw-platform"])
         // A dead letter of an earlier version, or with a foreign header.
         for extra in [[], [RecordHeader("nw-written-at", "yesterday")]] {
             let back = try #require(record(redrive.verdict(on: letter(at: now, extra: extra))))

@@ -46,6 +46,52 @@ struct EngineSecondTryTests {
         #expect(shell.publish(news("a")).sends.count == 1)
     }
 
+    // MARK: Records that repeat the same delivery
+
+    private func redriven(_ repeated: String?) -> [RecordHeader] {
+        [RecordHeader(HeaderName.redrive, "1")] + (repeated.map { [RecordHeader(HeaderName.redriveOf, $0)] } ?? [])
+    }
+
+    @Test func `of two redriven records of one dead letter one is sent, also after a restart`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        _ = shell.store(shell.reply(400, to: shell.publish(news("a")).sends[0]))
+        let first = shell.publish(news("a"), headers: redriven("news/0/0/template"))
+        #expect(shell.publish(news("a"), headers: redriven("news/0/0/template")).outcomes.isEmpty, "it waits")
+        let accepted = shell.reply(201, to: try #require(first.sends.first))
+        #expect((accepted + shell.store(accepted)).outcomes == [.accepted, .duplicate])
+
+        var next = try TestShell()
+        let entry = LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: 1), platform: .template, outcome: .accepted,
+            identity: RecordIdentity(eventID: "a"), eventID: "a", redriveOf: "news/0/0/template")
+        _ = next.assign(ledger: [entry], end: 1)
+        #expect(next.publish(news("a"), headers: redriven("news/0/0/template")).outcomes == [.duplicate])
+        #expect(next.publish(news("a"), headers: redriven("news/0/1/template")).sends.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `a second redriven record is sent if the first one was not accepted`(isOriginalAccepted: Bool) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        _ = shell.store(shell.reply(isOriginalAccepted ? 201 : 400, to: shell.publish(news("a")).sends[0]))
+        let first = shell.publish(news("a"), headers: redriven("news/0/0/template"))
+        _ = shell.publish(news("a"), headers: redriven("news/0/0/template"))
+        let rejected = shell.reply(400, to: try #require(first.sends.first))
+        let second = rejected + shell.store(rejected)
+        #expect(second.outcomes == [.rejected])
+        #expect(shell.reply(201, to: try #require(second.sends.first)).outcomes == [.accepted])
+    }
+
+    @Test func `redriven records that name no delivery are all sent`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        for _ in 0..<2 {
+            let sent = shell.publish(news("a"), headers: redriven(nil))
+            _ = shell.store(shell.reply(201, to: try #require(sent.sends.first)))
+        }
+    }
+
     @Test func `a refusal after an unanswered attempt is no proof that nothing was sent`() throws {
         var shell = try TestShell()
         _ = shell.assign()

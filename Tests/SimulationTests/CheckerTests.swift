@@ -36,6 +36,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "an alarm that spins", promise: .quietAlarms) { Spins() },
         PlantedBug(name: "a duplicate not recognized", promise: .duplicateWindow) { ForgetsDuplicates() },
         PlantedBug(name: "a redriven record not recognized", promise: .secondTry) { ForgetsRedrives() },
+        PlantedBug(name: "a delivery repeated twice", promise: .duplicateWindow) { ForgetsWhatIsRepeated() },
         PlantedBug(name: "an ignored recall", promise: .recalls) { IgnoresRecalls() },
         PlantedBug(name: "recalls that are only said to be applied", promise: .recallsEverywhere, options: .ordered) {
             IgnoresOrders.recalls

@@ -35,6 +35,15 @@ struct ForgetsRedrives: Interference {
     }
 }
 
+/// Sends every redriven record, also of two that repeat the same delivery.
+struct ForgetsWhatIsRepeated: Interference {
+    mutating func alter(_ input: inout Input) {
+        guard case .kafka(.records(let lane, let generation, let partition, var records)) = input else { return }
+        for index in records.indices { records[index].headers.removeAll { $0.name == HeaderName.redriveOf } }
+        input = .kafka(.records(lane, generation, partition, records))
+    }
+}
+
 /// Treats recalls as withheld news.
 struct IgnoresRecalls: Interference {
     mutating func alter(_ input: inout Input) {

@@ -19,6 +19,8 @@ package struct Redrive: Sendable {
     package var wantedTopics: Set<String>?
     /// Maximum number of times that one record is returned to its lane.
     package var maximum = 3
+    /// The records are sent even if others repeat the same deliveries.
+    package var isAgain = false
 
     /// The consumer group of the configuration.
     private let group: String
@@ -85,10 +87,12 @@ package struct Redrive: Sendable {
         guard label.count < maximum else { return .refused(.maximumReached) }
         let ours = [
             HeaderName.outcome, HeaderName.reason, HeaderName.source, HeaderName.writtenAt, HeaderName.truncated,
-            HeaderName.redrive, HeaderName.platform, HeaderName.group,
+            HeaderName.redrive, HeaderName.redriveOf, HeaderName.platform, HeaderName.group,
         ]
         var headers = record.headers.filter { !ours.contains($0.name) }
         headers.append(RecordHeader(HeaderName.redrive, String(label.count + 1)))
+        // Two people may put the same one back at the same time.
+        if !isAgain { headers.append(RecordHeader(name: HeaderName.redriveOf, value: label.coordinates.headerValue)) }
         headers.append(RecordHeader(HeaderName.platform, label.coordinates.platform.rawValue))
         // Every other group that reads the lane skips the record.
         if label.group != nil { headers.append(RecordHeader(HeaderName.group, group)) }

@@ -17,13 +17,16 @@ public struct LedgerEntry: Sendable, Hashable {
     public var version: String?
     /// The story of a version that left or may have left; `nil` if the event names no story.
     public var story: String?
+    /// The delivery that the record repeats, if a person put it back on its lane.
+    public var redriveOf: String?
     /// The record may be read again: it is at or above the group's committed offset, or no offset is committed. Other
     /// entries only help to recognise duplicates.
     public var isOpen = true
 
     public init(
         offset: Int64, source: ResultRecord.Source, platform: Platform, outcome: Outcome?, identity: RecordIdentity,
-        eventID: String? = nil, version: String? = nil, story: String? = nil, isOpen: Bool = true
+        eventID: String? = nil, version: String? = nil, story: String? = nil, redriveOf: String? = nil,
+        isOpen: Bool = true
     ) {
         self.offset = offset
         self.source = source
@@ -33,6 +36,7 @@ public struct LedgerEntry: Sendable, Hashable {
         self.eventID = eventID
         self.version = version
         self.story = story
+        self.redriveOf = redriveOf
         self.isOpen = isOpen
     }
 
@@ -55,7 +59,7 @@ public struct LedgerEntry: Sendable, Hashable {
             offset: offset, source: coordinates.source, platform: coordinates.platform,
             outcome: text(HeaderName.outcome).flatMap(Outcome.init(rawValue:)),
             identity: identity ?? RecordIdentity(eventID: key), eventID: eventID, version: text(HeaderName.version),
-            story: text(HeaderName.story))
+            story: text(HeaderName.story), redriveOf: text(HeaderName.redriveOf))
     }
 }
 

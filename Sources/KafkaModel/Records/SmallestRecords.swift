@@ -39,7 +39,7 @@ private enum SmallestRecords {
     static let headerBytesMax = 512
     static let ofResults: Set = [
         HeaderName.source, HeaderName.outcome, HeaderName.group, HeaderName.version, HeaderName.identity,
-        HeaderName.owner,
+        HeaderName.owner, HeaderName.redriveOf,
     ]
     static let ofDeadLetters: Set = [
         HeaderName.source, HeaderName.outcome, HeaderName.reason, HeaderName.writtenAt, HeaderName.redrive,

@@ -79,6 +79,20 @@ public struct SourceRecord: Sendable, Hashable {
 }
 
 extension SourceRecord {
+    /// The way in which a record came to its lane.
+    package enum Origin: Sendable, Hashable {
+        case published
+        /// A person put it back on the lane. It is sent although its event was seen before.
+        ///
+        /// `of`: the delivery that it repeats, which only one record may do; `nil` if any number may.
+        case redriven(of: String?)
+    }
+
+    package var origin: Origin {
+        guard !headers.isEmpty, headers.contains(where: { $0.name == HeaderName.redrive }) else { return .published }
+        return .redriven(of: headers.last { $0.name == HeaderName.redriveOf }?.text)
+    }
+
     /// Returns true if the record is a dead letter of another consumer group that was returned to its lane. Only that group processes
     /// it.
     package func isRedriven(forOtherThan group: String) -> Bool {
@@ -136,6 +150,9 @@ public enum HeaderName {
     public static let truncated = "nw-truncated"
     /// On a record put back on its lane: the number of times that happened.
     public static let redrive = "nw-redrive"
+    /// On a record put back on its lane, and on its result: the `SourceCoordinates` of the delivery that it repeats. Of
+    /// several such records one is sent. Without it, all are.
+    public static let redriveOf = "nw-redrive-of"
     /// The platforms that the record is for, separated by commas. On a record put back on its lane it is the one that failed, on a
     /// replacement those that accepted the story.
     public static let platform = "nw-platform"
@@ -169,10 +186,12 @@ public enum HeaderName {
 
     /// True for headers of an event that its results carry too.
     public static func isCarried(_ name: String) -> Bool {
-        name.utf8.starts(with: cloudEventPrefix.utf8) || isTraceContext(name)
+        name.utf8.starts(with: cloudEventPrefix.utf8) || isCarriedFirst(name)
     }
 
-    fileprivate static func isTraceContext(_ name: String) -> Bool { name == traceParent || name == traceState }
+    fileprivate static func isCarriedFirst(_ name: String) -> Bool {
+        name == traceParent || name == traceState || name == redriveOf
+    }
 }
 
 extension HeaderName {
@@ -184,7 +203,7 @@ extension HeaderName {
 
 extension [RecordHeader] {
     /// The headers of an event that its results carry too, in order and within the limits of `HeaderName`. The trace
-    /// context has priority; among the others, earlier headers do.
+    /// context and `redriveOf` have priority; among the others, earlier headers do.
     public var carriedToResults: [RecordHeader] {
         guard contains(where: { HeaderName.isCarried($0.name) }) else { return [] }
         var room = HeaderName.carriedBytesMax
@@ -196,9 +215,9 @@ extension [RecordHeader] {
             return true
         }
         var isCarried = [Bool](repeating: false, count: count)
-        for index in indices where HeaderName.isTraceContext(self[index].name) { isCarried[index] = fits(self[index]) }
+        for index in indices where HeaderName.isCarriedFirst(self[index].name) { isCarried[index] = fits(self[index]) }
         for index in indices
-        where HeaderName.isCarried(self[index].name) && !HeaderName.isTraceContext(self[index].name) {
+        where HeaderName.isCarried(self[index].name) && !HeaderName.isCarriedFirst(self[index].name) {
             isCarried[index] = fits(self[index])
         }
         return indices.filter { isCarried[$0] }.map { self[$0] }

@@ -23,10 +23,11 @@ struct RedriveCommand: ParsableCommand {
               newswire redrive --config newswire.yaml --outcome exhausted --since 2h
               newswire redrive --config newswire.yaml --reason unknown-category
 
-            A dead letter is put back once: offset and metadata of the group {kafka.group}.redrive mark which were. \
-            --again ignores this. After an interruption, at most 256 may be put back twice. Run one redrive of a group at \
-            a time: two at once put the same dead letters back. The header nw-redrive \
-            counts how often a record was put back. Dead letters stay on their topic until Kafka deletes them.
+            A dead letter is put back once: offset and metadata of the group {kafka.group}.redrive mark which were. If two \
+            runs at once, or one before and one after a crash, put the same one back, the second copy ends as duplicate. \
+            --again ignores both, so each run with it sends again. The header nw-redrive counts how often a record was \
+            put back, and nw-redrive-of names the delivery that it repeats. Dead letters stay on their topic until \
+            Kafka deletes them.
 
             Exit code 1 if it is interrupted or Kafka fails; the same command then continues.
             """)
@@ -74,6 +75,7 @@ struct RedriveCommand: ParsableCommand {
         redrive.until = until?.instant(at: now)
         redrive.maximum = maxRedrives
         redrive.formerGroup = formerGroup
+        redrive.isAgain = again
         if !lanes.isEmpty { redrive.wantedTopics = Set(lanes.flatMap(\.topics)) }
         var summary = RedriveSummary(redrive)
         // Shows what was done also if Kafka fails in between.

@@ -14,6 +14,9 @@ extension Engine {
         case (.result, .settled):
             let bytes = partitions.resultStored(at: record.offset, of: place, at: turn.now)
             lanes[place.lane].finishRecord(bytes: bytes)
+            if let copy = pendingResults.takeCopy(of: place.id) {
+                takeBackHeld(olderThan: copy.routed, from: copy.source, isGone: copy.isGone, &turn)
+            }
             // Idle lanes also advance their L. Otherwise another lane's long ledger would delay them after a restart.
             if record.offset % LaneCommit.ledgerStep == 0 {
                 for lane in lanes.ids where !lanes[lane].slots.isEmpty { lanes[lane].owned.noteMove() }

@@ -125,7 +125,7 @@ extension Engine {
                 || delivery.phase == .waiting && delivery.claim != .awaitsTwin
         }
         guard areWaiting else { return }
-        let owners = open.filter { partitions[$0].claim == .owner }
+        let owners = open.map { partitions[$0].claim == .owner }
         for place in open {
             let story = partitions[place].story
             partitions[place].reopen()
@@ -133,7 +133,10 @@ extension Engine {
         }
         // Other events of its stories follow as if this one had never waited here.
         advanceStories(&turn)
-        for place in owners { partitions[place.slot].recent.remove(routed, platform: place.platform) }
+        for (place, isOwner) in zip(open, owners) {
+            partitions[place.slot].recent.remove(
+                routed, platform: place.platform, origin: content.record.origin, isOwner: isOwner)
+        }
         var isHeld = false
         for place in open { admit(place, content, routed, until: due, isHeld: &isHeld, &turn) }
     }
@@ -177,9 +180,7 @@ extension Engine {
     mutating func takeBackHeld(
         olderThan routed: RoutedEvent, from source: ResultRecord.Source, isGone: Bool, _ turn: inout Turn
     ) {
-        guard !held.isEmpty else { return }
-        let relation = held.relation(to: routed, from: source)
-        guard relation == .older || isGone && relation == .same else { return }
+        guard held.mayBeReplaced(by: routed, from: source, isGone: isGone) else { return }
         // Another process may hold this same version meanwhile.
         let version = isGone ? routed.event.version : held.version(of: routed.orderKey)
         let part: HeldPart = version.map { .upTo($0) } ?? (routed.event.story == nil ? .all : .withoutVersion)

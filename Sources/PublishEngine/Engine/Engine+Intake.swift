@@ -161,7 +161,7 @@ extension Engine {
         let fingerprint = RecentDeliveries.story(routed.orderKey, platform: place.platform)
         let story = StoryID(fingerprint, lane: place.lane)
         let entry = partitions[place.slot].recent.enter(
-            routed, platform: place.platform, fingerprint, isRedriven: content.record.isRedriven)
+            routed, platform: place.platform, fingerprint, origin: content.record.origin)
         switch entry {
         case .seen: return joinTwin(story, place, &turn)
         case .outdated: return settle(place, as: .superseded, .outdated, &turn)
@@ -170,15 +170,17 @@ extension Engine {
         if !held.isEmpty, content.returned == nil,
             held.relation(to: routed, from: partitions.source(of: place)) == .newer
         {
-            if entry == .first { partitions[place.slot].recent.remove(routed, platform: place.platform) }
+            partitions[place.slot].recent.remove(
+                routed, platform: place.platform, origin: content.record.origin, isOwner: entry == .first)
             return settle(place, as: .superseded, .outdated, &turn)
         }
         if let due {
-            partitions[place].claim(isOwner: entry == .first)
+            partitions[place].claim(after: entry)
             return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
         }
         supersedeHeld(olderThan: routed, content, place, &turn)
-        join(story, place, content, routed, isOwner: entry == .first, &turn)
+        partitions[place].claim(after: entry)
+        join(story, place, content, routed, &turn)
     }
 
     /// Takes back older versions from the held topic. An expired version does so too: another process may have sent it, and its
@@ -210,9 +212,4 @@ extension Engine {
         }
         return (wanted, known != nil)
     }
-}
-
-extension SourceRecord {
-    /// A person put the record back on its lane.
-    fileprivate var isRedriven: Bool { !headers.isEmpty && headers.contains { $0.name == HeaderName.redrive } }
 }

@@ -36,7 +36,9 @@ extension Engine {
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
         if outcome == .accepted, let source, content.returned == nil, let routed = content.routed {
             let isGone = partitions.content(of: place) == nil && !partitions[recordOf: place].isHeldInPart
-            takeBackHeld(olderThan: routed, from: source, isGone: isGone, &turn)
+            if held.mayBeReplaced(by: routed, from: source, isGone: isGone) {
+                pendingResults.keep(HeldCopy(routed: routed, source: source, isGone: isGone), of: place.id)
+            }
         }
         if outcome.isDeadLettered {
             pendingResults.add(request)
@@ -60,8 +62,8 @@ extension Engine {
         partitions[place.slot].settle(place, isPending: isPending, at: turn.now)
         // The record's last delivery has released its content.
         if content.returned == .due, partitions.content(of: place) == nil { returnsSettled &+= 1 }
-        if delivery.claim == .owner, outcome != .accepted, let routed = content.routed {
-            forgetID(of: routed, place)
+        if delivery.claim == .owner || delivery.claim == .repetition, outcome != .accepted, let routed = content.routed {
+            forget(place, content, routed)
         }
         count(outcome, of: place, turn)
         return StoreRequest(

@@ -4,12 +4,9 @@ import NewsModel
 
 /// Deliveries of one story leave in order, and the newest version wins.
 extension Engine {
-    /// - Parameter isOwner: the delivery entered its event's id into the duplicate window.
     mutating func join(
-        _ story: StoryID, _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, isOwner: Bool,
-        _ turn: inout Turn
+        _ story: StoryID, _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, _ turn: inout Turn
     ) {
-        partitions[place].claim(isOwner: isOwner)
         if stories.begin(story, with: place.id) {
             partitions[place].lead(story)
             lead(place, content, turn)
@@ -105,7 +102,7 @@ extension Engine {
             guard let place = partitions.place(of: next), partitions[place].phase == .waiting,
                 let content = partitions.content(of: place), let routed = content.routed
             else { continue }
-            if partitions[place].claim == .awaitsTwin, let ending = takePlaceOfTwin(place, routed) {
+            if partitions[place].claim == .awaitsTwin, let ending = takePlaceOfTwin(place, content, routed) {
                 settle(place, as: ending.outcome, ending.failure, &turn)
                 continue
             }
@@ -129,20 +126,30 @@ extension Engine {
 
     /// - Returns: the reason not to send: the twin was accepted, or a newer version between them was seen.
     private mutating func takePlaceOfTwin(
-        _ place: Place, _ routed: RoutedEvent
+        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent
     ) -> (outcome: Outcome, failure: ResultRecord.Failure)? {
         let story = RecentDeliveries.story(routed.orderKey, platform: place.platform)
-        switch partitions[place.slot].recent.enter(routed, platform: place.platform, story) {
+        let entry = partitions[place.slot].recent.enter(
+            routed, platform: place.platform, story, origin: content.record.origin)
+        switch entry {
         case .seen: return (.duplicate, .duplicate)
         case .outdated: return (.superseded, .outdated)
         case .first, .redriven:
-            partitions[place].claim(isOwner: true)
+            partitions[place].claim(after: entry)
             return nil
         }
     }
 
-    /// Allows another attempt, for example by an editor, unless a redriven copy is already queued or in flight.
-    mutating func forgetID(of routed: RoutedEvent, _ place: Place) {
+    /// Allows another attempt of a delivery that was not accepted, for example by an editor, unless a redriven copy is
+    /// already queued or in flight.
+    mutating func forget(_ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent) {
+        let isOwner = partitions[place].claim == .owner && !leaveID(of: routed, place)
+        partitions[place.slot].recent.remove(
+            routed, platform: place.platform, origin: content.record.origin, isOwner: isOwner)
+    }
+
+    /// - Returns: `false` if no copy takes over the id in the duplicate window.
+    private mutating func leaveID(of routed: RoutedEvent, _ place: Place) -> Bool {
         // A delivery that ends as held is in no story.
         let story = StoryID(RecentDeliveries.story(routed.orderKey, platform: place.platform), lane: place.lane)
         for other in openDeliveries(of: story)
@@ -154,9 +161,9 @@ extension Engine {
                 // has ended, so it would never remove the id.
                 partitions[other].claim != .awaitsTwin, partitions[other].phase != .pending
             else { continue }
-            partitions[other].claim(isOwner: true)
-            return
+            partitions[other].becomeOwner()
+            return true
         }
-        partitions[place.slot].recent.remove(routed, platform: place.platform)
+        return false
     }
 }

@@ -55,6 +55,8 @@ struct Delivery: Sendable {
         case none
         /// It entered its event's id, and removes it if it ends without acceptance.
         case owner
+        /// A redriven record of an event that was seen before. If it ends without acceptance, it forgets only itself.
+        case repetition
         /// The same id and version was read before and has no outcome yet. That outcome decides if this is a duplicate.
         case awaitsTwin
     }
@@ -74,7 +76,8 @@ struct Delivery: Sendable {
     }
 
     mutating func lead(_ story: StoryID) { self.story = story }
-    mutating func claim(isOwner: Bool) { claim = isOwner ? .owner : .none }
+    mutating func claim(after entry: RecentDeliveries.Entry) { claim = entry == .first ? .owner : .repetition }
+    mutating func becomeOwner() { claim = .owner }
     mutating func becomeReady() { phase = .ready }
     mutating func delay() { phase = .delayed }
 

@@ -86,6 +86,15 @@ struct HeldStories: Sendable {
         return version < former ? .newer : former < version ? .older : .same
     }
 
+    /// True if the held event of the story is older than this one, or, once this one is gone, if it is the same.
+    func mayBeReplaced(by routed: RoutedEvent, from source: ResultRecord.Source, isGone: Bool) -> Bool {
+        switch relation(to: routed, from: source) {
+        case .older: true
+        case .same: isGone
+        case .nothing, .newer, .unrelated: false
+        }
+    }
+
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
         self.version(of: story).map { $0 < version } ?? false
     }

@@ -183,9 +183,7 @@ struct Partition: Sendable {
     ///
     /// - Parameter capacity: the maximum number of records whose results are kept, at least 2.
     mutating func restore(_ entry: LedgerEntry, platform: Int, capacity: Int) {
-        if entry.outcome == .accepted, let eventID = entry.eventID {
-            _ = recent.insert(RecentDeliveries.delivery(id: eventID, version: entry.version, platform: platform))
-        }
+        if entry.outcome == .accepted { recent.restore(entry, platform: platform) }
         if entry.isOpen { restored.learn(entry, platform: platform, capacity: capacity) }
     }
 

@@ -10,6 +10,8 @@ struct PendingResults: Sendable {
     private var ofRecalls: [String: [DeliveryID]] = [:]
     /// Originals sent to the held topic and not acknowledged, by delivery.
     private var originals: [DeliveryID: ExaminedRecord] = [:]
+    /// Held copies to take back once the results of accepted deliveries are stored, by delivery.
+    private var copies: [DeliveryID: HeldCopy] = [:]
 
     mutating func add(_ request: StoreRequest) { requests[request.delivery] = request }
 
@@ -23,6 +25,10 @@ struct PendingResults: Sendable {
     mutating func takeOriginal(of id: DeliveryID) -> ExaminedRecord? {
         originals.isEmpty ? nil : originals.removeValue(forKey: id)
     }
+
+    mutating func keep(_ copy: HeldCopy, of id: DeliveryID) { copies[id] = copy }
+
+    mutating func takeCopy(of id: DeliveryID) -> HeldCopy? { copies.isEmpty ? nil : copies.removeValue(forKey: id) }
 
     mutating func take(_ id: DeliveryID) -> StoreRequest? { requests.removeValue(forKey: id) }
 
@@ -38,6 +44,7 @@ struct PendingResults: Sendable {
 
     /// Forgets the results of a revoked partition.
     mutating func forget(slot: Int) {
+        for key in copies.keys where key.slot == slot { copies[key] = nil }
         guard !requests.isEmpty else { return }
         for key in requests.keys where key.slot == slot { (requests[key], originals[key]) = (nil, nil) }
         for story in ofRecalls.keys {
@@ -54,4 +61,14 @@ struct PendingResults: Sendable {
         guard let request = requests.first(where: { isOfLane($0.key) })?.value else { return nil }
         return request.result.outcome == .held ? .heldTopic : .deadLetters
     }
+}
+
+/// An accepted event whose story has an event on the held topic that must not follow it.
+///
+/// That event is the fallback if this process ends before the accepted result is stored.
+struct HeldCopy: Sendable {
+    let routed: RoutedEvent
+    let source: ResultRecord.Source
+    /// Every platform has its outcome, so this same version is not needed on the held topic either.
+    let isGone: Bool
 }

@@ -27,6 +27,15 @@ struct RecentDeliveries: Sendable {
         return fingerprint
     }
 
+    /// A record that repeats a delivery because a person put it back on its lane.
+    static func repetition(_ delivery: Fingerprint, of repeated: String) -> Fingerprint {
+        var fingerprint = delivery
+        // No version contains this byte, so that the fingerprint is not that of another version.
+        fingerprint.mix(UInt8.max)
+        fingerprint.mix(repeated)
+        return fingerprint
+    }
+
     static func story(_ key: String, platform: Int) -> Fingerprint {
         var fingerprint = Fingerprint()
         fingerprint.mix(UInt8(truncatingIfNeeded: platform))
@@ -55,9 +64,9 @@ struct RecentDeliveries: Sendable {
     enum Entry: Sendable, Hashable {
         /// Seen for the first time.
         case first
-        /// Seen before, but sent because a person put its record back on the lane.
+        /// Its event was seen before, but a person put this record back on the lane.
         case redriven
-        /// The same id and version was seen before.
+        /// The same id and version was seen before; for a redriven record, another one that repeats the same delivery.
         case seen
         /// A newer version of the story was seen.
         case outdated
@@ -67,23 +76,41 @@ struct RecentDeliveries: Sendable {
     ///
     /// - Parameters:
     ///   - story: the fingerprint of its story.
-    ///   - isRedriven: the delivery is sent although its id was seen before.
-    mutating func enter(_ routed: RoutedEvent, platform: Int, _ story: Fingerprint, isRedriven: Bool = false) -> Entry {
+    ///   - origin: that of its record.
+    mutating func enter(
+        _ routed: RoutedEvent, platform: Int, _ story: Fingerprint, origin: SourceRecord.Origin
+    ) -> Entry {
         let delivery = Self.delivery(of: routed, platform: platform)
         let isFirst = insert(delivery)
-        guard isFirst || isRedriven else { return .seen }
+        switch origin {
+        case .published: guard isFirst else { return .seen }
+        case .redriven(let repeated?): guard insert(Self.repetition(delivery, of: repeated)) else { return .seen }
+        case .redriven(nil): break
+        }
         if let version = routed.event.version,
             isOutdated(version, ofStory: Self.versions(of: routed.event, story))
         {
-            if isFirst { known.remove(delivery) }
+            remove(routed, platform: platform, origin: origin, isOwner: isFirst)
             return .outdated
         }
         return isFirst ? .first : .redriven
     }
 
+    /// Learns a delivery that was accepted in a former run.
+    mutating func restore(_ entry: LedgerEntry, platform: Int) {
+        guard let eventID = entry.eventID else { return }
+        let delivery = Self.delivery(id: eventID, version: entry.version, platform: platform)
+        _ = insert(delivery)
+        if let repeated = entry.redriveOf { _ = insert(Self.repetition(delivery, of: repeated)) }
+    }
+
     /// Forgets a delivery that was not made, so that another try is no duplicate. Its place in the order ages out.
-    mutating func remove(_ routed: RoutedEvent, platform: Int) {
-        known.remove(Self.delivery(of: routed, platform: platform))
+    ///
+    /// - Parameter isOwner: it entered its event's id; otherwise the id stays.
+    mutating func remove(_ routed: RoutedEvent, platform: Int, origin: SourceRecord.Origin, isOwner: Bool) {
+        let delivery = Self.delivery(of: routed, platform: platform)
+        if isOwner { known.remove(delivery) }
+        if case .redriven(let repeated?) = origin { known.remove(Self.repetition(delivery, of: repeated)) }
     }
 
     /// Returns `true` if a newer version of the story was seen.

@@ -66,7 +66,8 @@ extension SimulatedCluster {
         let entry = LedgerEntry(
             offset: offset, source: result.source, platform: result.platform, outcome: result.outcome,
             identity: production.request.identity, eventID: result.eventID, version: production.request.version,
-            story: production.request.ledgerStory)
+            story: production.request.ledgerStory,
+            redriveOf: production.request.carried.last { $0.name == HeaderName.redriveOf }?.text)
         truth.ledger[partition, default: ResultsLog()].rows.append(
             ResultsLog.Row(delivery: delivery, entry: entry, timestamp: production.timestamp))
         let stored = GroundTruth.StoredResult(

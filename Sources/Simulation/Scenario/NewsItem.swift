@@ -61,6 +61,8 @@ public struct NewsItem: Sendable {
 
     var isReturned: Bool { if case .returned = copy { true } else { false } }
     var isRedriven: Bool { platform != nil }
+    /// The delivery that the redriven record repeats; `nil` if any number of records may.
+    var redriveOf: String? { record.headers.last { $0.name == HeaderName.redriveOf }?.text }
 
     /// The id of the recall whose replacement it is, and the platforms that it is for; `nil` for other news.
     var replacement: (order: String, platforms: [Platform])? {

@@ -79,22 +79,32 @@ struct Newsroom {
 
     /// Repeats an id and version under another headline, by which the two can be distinguished.
     private mutating func copy(_ serial: Int, at: Duration) -> NewsItem? {
-        let candidates = written.suffix(30).filter { $0.maySend && !$0.isRedriven }
+        let candidates = written.suffix(30).filter(\.maySend)
         guard let twin = candidates.randomElement(using: &random) else { return nil }
         var event = NewsEvent(id: twin.eventID, headline: Marker.text(serial) + " again")
         event.categories = ["World"]
         event.story = twin.story
         event.version = twin.version.map { .init(String($0)) }
-        let copy: NewsItem.Copy =
-            random.chance(percent: 50)
-            ? .redriven(random.pick(setting.engine.platforms, or: .template)) : .republished
+        let copy: NewsItem.Copy
+        var repeated: String?
+        if case .redriven? = twin.copy, random.chance(percent: 80) {
+            // Two people put the same dead letter back.
+            (copy, repeated) = (twin.copy ?? .republished, twin.redriveOf)
+        } else if random.chance(percent: 60) {
+            copy = .redriven(random.pick(setting.engine.platforms, or: .template))
+            // Any text that is the same for both; a dead letter's own place is not known yet.
+            repeated = random.chance(percent: 80) ? "\(twin.topic)/0/\(twin.serial)" : nil
+        } else {
+            copy = .republished
+        }
         return finished(
-            event, twin.kind, serial, at: at, lane: twin.lane, topic: twin.topic, version: twin.version, copy: copy)
+            event, twin.kind, serial, at: at, lane: twin.lane, topic: twin.topic, version: twin.version, copy: copy,
+            repeating: repeated)
     }
 
     private mutating func finished(
         _ event: NewsEvent, _ kind: NewsItem.Kind, _ serial: Int, at: Duration, lane: LaneID, topic: String? = nil,
-        version: Int?, copy: NewsItem.Copy? = nil
+        version: Int?, copy: NewsItem.Copy? = nil, repeating repeated: String? = nil
     ) -> NewsItem {
         var value: [UInt8] = []
         event.encode(into: &value)
@@ -108,6 +118,7 @@ struct Newsroom {
             record.headers = [
                 RecordHeader(HeaderName.platform, platform.rawValue), RecordHeader(HeaderName.redrive, "1"),
             ]
+            if let repeated { record.headers.append(RecordHeader(HeaderName.redriveOf, repeated)) }
         }
         let feed = random.chance(percent: 25) ? random.pick(Self.feeds, or: "") : nil
         let run = lane > .mostUrgent && random.chance(percent: 40) ? random.pick(Self.runs, or: "") : nil

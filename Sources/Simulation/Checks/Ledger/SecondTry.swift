@@ -1,7 +1,8 @@
 import NewsModel
 
 /// Only a delivery that was accepted or is still being tried makes another record a duplicate. An editor's second try after an
-/// outcome without acceptance is sent, and so is every redriven record.
+/// outcome without acceptance is sent. A redriven record is sent, unless another one that repeats the same delivery was
+/// accepted or is still being tried.
 struct SecondTry: Checker {
     let promise = Promise.secondTry
     /// Settled deliveries, by ownership.
@@ -14,7 +15,8 @@ struct SecondTry: Checker {
             ended[ownership, default: []].insert(delivery)
             guard result.outcome == .duplicate else { return nil }
             let name = truth.name(delivery)
-            if truth.news(of: delivery).isRedriven { return "\(name) is a duplicate, although it was redriven" }
+            let news = truth.news(of: delivery)
+            if news.isRedriven, news.redriveOf == nil { return "\(name) is a duplicate, although it was redriven" }
             guard !twins(of: delivery, truth).contains(where: { isReason($0, address, truth) }) else { return nil }
             return "\(name) is a duplicate, but nothing like it was accepted or is being tried"
         default: break
@@ -27,6 +29,7 @@ struct SecondTry: Checker {
         let platform = delivery % truth.platforms
         return truth.news.indices.filter {
             truth.news[$0].eventID == news.eventID && truth.news[$0].version == news.version
+                && (!news.isRedriven || truth.news[$0].redriveOf == news.redriveOf)
         }.map { truth.delivery(item: $0, platform: platform) }
     }
 
