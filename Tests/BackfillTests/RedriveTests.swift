@@ -45,7 +45,8 @@ struct RedriveTests {
             ])
     }
 
-    @Test func `a record put back once more names no delivery, so that it is sent whatever was put back before`() throws {
+    @Test func `a record put back once more names no delivery, so that it is sent whatever was put back before`() throws
+    {
         var redrive = redrive
         redrive.isAgain = true
         let back = try #require(

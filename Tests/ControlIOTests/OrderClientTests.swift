@@ -76,4 +76,18 @@ import Testing
         #expect(try replace(desk, order).successor == .lifted(order.scope))
         #expect(try topics.read(Topics.events).isEmpty)
     }
+
+    @Test func `the end of a category's stop ends its stops by all names`() throws {
+        let desk = try client()
+        let rules = OrderRules(lanes: [], categories: ["Global"], aliases: ["world": "Global", "earth": "Global"])
+        func order(_ id: String, _ name: String, lifts: Bool = false) -> Instruction {
+            Instruction(id: id, scope: .stop(.category(name)), lifts: lifts, at: Self.now, by: "desk")
+        }
+        // Each name was the category's name once.
+        for name in ["World", "Earth", "Other"] { _ = try desk.give(order(name, name), patience: .zero) }
+        _ = try client().give(try rules.checked(order("end", "Global", lifts: true)), patience: .zero)
+        #expect(try client().view.orders.stopped == [.category("Other")])
+        let lines = try topics.read("news.audit").compactMap { AuditEntry($0.record) }.filter { $0.action == .resume }
+        #expect(lines.map(\.former?.id) == ["World", "Earth"])
+    }
 }

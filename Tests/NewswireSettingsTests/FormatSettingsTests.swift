@@ -83,6 +83,13 @@ struct FormatSettingsTests {
         ("headline: /h, publishedAt: {from: /p, as: millis}", "map.publishedAt", "unix-seconds, unix-millis"),
         ("headline: /h, data: {kicker: kick}", "map.data", "kicker: 'kick' is not a JSON Pointer"),
         ("headline: /h, headlien: /h", "map.headlien", "did you mean headline?"),
+        ("headline: /h, status: {from: /s, else: retracted}", "map.status", "'retracted' can be no event's status"),
+        (
+            "headline: /h, urgency: {from: /p, values: {low: 4, flash: 12}}", "map.urgency",
+            "'12' can be no event's urgency"
+        ),
+        ("headline: /h, id: {from: /a, else: same}", "map.id", "events would have the same id"),
+        ("headline: /h, publishedAt: {else: yesterday}", "map.publishedAt", "bad-date"),
     ])
     func `a map that cannot work is refused with its key`(map: String, key: String, says: String) throws {
         let loaded = load("events: {formats: [{name: cms, map: {\(map)}}]}\n")
@@ -105,6 +112,14 @@ struct FormatSettingsTests {
         let loaded = load(text + "\n")
         #expect(loaded.settings == nil)
         #expect(loaded.problems.contains { $0.message.contains(says) }, "\(loaded.problems)")
+    }
+
+    @Test func `a fixed category that the settings do not have is a warning`() {
+        let map = "{id: /i, headline: /h, category: {from: /c, values: {a: World, b: Nowhere}, else: Sprots}}"
+        let loaded = load("events: {formats: [{name: cms, map: \(map)}]}\n")
+        #expect(loaded.settings != nil)
+        #expect(loaded.problems.map(\.key) == Array(repeating: "events.formats.cms.map.category", count: 2))
+        #expect(loaded.problems.map(\.remedy).contains { $0.contains("Sports") })
     }
 
     @Test func `a format without an id is a warning`() {

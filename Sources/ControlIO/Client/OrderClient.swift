@@ -107,18 +107,27 @@ public final class OrderClient {
             throw .standsNot
         }
         let former = view.order(instruction.scope, at: begin.wall)
+        // A process that confirms the last one has read these.
+        let others = instruction.others(among: view.orders)
         instruction.processTime = view.signs.living.map(\.at).max()
         let audit: TopicReader
         do {
             audit = try TopicReader(
                 settings: settings, topic: topics.audit, from: .end, follow: true, end: .highWatermark)
-            try store(instruction.auditEntry(inPlaceOf: former).record(on: topics.audit))
+            for one in others + [instruction] {
+                let ended = view.order(one.scope, at: begin.wall)
+                try store(one.auditEntry(inPlaceOf: ended).record(on: topics.audit))
+            }
         } catch { throw .failed(error) }
+        var stored = 0
         do {
-            try store(instruction.record.record(on: topics.control))
+            for one in others + [instruction] {
+                try store(one.record.record(on: topics.control))
+                stored += 1
+            }
         } catch {
             // Unsent records are discarded, and a refused record is not on the broker.
-            throw publisher.abandon() > 0 ? .halfway(error) : .failed(error)
+            throw publisher.abandon() > 0 || stored > 0 ? .halfway(error) : .failed(error)
         }
         var answers = OrderAnswers(to: instruction, inPlaceOf: former)
         do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }

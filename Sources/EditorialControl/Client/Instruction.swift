@@ -39,6 +39,19 @@ public struct Instruction: Sendable, Hashable {
         return orders.stop(ofCategory: name) ?? names.lazy.compactMap(orders.stop(ofCategory:)).first
     }
 
+    /// The ends of other stops of the same category, which were given under other names of it.
+    ///
+    /// - Parameter orders: the orders in force.
+    package func others(among orders: StandingOrders) -> [Instruction] {
+        guard lifts, case .stop(.category(let name)) = scope else { return [] }
+        let scopes = Set(([name] + names).compactMap { orders.stop(ofCategory: $0)?.scope }).subtracting([scope])
+        return scopes.sorted { $0.key < $1.key }.enumerated().map { number, scope in
+            var other = self
+            (other.id, other.scope) = ("\(id)-\(number + 2)", scope)
+            return other
+        }
+    }
+
     public var action: AuditEntry.Action { lifts ? scope.ended : scope.given }
 
     /// The order that it puts in force; `nil` if it ends an order.

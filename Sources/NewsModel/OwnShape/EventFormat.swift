@@ -158,3 +158,48 @@ public struct EventFormats: Hashable, Sendable {
 
     var isEmpty: Bool { formats.isEmpty && !usesRegistry }
 }
+
+extension EventFormat {
+    /// The categories that `values` and `else` give events, each with the member that gives it.
+    package var fixedCategories: [(member: EventMember, name: String)] {
+        members.filter { $0.member == .category || $0.member == .categories }.flatMap { mapped in
+            mapped.sources.flatMap(\.fixedTexts).map { (mapped.member, $0) }
+        }
+    }
+}
+
+extension MemberSource {
+    /// The values of `values` and `else`.
+    fileprivate var fixedTexts: [String] {
+        Set(values.map { Array($0.values) } ?? []).sorted() + (otherwise.map { [$0] } ?? [])
+    }
+}
+
+extension MappedMember {
+    /// The values of `values` and `else` that no event may have, each with the decoder's reason.
+    package var impossibleValues: [(text: String, reason: String)] {
+        sources.flatMap { source -> [(text: String, reason: String)] in
+            // A time from a number is computed of each document's own value.
+            guard source.unit == nil else { return [] }
+            return source.fixedTexts.compactMap { text in refusal(of: text, name: source.name).map { (text, $0) } }
+        }
+    }
+
+    private func refusal(of text: String, name: String?) -> String? {
+        if member == .id { return "events would have the same id" }
+        let fixed: [EventMember: String] = [.id: "an-id", .headline: "A headline"]
+        let members =
+            fixed.filter { $0.key != member }.map {
+                MappedMember($0.key, [MemberSource(pointers: [], otherwise: $0.value)])
+            }
+            + [MappedMember(member, [MemberSource(name: name, pointers: [], otherwise: text)])]
+        let format = EventFormat(name: "", condition: EventFormat.Condition(), members: members)
+        let document = SourceRecord(offset: 0, timestamp: nil, key: nil, value: Array("{}".utf8))
+        do throws(Undecodable) {
+            _ = try NewsDecoder(formats: EventFormats([format])).decode(document)
+            return nil
+        } catch {
+            return error.reason.rawValue
+        }
+    }
+}

@@ -1,3 +1,4 @@
+import ByteText
 import ControlIO
 import Feeds
 import HubIO
@@ -13,6 +14,7 @@ extension Settings {
         checkKafka(&reader)
         checkLanes(&reader)
         checkTopics(&reader)
+        checkFormats(&reader)
         checkSecrets(&reader)
         checkHub(&reader)
         checkPayload(&reader)
@@ -61,6 +63,19 @@ extension Settings {
             reader.report(
                 "lanes" / last.name / "floor", "the floors of all lanes add up to \(floors)%",
                 "make them add up to at most 100%")
+        }
+    }
+
+    private func checkFormats(_ reader: inout SettingsReader) {
+        guard let table = try? CategoryTable(categories) else { return }
+        for format in engine.formats.formats {
+            for (member, name) in format.fixedCategories where table.index(named: name) == nil {
+                reader.report(
+                    "events.formats" / format.name / "map" / member.rawValue,
+                    "gives the category '\(name.prefix(60))', which is none of categories",
+                    Spelling.question(for: name, among: categories.map(\.name)) ?? "name one of categories",
+                    severity: .warning)
+            }
         }
     }
 

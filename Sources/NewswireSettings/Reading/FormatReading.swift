@@ -1,5 +1,6 @@
 import ByteText
 import NewsModel
+import NotificationHub
 
 /// The settings of `schemaRegistry`.
 package struct RegistrySettings: Sendable {
@@ -76,12 +77,17 @@ extension EventFormat {
 extension MappedMember {
     /// - Returns: `nil` for a member that the format does not map.
     fileprivate init?(_ member: EventMember, _ path: SettingsPath, _ reader: inout SettingsReader) {
-        guard reader.isGiven(path), let text = reader.text(path) else { return nil }
+        guard reader.isGiven(path), let tree = reader.tree(path) else { return nil }
         do throws(SourceProblem) {
-            self.init(member, try SourceSyntax.sources(text, of: member))
+            self.init(member, try SourceSyntax.sources(tree, of: member))
         } catch {
             reader.report(path, error.message, error.remedy)
             return nil
+        }
+        for (text, problem) in impossibleValues {
+            reader.report(
+                path, "'\(text.prefix(60))' can be no event's \(member.rawValue) (\(problem))",
+                "its meaning: \(member.summary)")
         }
     }
 }
@@ -94,48 +100,36 @@ private struct SourceProblem: Error {
     static let example = "begin it with a slash, e.g. /teaser/title"
 }
 
-/// The notation of one entry of `map`. A mapping or a list of the file arrives here as JSON.
+/// The notation of one entry of `map`.
 private enum SourceSyntax {
-    static func sources(_ text: String, of member: EventMember) throws(SourceProblem) -> [MemberSource] {
-        guard text.hasPrefix("{") || text.hasPrefix("[") else { return [try source(.text(text), name: nil)] }
-        guard let tree = SettingsTree(json: text) else {
-            throw SourceProblem(message: "is not understood", remedy: "write \(SettingsKey.Kind.eventMap.expectation)")
-        }
-        guard member.isObject, case .mapping(let members) = tree else { return [try source(tree, name: nil)] }
+    static func sources(_ tree: JSONTree, of member: EventMember) throws(SourceProblem) -> [MemberSource] {
+        guard member.isObject, case .object(let members) = tree else { return [try source(tree, name: nil)] }
         var sources: [MemberSource] = []
-        for (name, tree) in members { sources.append(try source(tree, name: name)) }
+        for member in members { sources.append(try source(member.value, name: member.name)) }
         return sources
     }
 
-    private static func source(_ tree: SettingsTree, name: String?) throws(SourceProblem) -> MemberSource {
+    private static func source(_ tree: JSONTree, name: String?) throws(SourceProblem) -> MemberSource {
         let place = name.map { "\($0): " } ?? ""
-        guard case .mapping(let entries) = tree else {
+        guard case .object(let entries) = tree else {
             return MemberSource(name: name, pointers: try pointers(tree, place))
         }
         var source = MemberSource(name: name, pointers: [])
-        for (key, value) in entries {
-            switch (key, value) {
-            case ("from", _): source.pointers = try pointers(value, place)
-            case ("else", .text(let text)): source.otherwise = text
-            case ("as", .text(let text)):
+        for entry in entries {
+            switch (entry.name, entry.value.fixedText) {
+            case ("from", _): source.pointers = try pointers(entry.value, place)
+            case ("else", let text?): source.otherwise = text
+            case ("as", let text?):
                 source.unit = MemberSource.TimeUnit(rawValue: text)
                 guard source.unit == nil else { break }
                 let known = MemberSource.TimeUnit.allCases.map(\.rawValue).joined(separator: ", ")
                 throw SourceProblem(message: "\(place)as is '\(text.prefix(60))'", remedy: "write one of \(known)")
-            case ("values", .mapping(let pairs)):
-                var values: [String: String] = [:]
-                for case (let text, .text(let meaning)) in pairs { values[text] = meaning }
-                guard values.count == pairs.count else {
-                    throw SourceProblem(
-                        message: "\(place)values has an entry that is no single value",
-                        remedy: "write the document's text and the event's value, e.g. {flash: 1, urgent: 2}")
-                }
-                source.values = values
+            case ("values", nil): source.values = try values(entry.value, place)
             default:
                 let keys = ["from", "values", "else", "as"]
-                let hint = keys.contains(key) ? nil : Spelling.question(for: key, among: keys)
+                let hint = keys.contains(entry.name) ? nil : Spelling.question(for: entry.name, among: keys)
                 throw SourceProblem(
-                    message: "\(place)\(key.prefix(60)) is not understood",
+                    message: "\(place)\(entry.name.prefix(60)) is not understood",
                     remedy: hint ?? "write {from: …, values: {…}, else: …, as: …}")
             }
         }
@@ -146,13 +140,29 @@ private enum SourceSyntax {
         return source
     }
 
-    private static func pointers(_ tree: SettingsTree, _ place: String) throws(SourceProblem) -> [JSONPointer] {
-        let texts: [SettingsTree]
-        if case .list(let items) = tree { texts = items } else { texts = [tree] }
+    private static func values(_ tree: JSONTree, _ place: String) throws(SourceProblem) -> [String: String] {
+        var values: [String: String] = [:]
+        guard case .object(let pairs) = tree else {
+            throw SourceProblem(
+                message: "\(place)values is not understood", remedy: "write pairs, e.g. {flash: 1, urgent: 2}")
+        }
+        for pair in pairs {
+            guard let meaning = pair.value.fixedText else {
+                throw SourceProblem(
+                    message: "\(place)values has an entry that is no single value",
+                    remedy: "write the document's text and the event's value, e.g. {flash: 1, urgent: 2}")
+            }
+            values[pair.name] = meaning
+        }
+        return values
+    }
+
+    private static func pointers(_ tree: JSONTree, _ place: String) throws(SourceProblem) -> [JSONPointer] {
+        let texts = if case .array(let items) = tree { items } else { [tree] }
         var pointers: [JSONPointer] = []
-        for case let item in texts {
-            guard case .text(let text) = item, let pointer = JSONPointer(text) else {
-                let shown = if case .text(let text) = item { "'\(text.prefix(60))' " } else { "" }
+        for item in texts {
+            guard let pointer = item.string.flatMap(JSONPointer.init) else {
+                let shown = item.scalarText.map { "'\($0.prefix(60))' " } ?? ""
                 throw SourceProblem(
                     message: "\(place)\(shown)\(SourceProblem.noPointer)", remedy: SourceProblem.example)
             }
@@ -165,60 +175,7 @@ private enum SourceSyntax {
     }
 }
 
-/// A value of the file that was passed on as JSON. All single values are texts.
-private indirect enum SettingsTree {
-    case text(String)
-    case list([SettingsTree])
-    case mapping([(String, SettingsTree)])
-
-    init?(json: String) {
-        let parser = JSONParser()
-        defer { withExtendedLifetime(parser) {} }
-        // The parser reads objects only.
-        let bytes = Array("{\"\":\(json)}".utf8)
-        let object = try? bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) }
-        guard let value = object?.first(where: { _ in true })?.value else { return nil }
-        self.init(value)
-    }
-
-    private init(_ value: JSONValue) {
-        switch value {
-        case .string(let text): self = .text(String(decoding: text, as: UTF8.self))
-        case .array(let array): self = .list(array.map { SettingsTree($0) })
-        case .object(let object):
-            self = .mapping(object.map { (String(decoding: $0.name, as: UTF8.self), SettingsTree($0.value)) })
-        case .integer(let number): self = .text(String(number))
-        case .boolean(let flag): self = .text(flag ? "true" : "false")
-        case .number(let number): self = .text(String(number))
-        case .unsigned(let number): self = .text(String(number))
-        case .null: self = .text("")
-        }
-    }
-}
-
-extension SettingsNode {
-    /// The node as JSON, with all single values as texts.
-    var json: String {
-        var bytes: [UInt8] = []
-        JSONWriter.write(into: &bytes) { write(into: &$0) }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private func write(into json: inout JSONWriter) {
-        switch content {
-        case .scalar(let text): json.value(text)
-        case .empty: json.value("")
-        case .list(let items):
-            json.array { json in
-                for item in items { item.write(into: &json) }
-            }
-        case .mapping(let entries):
-            json.object { json in
-                for entry in entries {
-                    json.name(escaping: entry.key)
-                    entry.value.write(into: &json)
-                }
-            }
-        }
-    }
+extension JSONTree {
+    /// A single value as text; `nil` for a list or a mapping.
+    fileprivate var fixedText: String? { self == .null ? "" : scalarText }
 }

@@ -192,8 +192,6 @@ extension SettingsNode {
     fileprivate func text(for kind: SettingsKey.Kind) -> String? {
         switch content {
         case .scalar(let text): text
-        case .list where kind == .eventMap: json
-        case .mapping where kind == .eventMap: json
         case .list(let items) where kind == .priceSteps:
             "[" + items.map { $0.text(for: kind) ?? "null" }.joined(separator: ", ") + "]"
         case .list, .mapping, .empty: nil

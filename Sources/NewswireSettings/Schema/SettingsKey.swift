@@ -106,7 +106,7 @@ extension SettingsKey.Kind {
     /// Reads one value; for a list, one of its items.
     package func parse(_ text: String) -> Result<Value, Misfit> {
         switch self {
-        case .text, .tree: text.isEmpty ? .failure(.notUnderstood) : .success(.text(text))
+        case .text, .tree, .eventMap: text.isEmpty ? .failure(.notUnderstood) : .success(.text(text))
         case .boolean: Bool(text).map { .success(.boolean($0)) } ?? .failure(.notUnderstood)
         case .topic: SettingsValue.isTopic(text) ? .success(.text(text)) : .failure(.notUnderstood)
         case .address:
@@ -134,7 +134,6 @@ extension SettingsKey.Kind {
         case .choice(let words): words.contains(text) ? .success(.text(text)) : .failure(.notUnderstood)
         case .money: Money(parsing: text).map { .success(.money($0)) } ?? .failure(.notUnderstood)
         case .priceSteps: PushPrices.steps(text).map { .success(.priceSteps($0)) } ?? .failure(.notUnderstood)
-        case .eventMap: .success(.text(text))
         case .list(let item): item.parse(text)
         }
     }

@@ -62,7 +62,8 @@ extension Engine {
         partitions[place.slot].settle(place, isPending: isPending, at: turn.now)
         // The record's last delivery has released its content.
         if content.returned == .due, partitions.content(of: place) == nil { returnsSettled &+= 1 }
-        if delivery.claim == .owner || delivery.claim == .repetition, outcome != .accepted, let routed = content.routed {
+        if delivery.claim == .owner || delivery.claim == .repetition, outcome != .accepted, let routed = content.routed
+        {
             forget(place, content, routed)
         }
         count(outcome, of: place, turn)
