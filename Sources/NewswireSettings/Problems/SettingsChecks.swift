@@ -4,6 +4,7 @@ import Feeds
 import HubIO
 import KafkaIO
 import KafkaModel
+import NewsModel
 import NotificationHub
 import OTLPTracing
 import PublishEngine
