@@ -50,6 +50,20 @@ public struct FeedState: Sendable, Hashable {
 
     private static let quietMin = Duration.seconds(3_600)
 
+    /// Corrects the time of a first reading in the future, which a clock that was ahead has measured. If it stayed until its
+    /// time had come, news before that time would look like the backlog.
+    ///
+    /// Entries of the last hour then count as news unless they are known, because a poll may come as late as that.
+    /// - Returns: true if the time was wrong.
+    mutating func correctFirstReading(at wall: Instant) -> Bool {
+        guard let primedAt, primedAt > wall + Self.clockDifferenceMax else { return false }
+        self.primedAt = wall - Self.lateMax
+        return true
+    }
+
+    private static let clockDifferenceMax = Duration.seconds(60)
+    private static let lateMax = Duration.seconds(3_600)
+
     /// Takes over permanent facts from another view of the feed: the first reading, and what identifies entries.
     ///
     /// Two views may have found different parts of the first reading. It is complete if one of them has found all of it.

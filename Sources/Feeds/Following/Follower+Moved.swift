@@ -89,7 +89,7 @@ extension Follower {
         if let primedAt = result.feed.primedAt,
             row.state.firstSeen <= Minute.of(primedAt) || row.state.firstSeen > minute
         {
-            return date > min(primedAt, now)
+            return date > (row.state.firstSeen > minute ? now : primedAt)
         }
         return Minute.of(date) > row.state.firstSeen
     }

@@ -62,8 +62,6 @@ extension Follower {
                     + "these: not sent, because its site was probably rebuilt")
         }
         alertNewest(candidates, because: "it is new")
-        // Our clock was ahead when it measured the time of the first reading.
-        if let primedAt = result.feed.primedAt, primedAt > now { result.feed.primedAt = servedAt }
     }
 
     /// Alerts readers of at most `maxPerPoll` candidates, the newest ones. The others become known.
@@ -116,16 +114,12 @@ extension Follower {
             // An entry appears some time after its date, because publishers and caches take their time. Part of the
             // first reading may not be stored yet, and then only the date distinguishes the backlog.
             let lag = isAboveKnown && !result.feed.isHalfPrimed ? Self.lagMax : .zero
-            // A first reading in the future was dated by a wrong clock. The place then distinguishes the backlog, together with the
-            // time that a poll may come late.
-            let first = primedAt > now && isAboveKnown ? now - Self.lateMax : primedAt - lag
-            if newsDate(date, entry) < first { return "it is older than the first reading of the feed" }
+            if newsDate(date, entry) < primedAt - lag { return "it is older than the first reading of the feed" }
         }
         return isTooOld(date, entry) ? "it is older than `maxAge`" : nil
     }
 
     private static let lagMax = Duration.seconds(600)
-    private static let lateMax = Duration.seconds(3_600)
 
     func isTooOld(_ date: Instant, _ entry: FeedEntry) -> Bool {
         rules.maxAge.map { newsDate(date, entry) < servedAt - $0 } ?? false

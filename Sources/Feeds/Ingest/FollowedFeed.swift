@@ -30,7 +30,7 @@ struct FollowedFeed: Sendable {
     var nextPoll: Instant?
     /// The reason for the time of the next poll.
     var because = ""
-    /// End of the wait that the publisher last asked this process for, by the steady clock. `FeedState.retryUntil` is its time by the
+    /// End of the wait that the publisher last asked for, by the steady clock. `FeedState.retryUntil` is its time by the
     /// wall clock, which may be corrected meanwhile, so only the next process uses that.
     var retryAt: Instant?
     /// End of the last poll, by the wall clock.
@@ -109,17 +109,23 @@ extension FollowedFeed {
     /// Plans the next poll, unless one is planned for about the same time.
     /// - Returns: the time of the timer that the plan needs.
     mutating func planPoll(at: Instant, because: String, _ now: Moment) -> Instant? {
-        var at = at
-        if let retryAt {
-            at = max(at, retryAt)
-        } else if let until = state.retryUntil, until > now.wall {
-            at = max(at, now.steady + min(until - now.wall, Self.restoredWaitMax))
-        }
+        let at = max(at, retryAt ?? at)
         self.because = because
         // A poll that must wait may be requested any number of times.
         if let planned = nextPoll, planned > now.steady, planned <= at, at - planned < .seconds(1) { return nil }
         nextPoll = at
         return at
+    }
+
+    /// Takes over the wait that the publisher asked an earlier process for. A longer one is stored as shortened, so that it does not
+    /// begin again in each process.
+    mutating func takeOverWait(at now: Moment) {
+        guard let until = state.retryUntil, until > now.wall else { return }
+        let wait = min(until - now.wall, Self.restoredWaitMax)
+        retryAt = now.steady + wait
+        guard until > now.wall + wait else { return }
+        state.retryUntil = now.wall + wait
+        wantsStore = true
     }
 
     /// The longest wait that the next process takes over. The time may be that of a clock that was hours ahead, and a publisher that

@@ -8,6 +8,7 @@ extension Ingester {
     /// that arrived in the meantime.
     mutating func proceed(_ feed: inout FollowedFeed, at now: Moment) {
         guard isActive(feed) else { return }
+        if feed.batch == nil, feed.state.correctFirstReading(at: now.wall) { feed.wantsStore = true }
         while feed.batch == nil {
             if feed.isUnfinished { return adopt(&feed, at: now) }
             switch feed.waiting.isEmpty ? nil : feed.waiting.removeFirst() {

@@ -31,6 +31,7 @@ extension Ingester {
         change(partitions[number]?.names) { ingester, feed in
             feed.state.webSub.restored()
             feed.primeFromEntries()
+            feed.takeOverWait(at: now)
             // Two processes have followed the feed. The decisions about the document of the validators may not count.
             if !feed.log.overwritten.isEmpty { feed.forgetValidators() }
             ingester.learnCallbacks(of: feed)

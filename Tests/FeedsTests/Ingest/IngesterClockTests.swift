@@ -36,6 +36,22 @@ import Testing
         #expect(fixture.written.isEmpty)
     }
 
+    @Test func `a first reading in the future is corrected before its time comes`() {
+        var fixture = IngesterFixture()
+        fixture.publish("old")
+        fixture.clockAhead = .seconds(10_800)
+        fixture.live(as: "first")
+        fixture.clockAhead = .zero
+        fixture.now = fixture.now + .seconds(900)
+        // This process ends before it polls the feed.
+        fixture.live(as: "second", polls: 0)
+        fixture.now = fixture.now + .seconds(7_200)
+        fixture.publish("new")
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.live(as: "third")
+        #expect(fixture.texts == ["wire:new 1 Headline of new"])
+    }
+
     @Test func `a publisher whose time is days old decides nothing`() {
         var fixture = IngesterFixture()
         fixture.publish("old")
@@ -92,5 +108,20 @@ import Testing
             }
         }
         #expect(polls.count == 1 && polls.allSatisfy { 3_600...3_601 ~= $0 }, "\(polls)")
+    }
+
+    @Test func `a wait that was shortened does not begin again in each process`() {
+        var fixture = IngesterFixture()
+        let start = fixture.now
+        let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
+        fixture.topic = [StateRecord(key: "feed/wire", value: Array(state.utf8))]
+        fixture.live(as: "first", polls: 0)
+        fixture.now = start + .seconds(1_800)
+        fixture.live(as: "second", polls: 0)
+        fixture.now = start + .seconds(3_500)
+        fixture.live(as: "third")
+        #expect(fixture.requests.count == 1)
+        let wait = fixture.now - start
+        #expect(wait >= .seconds(3_600) && wait < .seconds(3_700), "\(wait)")
     }
 }
