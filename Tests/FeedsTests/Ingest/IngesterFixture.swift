@@ -118,11 +118,15 @@ struct IngesterFixture {
     var ingesterThatMustWait: Ingester {
         var ingester = Ingester(settings)
         let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
-        let inputs: [IngestInput] = [
+        var inputs: [IngestInput] = [
             .assigned([0]), .record(partition: 0, offset: 0, key: "feed/wire", value: Array(state.utf8)),
             .restored(partition: 0),
         ]
-        for input in inputs { _ = ingester.handle(input, at: moment) }
+        while !inputs.isEmpty {
+            for case .store(_, _, let records) in ingester.handle(inputs.removeFirst(), at: moment) {
+                inputs += self.inputs(of: records, from: 1)
+            }
+        }
         return ingester
     }
 
