@@ -13,9 +13,9 @@ struct AuditCommand: ParsableCommand {
         abstract: "Shows who ordered what, and which process applied it when.",
         discussion: """
             Examples:
-              newswire audit --config newswire.yaml --since 1d
-              newswire audit --config newswire.yaml --story quake-1
-              newswire audit --config newswire.yaml --json | jq 'select(.do == "stop")'
+              newswire audit --since 1d
+              newswire audit --story quake-1
+              newswire audit --json | jq 'select(.do == "stop")'
 
             An order stands here before it takes effect. One whose author was cut off in between is marked as never \
             applied. With --json a line of a process has its name as replica and, as applied, the deliveries that the \

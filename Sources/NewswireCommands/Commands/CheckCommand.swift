@@ -6,6 +6,7 @@ import Foundation
 package import HTTPServing
 import KafkaIO
 package import KafkaModel
+import NewsModel
 package import NewswireSettings
 import NotificationHub
 import PublishEngine
@@ -28,8 +29,11 @@ struct CheckCommand: AsyncParsableCommand {
               hub: {connectionString: "${NEWSWIRE_HUB}", name: breaking-news}
 
             Examples:
-              newswire check --config newswire.yaml
-              newswire check --config newswire.yaml --offline --print
+              newswire check
+              newswire check --offline --print
+              newswire check --json | jq 'select(.severity == "fail")'
+
+            With --json, a problem of the configuration has its line and its key.
 
             Exit codes: 0 no problems, 78 the configuration is wrong, 1 port, broker, topics, hub or schema registry do not fit it.
             """)
@@ -38,9 +42,15 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Check only the configuration.") var offline = false
     @Flag(name: .customLong("print"), help: "Print the settings in force and the origin of each; secrets are masked.")
     var printsSettings = false
+    @Flag(help: "Print one JSON object per finding, for programs.") var json = false
+
+    func validate() throws {
+        if json, printsSettings { throw ValidationError("Choose one of --json and --print.") }
+    }
 
     func run() async throws {
         let loaded = try configurationOption.load()
+        if json { for problem in loaded.problems { try Terminal.standardOutput.line(problem.json) } }
         if printsSettings { try Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
         let settings = try loaded.usable
         let verdict = loaded.problems.isEmpty ? "has no problems" : "has warnings only"
@@ -58,7 +68,9 @@ struct CheckCommand: AsyncParsableCommand {
     private func report(_ findings: [CheckFinding]) throws -> Bool {
         let (output, errors) = (Terminal.standardOutput, Terminal.standardError)
         for finding in findings {
-            if printsSettings {
+            if json {
+                try output.line(finding.json)
+            } else if printsSettings {
                 // Standard output carries a YAML document, which findings would break.
                 errors.line(finding.line(hasColours: errors.hasColours))
             } else {
@@ -235,6 +247,16 @@ package struct CheckFinding: Hashable, Sendable {
         }
     }
 
+    package var json: String {
+        String(
+            decoding: JSONWriter.object { json in
+                json.field("severity", severity.rawValue)
+                json.field("subject", subject)
+                json.field("message", message)
+                if !remedy.isEmpty { json.field("remedy", remedy) }
+            }, as: UTF8.self)
+    }
+
     package func line(hasColours: Bool) -> String {
         let word = severity == .ok ? "ok  " : severity.rawValue
         let colour: TerminalColour =
@@ -253,4 +275,22 @@ package struct CheckFinding: Hashable, Sendable {
 extension TopicRules.Finding {
     /// True if the operator must act: for an error, and for a missing topic of dead letters.
     var isFailure: Bool { severity != .warning || (problem == .missing && use == .deadLetters) }
+}
+
+extension SettingsProblem {
+    /// The problem as a finding of `check --json`.
+    fileprivate var json: String {
+        String(
+            decoding: JSONWriter.object { json in
+                json.field("severity", severity == .error ? "fail" : "warn")
+                json.field("subject", "settings")
+                switch place {
+                case .file(let line, _): json.field("line", line)
+                case .environment(let name): json.field("variable", name)
+                }
+                json.field("key", key)
+                json.field("message", message)
+                json.field("remedy", remedy)
+            }, as: UTF8.self)
+    }
 }

@@ -19,8 +19,8 @@ struct ControlCommand: ParsableCommand {
             clock is listed all the same, and may have lapsed.
 
             Examples:
-              newswire control --config newswire.yaml --list
-              newswire control --config newswire.yaml --list --json | jq .scope
+              newswire control --list
+              newswire control --list --json | jq .scope
 
             Exit code 1 if the control topic cannot be read.
             """)

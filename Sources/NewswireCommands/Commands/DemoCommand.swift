@@ -20,9 +20,9 @@ struct DemoCommand: AsyncParsableCommand {
             which its page shows. A table has the outcome of each event.
 
             Examples:
-              newswire demo                             a story every few seconds
-              newswire demo --once                      all stories, and the end
-              newswire demo --once --events my.ndjson   your own events
+              newswire demo                             # a story every few seconds
+              newswire demo --once                      # all stories, and the end
+              newswire demo --once --events my.ndjson   # your own events
 
             Exit code 1 with --once unless the hub accepted every event.
             """)

@@ -17,9 +17,9 @@ struct ExplainCommand: AsyncParsableCommand {
             duplicate. Editors' orders, the pace and other processes are left out.
 
             Examples:
-              newswire explain --config newswire.yaml event.json
-              newswire explain --config newswire.yaml archive.ndjson --lane backfill --json
-              newswire explain --config newswire.yaml event.json --at 2026-11-22T23:30:00+01:00
+              newswire explain event.json
+              newswire explain archive.ndjson --lane backfill --json
+              newswire explain event.json --at 2026-11-22T23:30:00+01:00
 
             For events in a newsroom's own format (events.formats) it also prints which pointer gave which value. A file \
             that begins with the five bytes of a schema registry is one record, as kcat -f %s writes it.

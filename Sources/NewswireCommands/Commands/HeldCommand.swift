@@ -13,8 +13,8 @@ struct HeldCommand: ParsableCommand {
             This command reads that topic to its current end. It never shows what an event says.
 
             Examples:
-              newswire held --config newswire.yaml
-              newswire held --config newswire.yaml --json | jq -r .story
+              newswire held
+              newswire held --json | jq -r .story
 
             To keep an event from being sent, recall its story: newswire recall STORY.
 

@@ -19,7 +19,7 @@ struct HubCommand: AsyncParsableCommand {
             Example, in two terminals:
               newswire hub --name breaking-news
               NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' \\
-                newswire run --config newswire.yaml
+                newswire run
 
             Clients can make more hubs with the namespace's connection string; page and inspection show the first one. \
             Registration jobs read and write files in a storage container that the hub itself serves.

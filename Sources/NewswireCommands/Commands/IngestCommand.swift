@@ -27,7 +27,7 @@ struct IngestCommand: AsyncParsableCommand {
 
             See first what would happen, without Kafka:
               newswire ingest --explain https://example.org/world.xml
-              newswire ingest --config newswire.yaml --feed agency --explain sample.xml --json
+              newswire ingest --feed agency --explain sample.xml --json
 
             --explain says for each entry, as if the feed had been empty at first sight:
               alert       it would be sent
@@ -40,11 +40,11 @@ struct IngestCommand: AsyncParsableCommand {
               unreadable  it cannot become an event
 
             Then:
-              newswire topics --config newswire.yaml --create     also creates the state topic
-              newswire ingest --config newswire.yaml --dry-run    polls once and shows what it would write
-              newswire ingest --config newswire.yaml              follows the feeds
-              newswire ingest --config newswire.yaml --once       polls each feed once and ends, e.g. from cron
-              newswire ingest --config newswire.yaml --status     each feed: last success, next poll and why
+              newswire topics --create     # also creates the state topic
+              newswire ingest --dry-run    # polls once and shows what it would write
+              newswire ingest              # follows the feeds
+              newswire ingest --once       # polls each feed once and ends, e.g. from cron
+              newswire ingest --status     # each feed: last success, next poll and why
 
             It needs neither the hub nor its key. SIGTERM (or Ctrl-C) finishes what is in flight; SIGHUP reads the \
             feeds again.

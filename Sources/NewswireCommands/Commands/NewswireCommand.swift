@@ -16,16 +16,16 @@ package struct NewswireCommand: AsyncParsableCommand {
               newswire demo
 
             Then with your own Kafka and hub:
-              newswire init               writes newswire.yaml, with a comment on every part
-              newswire check --offline    finds every mistake in it
-              newswire topics --create    creates the topics
-              newswire run                publishes
-              newswire results --follow   shows outcomes
+              newswire init               # writes newswire.yaml, with a comment on every part
+              newswire check --offline    # finds every mistake in it
+              newswire topics --create    # creates the topics
+              newswire run                # publishes
+              newswire results --follow   # shows outcomes
 
             When something wrong is going out:
-              newswire stop hub --reason "wrong alert"          sends nothing more
-              newswire recall quake-1 --reason "agency kill"    takes a story back
-              newswire control --list                           what is ordered
+              newswire stop hub --reason "wrong alert"          # sends nothing more
+              newswire recall quake-1 --reason "agency kill"    # takes a story back
+              newswire control --list                           # what is ordered
 
             Commands read the configuration that --config or $NEWSWIRE_CONFIG names, or else ./newswire.yaml, or else \
             /etc/newswire/newswire.yaml.

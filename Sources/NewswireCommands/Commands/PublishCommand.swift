@@ -25,10 +25,10 @@ struct PublishCommand: ParsableCommand {
             key of a record is the event's story, or its id without one, so updates of a story stay in order.
 
             Examples:
-              newswire publish --config newswire.yaml archive.ndjson --dry-run
-              newswire publish --config newswire.yaml archive.ndjson --rate 2000
-              newswire publish --config newswire.yaml a.csv --between 1:00-5:00 --zone UTC
-              newswire publish --config newswire.yaml 2018.ndjson.zst 2019.csv.gz
+              newswire publish archive.ndjson --dry-run
+              newswire publish archive.ndjson --rate 2000
+              newswire publish a.csv --between 1:00-5:00 --zone UTC
+              newswire publish 2018.ndjson.zst 2019.csv.gz
 
             A backfill disturbs nobody: on a lane below the first, events carry the header \(HeaderName.quiet). In \
             native mode phones show nothing; in template mode the devices' quiet template gets them \

@@ -21,10 +21,10 @@ struct RecallCommand: ParsableCommand {
             results of the last 7 days, on the held topic or on the lanes is refused.
 
             Examples:
-              newswire recall --config newswire.yaml quake-1 --reason "agency kill"
-              newswire recall --config newswire.yaml quake-1 --reason "agency kill" --replace "Withdrawn: earthquake report"
-              newswire recall --config newswire.yaml quake-1 --lift
-              newswire recall --config newswire.yaml quake-1 --lift --republish
+              newswire recall quake-1 --reason "agency kill"
+              newswire recall quake-1 --reason kill --replace "Withdrawn: quake report"
+              newswire recall quake-1 --lift
+              newswire recall quake-1 --lift --republish
 
             It returns when every live process has applied the order, and says what readers already have. The \
             replacement goes, once, to the categories and single readers that the story went to in the last 7 days. It \

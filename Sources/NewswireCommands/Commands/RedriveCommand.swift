@@ -19,9 +19,9 @@ struct RedriveCommand: ParsableCommand {
             the one whose dead letter it is sends it; another one's dead letters are refused.
 
             Examples:
-              newswire redrive --config newswire.yaml --dry-run
-              newswire redrive --config newswire.yaml --outcome exhausted --since 2h
-              newswire redrive --config newswire.yaml --reason unknown-category
+              newswire redrive --dry-run
+              newswire redrive --outcome exhausted --since 2h
+              newswire redrive --reason unknown-category
 
             A dead letter is put back once: offset and metadata of the group {kafka.group}.redrive mark which were. If two \
             runs at once, or one before and one after a crash, put the same one back, the second copy ends as duplicate. \
@@ -52,6 +52,7 @@ struct RedriveCommand: ParsableCommand {
     var formerGroup: String?
     @Flag(help: "Include records that an earlier run put back.") var again = false
     @Flag(help: "Only show what would be put back.") var dryRun = false
+    @Flag(help: "Print one JSON object with the counts, for programs.") var json = false
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
@@ -92,8 +93,12 @@ struct RedriveCommand: ParsableCommand {
         }
         if case .failure(let failure) = result { notice("error: \(failure)") }
         let output = Terminal.standardOutput
-        try output.write(summary.table(isDryRun: dryRun, hasColours: output.hasColours))
-        try output.line(summary.line(isDryRun: dryRun))
+        if json {
+            try output.line(summary.json)
+        } else {
+            try output.write(summary.table(isDryRun: dryRun, hasColours: output.hasColours))
+            try output.line(summary.line(isDryRun: dryRun))
+        }
         if case .failure = result { throw ExitCode.failure }
         if stop.isRaised {
             notice("interrupted; the same command continues from here")
@@ -148,6 +153,27 @@ struct RedriveCommand: ParsableCommand {
 }
 
 extension RedriveSummary {
+    fileprivate var json: String {
+        String(
+            decoding: JSONWriter.object { json in
+                json.field("putBack", putBack)
+                json.field("refused", refused)
+                json.field("excluded", passedOver)
+                json.field("putBackEarlier", gone)
+                json.array("kinds") { json in
+                    for (kind, count) in kinds {
+                        json.object { json in
+                            json.field("topic", kind.topic)
+                            json.field("outcome", kind.outcome)
+                            json.field("reason", kind.reason)
+                            json.field("count", count)
+                            if let refusal = kind.refusal { json.field("refused", refusal.rawValue) }
+                        }
+                    }
+                }
+            }, as: UTF8.self)
+    }
+
     fileprivate func table(isDryRun: Bool, hasColours: Bool) -> String {
         let kinds = kinds
         if kinds.isEmpty { return "" }

@@ -14,7 +14,7 @@ struct ReleaseCommand: AsyncParsableCommand {
         discussion: """
             The flood guard stops a lane when most of its recent events end as dead letters (floodGuard.share): an \
             upstream change has probably broken them. Look at some first, and mend the producer:
-              newswire results --config newswire.yaml --outcome undecodable
+              newswire results --outcome undecodable
 
             Then release the lane. What waits on it, the records on its topics included, is sent; events that fail end \
             as dead letters one by one, without stopping the lane again. With --dead-letter all that waits ends as \
@@ -26,9 +26,9 @@ struct ReleaseCommand: AsyncParsableCommand {
             partitions before all is done forgets the order; another release continues.
 
             Examples:
-              newswire release --config newswire.yaml --lane live
-              newswire release --config newswire.yaml --lane backfill --dead-letter
-              newswire release --config newswire.yaml --lane live --at 10.0.0.7:9464 --at 10.0.0.8:9464
+              newswire release --lane live
+              newswire release --lane backfill --dead-letter
+              newswire release --lane live --at 10.0.0.7:9464 --at 10.0.0.8:9464
 
             Exit codes: 0 released where it was stopped, 1 it was stopped nowhere, or a process could not be told.
             """)

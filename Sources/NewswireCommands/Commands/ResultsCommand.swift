@@ -14,12 +14,12 @@ struct ResultsCommand: ParsableCommand {
             \(Self.outcomes)
 
             Examples:
-              newswire results --config newswire.yaml --since 2h
-              newswire results --config newswire.yaml --outcome rejected --tail 20
-              newswire results --config newswire.yaml --event 7001
-              newswire results --config newswire.yaml --story quake-1
-              newswire results --config newswire.yaml --follow --json | jq .latencyMs.total
-              newswire results --config newswire.yaml --since 2h --with-telemetry
+              newswire results --since 2h
+              newswire results --outcome rejected --tail 20
+              newswire results --event 7001
+              newswire results --story quake-1
+              newswire results --follow --json | jq .latencyMs.total
+              newswire results --since 2h --with-telemetry
 
             Without --since and --tail it begins with the oldest result, or with --follow at the last \
             \(Self.tailOfFollow). It ends where the topic ended when the command started, or with --follow at Ctrl-C. \

@@ -33,9 +33,9 @@ struct RunCommand: AsyncParsableCommand {
             had caught up, or if records were removed from the topics before it could read them.
 
             Examples:
-              newswire run --config newswire.yaml
-              newswire run --config newswire.yaml --until-caught-up
-              NEWSWIRE_RATE_PER_SECOND=100 newswire run --config newswire.yaml
+              newswire run
+              newswire run --until-caught-up
+              NEWSWIRE_RATE_PER_SECOND=100 newswire run
 
             The environment overrides every key of the configuration: rate.perSecond is NEWSWIRE_RATE_PER_SECOND, \
             hub.connectionString is NEWSWIRE_HUB_CONNECTION_STRING.

@@ -13,10 +13,10 @@ struct RunsCommand: ParsableCommand {
         abstract: "Shows runs of publish: what was published, what became of it, how long it still takes.",
         discussion: """
             Examples:
-              newswire runs --config newswire.yaml
-              newswire runs --config newswire.yaml archive-2019 --follow
-              newswire runs --config newswire.yaml archive-2019 --verify
-              newswire runs --config newswire.yaml --json | jq 'select(.secondsLeft != 0) | .run'
+              newswire runs
+              newswire runs archive-2019 --follow
+              newswire runs archive-2019 --verify
+              newswire runs --json | jq 'select(.secondsLeft != 0) | .run'
 
             An event has one delivery for each platform. The rate is that of the last minute while deliveries are \
             open, and that of the whole run afterwards. To pause a run: newswire stop run:ID.

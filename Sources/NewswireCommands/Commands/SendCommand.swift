@@ -27,15 +27,15 @@ struct SendCommand: AsyncParsableCommand {
             all its platforms. Its id is printed: until then, newswire recall ID takes it back.
 
             Examples:
-              newswire send --config newswire.yaml --category World \\
+              newswire send --category World \\
                 --message "A test" --dry-run
-              newswire send --config newswire.yaml --category Sports \\
+              newswire send --category Sports \\
                 --message "Final score 2:1" --platform apple
-              newswire send --config newswire.yaml --category World \\
+              newswire send --category World \\
                 --message "Polls close" --at 2026-11-22T18:00+01:00
-              newswire send --config newswire.yaml --category World --test \\
+              newswire send --category World --test \\
                 --message "Rehearsal"
-              newswire send --config newswire.yaml --category World \\
+              newswire send --category World \\
                 --message "Polls close" --headline "fr=Les bureaux ferment"
 
             With --headline, readers of a language get the headline in it, where the configuration has localization. \

@@ -20,9 +20,9 @@ struct StopCommand: ParsableCommand {
               run:ID         events with the header nw-run: ID
 
             Examples:
-              newswire stop --config newswire.yaml hub --reason "wrong alert is going out"
-              newswire stop --config newswire.yaml lane:backfill
-              newswire stop --config newswire.yaml feed:agency --reason "repeats yesterday's news"
+              newswire stop hub --reason "wrong alert is going out"
+              newswire stop lane:backfill
+              newswire stop feed:agency --reason "repeats yesterday's news"
 
             It returns when every live process has applied the order, and says how many deliveries wait; a warning \
             follows if the name of a feed or a run fits nothing. stop hub needs --reason.
@@ -52,8 +52,8 @@ struct ResumeCommand: ParsableCommand {
         abstract: "Resumes what newswire stop has stopped.",
         discussion: """
             Examples:
-              newswire resume --config newswire.yaml hub
-              newswire resume --config newswire.yaml lane:backfill
+              newswire resume hub
+              newswire resume lane:backfill
 
             newswire control --list shows what is stopped. A lane that an operator has paused on the dashboard of a \
             process, and one that the flood guard has stopped (newswire release), are other matters.

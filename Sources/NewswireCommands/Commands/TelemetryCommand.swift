@@ -31,10 +31,10 @@ struct TelemetryCommand: AsyncParsableCommand {
             partitions and the pace. After a crash it asks again about what was open.
 
             Examples:
-              newswire topics --config newswire.yaml --create
-              newswire telemetry --config newswire.yaml
-              newswire telemetry --config newswire.yaml --until-caught-up    may take 35 minutes
-              newswire results --config newswire.yaml --with-telemetry
+              newswire topics --create
+              newswire telemetry
+              newswire telemetry --until-caught-up    # may take 35 minutes
+              newswire results --with-telemetry
 
             SIGTERM (or Ctrl-C) ends it in an orderly way.
 

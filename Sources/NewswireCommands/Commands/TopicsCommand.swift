@@ -18,8 +18,8 @@ struct TopicsCommand: ParsableCommand {
             restart.
 
             Examples:
-              newswire topics --config newswire.yaml
-              newswire topics --config newswire.yaml --create --partitions 12
+              newswire topics
+              newswire topics --create --partitions 12
 
             --create creates missing topics with a retention: source topics 7 days (or their lane's maxAge if that is \
             longer), results 14 days (or the largest maxAge), dead letters 30 days. The control topic, the held topic \
