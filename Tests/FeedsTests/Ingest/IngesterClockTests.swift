@@ -36,6 +36,19 @@ import Testing
         #expect(fixture.written.isEmpty)
     }
 
+    @Test func `an entry of a first reading in the future is not news under another id and headline`() {
+        var fixture = IngesterFixture()
+        fixture.publish("old")
+        fixture.now = fixture.now + .seconds(600)
+        fixture.clockAhead = .seconds(10_800)
+        fixture.live(as: "first")
+        fixture.clockAhead = .zero
+        fixture.document[0].id = "rebuilt"
+        fixture.document[0].headline = "Another headline"
+        fixture.live(as: "second")
+        #expect(fixture.written.isEmpty)
+    }
+
     @Test func `a first reading in the future is corrected before its time comes`() {
         var fixture = IngesterFixture()
         fixture.publish("old")
