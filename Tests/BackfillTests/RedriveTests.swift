@@ -211,7 +211,8 @@ struct RedriveSummaryTests {
         #expect((back.topic, back.partition, back.key, back.value) == ("news.events", 1, [1], [2]))
         #expect(
             back.headers == [
-                RecordHeader("x", "y"), RecordHeader("nw-redrive", "1"), RecordHeader("nw-platform", "apple"),
+                RecordHeader("x", "y"), RecordHeader("nw-redrive", "1"),
+                RecordHeader("nw-redrive-of", "news.events/1/7/apple"), RecordHeader("nw-platform", "apple"),
                 RecordHeader("nw-group", "g"),
             ])
     }

@@ -63,7 +63,7 @@ struct EngineSecondTryTests {
 
         var next = try TestShell()
         let entry = LedgerEntry(
-            offset: 0, source: .init(partition: TestShell.source, offset: 1), platform: .template, outcome: .accepted,
+            offset: 0, source: .init(partition: TestShell.source, offset: 40), platform: .template, outcome: .accepted,
             identity: RecordIdentity(eventID: "a"), eventID: "a", redriveOf: "news/0/0/template")
         _ = next.assign(ledger: [entry], end: 1)
         #expect(next.publish(news("a"), headers: redriven("news/0/0/template")).outcomes == [.duplicate])
