@@ -44,6 +44,16 @@ enum MessageVariable: Sendable, Hashable {
         }
     }
 
+    /// True if an event may have no value for it.
+    var mayBeAbsent: Bool {
+        switch self {
+        case .field(.headline), .field(.id), .field(.category), .payload(.message), .payload(.categories),
+            .payload(.categorySlug), .payload(.collapseId), .payload(.ttl), .payload(.urgencyClass):
+            false
+        case .field, .data, .payload: true
+        }
+    }
+
     func value(_ event: NewsEvent, _ category: String) -> String? {
         switch self {
         case .field(.category): category

@@ -64,6 +64,12 @@ extension PayloadSettings {
             }
             return found + overridden
         }
+            + body.textsThatMayBeAbsent(platform).map { alert in
+                PayloadProblem(
+                    path: path + ["body"] + alert,
+                    message: "shows no text for an event that has none of its variables",
+                    remedy: "add a text that every event has, e.g. {{headline}}")
+            }
     }
 
     private static func warnings(of toast: (path: [String], root: XMLElement)) -> [PayloadProblem] {
@@ -86,6 +92,28 @@ extension NativeBody {
             + UrgencyClass.allCases.compactMap { urgency in
                 classes[urgency].map { (path + [urgency.rawValue], urgency, read($0)) }
             }
+    }
+
+    /// The paths to notifications whose texts are all left out if an event lacks some values.
+    fileprivate func textsThatMayBeAbsent(_ platform: Platform) -> [[String]] {
+        let alerts: [[String]] =
+            switch platform {
+            case .apple: [["aps", "alert"]]
+            case .fcmv1: [["message", "notification"], ["message", "android", "notification"]]
+            default: []
+            }
+        return alerts.filter { path in
+            let alert = path.reduce(Optional(sections(platform)[0].tree)) { $0?[$1] }
+            let texts =
+                ["title", "subtitle", "body"].compactMap { alert?[$0]?.string } + [alert?.string].compactMap(\.self)
+            return !texts.isEmpty && texts.allSatisfy(Self.mayBeAbsent)
+        }
+    }
+
+    /// True for a text that is exactly one variable that an event may lack.
+    private static func mayBeAbsent(_ text: String) -> Bool {
+        guard let name = text.wholeMatch(of: /\{\{\s*([^{}\s]+)\s*\}\}/)?.output.1 else { return false }
+        return MessageVariable(name, inPayload: true)?.mayBeAbsent == true
     }
 
     /// The toasts, all but that for background delivery.
