@@ -133,7 +133,7 @@ public final class Publisher: Sendable {
         } catch {
             throw .settings("\(error)")
         }
-        let categories = metrics.reloaded(rate: new.engine.rate, new.table)
+        let categories = metrics.reloaded(rate: new.engine.rate, new.table, new.policy.interests)
         events.yield(
             .reload(
                 rules.map { Reload(rate: new.engine.rate, rules: $0, floodGuard: new.engine.floodGuard) },

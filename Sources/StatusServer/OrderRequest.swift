@@ -60,7 +60,7 @@ struct OrderRequest {
         case .recall, .lift: scope = .recall(story: query["story"] ?? "")
         case .stop, .resume:
             guard let gate = query["what"].flatMap({ Gate(word: $0) }) else {
-                return .failure(Problem("Say what: ?what=hub, or lane:…, category:…, feed:…, run:…"))
+                return .failure(Problem("Say what: ?what=hub, or lane:…, category:…, interest:…, feed:…, run:…"))
             }
             scope = .stop(gate)
         }

@@ -5,7 +5,8 @@ import Testing
     @Test(arguments: [
         ("recall/story/urn:a/b", ControlScope.recall(story: "urn:a/b")), ("stop/hub", .stop(.hub)),
         ("stop/lane/backfill", .stop(.lane("backfill"))), ("stop/category/World", .stop(.category("World"))),
-        ("stop/feed/dpa", .stop(.feed("dpa"))), ("stop/run/2026-11", .stop(.run("2026-11"))),
+        ("stop/interest/team:bvb", .stop(.interest("team:bvb"))), ("stop/feed/dpa", .stop(.feed("dpa"))),
+        ("stop/run/2026-11", .stop(.run("2026-11"))),
     ])
     func `a scope is the key of its record`(key: String, scope: ControlScope) {
         #expect(ControlScope(key: key) == scope)
@@ -17,7 +18,10 @@ import Testing
         #expect(ControlScope(key: key) == nil)
     }
 
-    @Test(arguments: [("hub", Gate.hub), ("lane:backfill", .lane("backfill")), ("run:a:b", .run("a:b"))])
+    @Test(arguments: [
+        ("hub", Gate.hub), ("lane:backfill", .lane("backfill")), ("run:a:b", .run("a:b")),
+        ("interest:team:bvb", .interest("team:bvb")),
+    ])
     func `a gate has a word for the command line`(word: String, gate: Gate) {
         #expect(Gate(word: word) == gate)
         #expect(gate.word == word)

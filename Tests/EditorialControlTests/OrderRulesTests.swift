@@ -4,7 +4,8 @@ import Testing
 
 struct OrderRulesTests {
     private let rules = OrderRules(
-        lanes: ["live", "backfill"], categories: ["World", "Sports"], aliases: ["sport": "Sports"])
+        lanes: ["live", "backfill"], categories: ["World", "Sports"], aliases: ["sport": "Sports"],
+        kinds: ["team"])
 
     private func order(
         _ scope: ControlScope, lifts: Bool = false, by: String = "desk", reason: String? = "r",
@@ -44,6 +45,20 @@ struct OrderRulesTests {
             .stands(Order(id: "1", scope: .stop(.category(stopped)), at: Instant(milliseconds: 0), by: "desk")))
         let lift = try rules.checked(order(.stop(.category(named)), lifts: true))
         #expect(lift.target(among: orders)?.scope == .stop(.category(found)))
+    }
+
+    @Test func `the kind of an interest must exist to be stopped, and its case does not matter`() throws {
+        #expect(try rules.checked(order(.stop(.interest("Team:bvb")))).scope == .stop(.interest("Team:bvb")))
+        for name in ["player:9", "team", "bvb"] {
+            #expect(
+                problem(of: order(.stop(.interest(name)))) == .unknown(name, kind: "an interest", known: ["team:ID"]))
+            #expect(problem(of: order(.stop(.interest(name)), lifts: true)) == nil)
+        }
+        var orders = StandingOrders()
+        orders.apply(
+            .stands(Order(id: "1", scope: .stop(.interest("team:bvb")), at: Instant(milliseconds: 0), by: "desk")))
+        let lift = try rules.checked(order(.stop(.interest("TEAM:BVB")), lifts: true))
+        #expect(lift.target(among: orders)?.id == "1")
     }
 
     @Test(arguments: [Gate.hub, .lane("live"), .feed("any"), .run("any")])

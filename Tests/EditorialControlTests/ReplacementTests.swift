@@ -56,6 +56,20 @@ struct ReplacementTests {
         #expect(replacement.reach == [])
     }
 
+    @Test func `a replacement goes to followers too`() throws {
+        var replacement = Replacement(story: "S")
+        var followed = result("S", .accepted, categories: [])
+        followed.interests = ["team:bvb", "author:1"]
+        replacement.apply(followed)
+        var unknown = result("b", .unknown, story: "S", categories: [])
+        unknown.interests = ["team:s04", "team:bvb"]
+        replacement.apply(unknown)
+        let record = try #require(replacement.record("Withdrawn", for: order))
+        let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
+        #expect(event.categories == [] && event.interests == ["team:bvb", "author:1"])
+        #expect(replacement.reach == ["team:bvb", "author:1"] && replacement.doubtful == ["team:s04"])
+    }
+
     @Test func `an event for single readers is not replaced for the readers of its categories`() throws {
         var replacement = Replacement(story: "S")
         replacement.apply(result("S", .accepted, users: ["1f"], offset: 8))

@@ -60,6 +60,37 @@ struct DeviceCommandTests {
         await hub.stop()
     }
 
+    @Test func `a follower gets what is sent to its interests, and no more than once`() async throws {
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let device = try start(
+            hub, "--categories", "World", "--handle", "0A", "--interests", "team:bvb, author:4711=by-{id}")
+        try await until { hub.registrationCount == 3 }
+        let text = { (number: Int) in #"{"messageParam":"event \#(number)."}"# }
+        try await send(hub, body: text(1), to: "(World || team_bvb) && breakingNews")
+        try await send(hub, body: text(2), to: "by-4711 && breakingNews")
+        try await send(hub, body: text(3), to: "team_s04 && breakingNews")
+        try await send(hub, body: text(4), to: "team_bvb && breakingNews")
+        try await until { hub.delivered.count == 3 }
+        device.terminate()
+        let ended = try await device.ended()
+        #expect(ended.status == 0, "\(ended.errors)")
+        let texts = ended.output.matches(of: /event \d+\./).map { String($0.output) }
+        #expect(texts == ["event 1.", "event 2.", "event 4."])
+        #expect(ended.errors.contains("registered for World, team:bvb, author:4711 as apple 0A"))
+        await hub.stop()
+    }
+
+    @Test(arguments: [
+        ["--interests", "bvb"], ["--interests", "team:b v b"], ["--interests", ","],
+        ["--interests", (1...61).map { "team:\($0)" }.joined(separator: ",")],
+        ["--categories", "World", "--interests", (1...60).map { "team:\($0)" }.joined(separator: ",")],
+    ])
+    func `interests that cannot be followed are wrong usage`(arguments: [String]) async throws {
+        let connection = "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=Listen;SharedAccessKey=k"
+        let ended = try await Program.run(["device", "--connection-string", connection, "--hub", "news"] + arguments)
+        #expect(ended.status == 64, "\(ended.errors)")
+    }
+
     @Test func `a device that stays registered prints what arrived in the meantime, once`() async throws {
         let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
         let file = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString).json")

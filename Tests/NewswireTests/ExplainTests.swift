@@ -33,11 +33,14 @@ struct ExplainTests {
             var platform: String
             var headers: [String: String]
             var body: String
+            var cut: [String]?
         }
         var eventId: String?
         var outcome: String
         var because: String
         var routing: [Reason]
+        var interests: [String]?
+        var sends: Int?
         var tagExpression: String?
         var quiet: String?
         var test: Bool?
@@ -49,6 +52,28 @@ struct ExplainTests {
 
     private func read(_ explanation: EventExplanation) throws -> Explained {
         try JSONDecoder().decode(Explained.self, from: Data(explanation.json.utf8))
+    }
+
+    @Test func `interests are explained with their tags, and each send with what was cut`() throws {
+        var reader = try reader(#"interests: {team: {}, author: {tag: "by-{id}", from: /authors/*/id}}"#)
+        let interests = #""interests":["team:bvb","player:9"],"authors":[{"id":4711}]"#
+        let explanation = reader.explain(Array(#"{"id":"1","headline":"h","category":"sport",\#(interests)}"#.utf8))
+        let explained = try read(explanation)
+        #expect(explained.outcome == "accepted" && explained.interests == ["team:bvb", "author:4711"])
+        #expect(explained.tagExpression == "(Sports || team_bvb || by-4711) && breakingNews" && explained.sends == nil)
+        #expect(explained.requests.first?.cut == ["interest player:9: unknown kind"])
+        #expect(explanation.text(hasColours: false).contains("  followers of team:bvb, author:4711\n"))
+        let teams = (1...12).map { "\"team:\($0)\"" }.joined(separator: ",")
+        let several = reader.explain(Array(#"{"id":"2","headline":"h","interests":[\#(teams)]}"#.utf8))
+        #expect(try read(several).sends == 3)
+        #expect(
+            try read(several).requests.map { $0.headers["ServiceBusNotification-Tags"] } == [
+                "(team_1 || team_2 || team_3 || team_4 || team_5) && breakingNews",
+                "(team_6 || team_7 || team_8 || team_9 || team_10) && breakingNews",
+                "(team_11 || team_12) && breakingNews",
+            ])
+        let nobody = try read(reader.explain(Array(#"{"id":"3","headline":"h","interests":["player:9"]}"#.utf8)))
+        #expect(nobody.outcome == "unroutable" && nobody.requests.isEmpty)
     }
 
     private static let cms = """

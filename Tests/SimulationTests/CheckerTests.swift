@@ -19,6 +19,8 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "a ledger that forgets", promise: .ledgerReach) { MovesTheLedgerTooFar() },
         PlantedBug(name: "a leaked token", promise: .rateLaw) { LeaksTokens() },
         PlantedBug(name: "a request sent twice", promise: .repeats) { LeaksTokens() },
+        PlantedBug(name: "the same readers in every send", promise: .repeats) { SendsToTheFirst() },
+        PlantedBug(name: "readers of a later send left out", promise: .truthfulOutcomes) { SendsOnce() },
         PlantedBug(
             name: "GOAWAY taken for a refusal of all requests", promise: .oneProcessing, options: .endedConnections
         ) { RepeatsAfterGoAway() },

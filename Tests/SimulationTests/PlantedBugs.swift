@@ -108,6 +108,51 @@ struct IgnoresGenerations: Interference {
     }
 }
 
+/// Remembers the tags of the first send with each body.
+private struct FirstSends {
+    private var tags: [[UInt8]: String] = [:]
+
+    /// The tags of the first send; `nil` if this is the first, or a repetition of it.
+    mutating func first(of request: SendRequest) -> String? {
+        guard let first = tags[request.body] else {
+            tags[request.body] = request.tags
+            return nil
+        }
+        return first == request.tags ? nil : first
+    }
+}
+
+/// Sends an event for the readers of several sends to the first ones each time.
+struct SendsToTheFirst: Interference {
+    private var sends = FirstSends()
+
+    mutating func alter(_ actions: inout [Action]) -> [Input] {
+        for index in actions.indices {
+            guard case .send(let id, var request) = actions[index], let first = sends.first(of: request) else {
+                continue
+            }
+            request.tags = first
+            actions[index] = .send(id, request)
+        }
+        return []
+    }
+}
+
+/// Reports the later sends of an event as accepted without making them.
+struct SendsOnce: Interference {
+    private var sends = FirstSends()
+
+    mutating func alter(_ actions: inout [Action]) -> [Input] {
+        var answers: [Input] = []
+        actions.removeAll { action in
+            guard case .send(let id, let request) = action, sends.first(of: request) != nil else { return false }
+            answers.append(.reply(.replied(HubReply(status: 201)), to: id))
+            return true
+        }
+        return answers
+    }
+}
+
 /// Sends every request twice for one token.
 struct LeaksTokens: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {

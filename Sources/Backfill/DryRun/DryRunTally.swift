@@ -21,6 +21,8 @@ package struct DryRunTally: Sendable, Hashable {
     package var personal = 0
     /// The readers of personal events, counted once per event.
     package var readers = 0
+    /// Accepted and held events for followers of interests, whose devices are not known.
+    package var followed = 0
     /// All other accepted and held events, by the names of their categories.
     package var categories: [[String]: Int] = [:]
     package var oldest: Instant?
@@ -48,6 +50,7 @@ package struct DryRunTally: Sendable, Hashable {
             readers += users.count
         } else {
             categories[result?.categories ?? [], default: 0] += 1
+            if result?.interests.isEmpty == false { followed += 1 }
         }
     }
 

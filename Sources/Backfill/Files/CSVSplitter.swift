@@ -118,7 +118,7 @@ struct CSVHeader {
         "id", "headline", "category", "summary", "language", "story", "version", "status", "publishedAt", "expiresAt",
         "embargoUntil", "link", "image", "environment",
     ]
-    static let lists = ["categories", "subjects", "users"]
+    static let lists = ["categories", "subjects", "users", "interests"]
     /// Objects whose members have a column each, such as `data.desk` and `headlines.fr`.
     static let objects = ["data", "headlines"]
 

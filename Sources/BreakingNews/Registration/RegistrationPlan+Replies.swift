@@ -122,7 +122,7 @@ extension RegistrationPlan {
         let ceiling =
             switch reason {
             // Only a person can resolve these, so retry slowly.
-            case .forbidden, .refused: longest
+            case .forbidden, .refused, .tooManyTags: longest
             case .unreachable, .busy: min(longest, max(1, settings.retryFirst) << min(20, Int64(attempts - 1)))
             }
         let pause = ceiling - Int64.random(in: 0...(ceiling / 2), using: &random)

@@ -85,6 +85,12 @@ struct RegistrationPlan: Sendable {
         switch intent {
         case nil: return .wait(until: nil)
         case .nothing: return nextRemoval()
+        case .subscription(let subscription) where subscription.tags.count > Subscription.tagsMax:
+            // The hub would refuse it at every attempt. Only another choice helps.
+            failure = RegistrationFailure(
+                reason: .tooManyTags(count: subscription.tags.count), attempts: 1, retryAt: now,
+                isRetryTimeFromHub: false)
+            return .wait(until: nil)
         case .subscription(let subscription):
             if round == nil, let due = dueAt(subscription), let at = record.registered?.at,
                 (at..<max(at, due)).contains(now)

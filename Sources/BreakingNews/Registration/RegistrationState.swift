@@ -21,6 +21,8 @@ public struct RegistrationFailure: Sendable, Hashable, CustomStringConvertible {
         case forbidden(status: Int, detail: String?)
         /// The hub refuses this channel, tag or template.
         case refused(status: Int, detail: String?)
+        /// The subscription has more tags than hubs take, so it is not sent.
+        case tooManyTags(count: Int)
     }
 
     public var reason: Reason
@@ -39,6 +41,8 @@ public struct RegistrationFailure: Sendable, Hashable, CustomStringConvertible {
             "the hub answered \(status): \(detail ?? "the key may not register devices, or the hub does not exist")"
         case .refused(let status, let detail):
             "the hub refused the registration (\(status)): \(detail ?? "no reason given")"
+        case .tooManyTags(let count):
+            "the device has \(count) tags; a hub takes at most \(Subscription.tagsMax)"
         }
     }
 }

@@ -10,6 +10,9 @@ public struct Subscription: Sendable, Hashable, Codable {
     /// The user's id, for sends to a user instead of a category. Only installations have it.
     public let userID: String?
 
+    /// The most tags that hubs take in one registration.
+    public static let tagsMax = 60
+
     /// - Parameters:
     ///   - templates: `nil` for both templates of the platform; see `PushTemplate.standard(for:language:)`.
     ///   - language: the language of these two; `nil` for the text that a newsroom sends to readers of all languages.
@@ -23,11 +26,14 @@ public struct Subscription: Sendable, Hashable, Codable {
         self.userID = userID
     }
 
+    /// - Parameter interests: what the reader follows beside categories.
     public init(
-        channel: PushChannel, categories: [NewsCategory], templates: [PushTemplate]? = nil,
-        language: NewsLanguage? = nil
+        channel: PushChannel, categories: [NewsCategory], interests: [NewsInterest] = [],
+        templates: [PushTemplate]? = nil, language: NewsLanguage? = nil
     ) {
-        self.init(channel: channel, tags: categories.map(\.tag), templates: templates, language: language)
+        self.init(
+            channel: channel, tags: categories.map(\.tag) + interests.map(\.tag), templates: templates,
+            language: language)
     }
 }
 

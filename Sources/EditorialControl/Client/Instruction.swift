@@ -35,7 +35,9 @@ public struct Instruction: Sendable, Hashable {
     /// under another of its names.
     package func target(among orders: StandingOrders) -> Order? {
         if let order = orders[scope] { return order }
-        guard lifts, case .stop(.category(let name)) = scope else { return nil }
+        guard lifts else { return nil }
+        if case .stop(.interest(let name)) = scope { return orders.stop(ofInterest: name) }
+        guard case .stop(.category(let name)) = scope else { return nil }
         return orders.stop(ofCategory: name) ?? names.lazy.compactMap(orders.stop(ofCategory:)).first
     }
 

@@ -3,15 +3,18 @@ public struct OrderRules: Sendable, Hashable {
     private let lanes: [String]
     private let categories: [String]
     private let aliases: [String: String]
+    private let kinds: [String]
 
     /// - Parameters:
     ///   - lanes: the names of the configuration's lanes.
     ///   - categories: the names of its categories.
     ///   - aliases: the categories by their other names, in lower case.
-    public init(lanes: [String], categories: [String], aliases: [String: String] = [:]) {
+    ///   - kinds: the kinds of interests.
+    public init(lanes: [String], categories: [String], aliases: [String: String] = [:], kinds: [String] = []) {
         self.lanes = lanes
         self.categories = categories
         self.aliases = aliases
+        self.kinds = kinds
     }
 
     /// Checks an order.
@@ -36,7 +39,7 @@ public struct OrderRules: Sendable, Hashable {
         return instruction
     }
 
-    /// Checks the name of a lane or category. Feeds and runs are not checked, because other processes may have them. A lift is
+    /// Checks the name of a lane or category, and the kind of an interest. Feeds and runs are not checked, because other processes may have them. A lift is
     /// accepted even if the configuration no longer names its lane or category.
     private func checked(_ gate: Gate, lifts: Bool) throws(OrderProblem) -> Gate {
         try Self.check(gate.path, .name, bytesMax: Instruction.storyMax)
@@ -48,6 +51,10 @@ public struct OrderRules: Sendable, Hashable {
             if lifts { break }
             guard let known = category(named: name) else { throw .unknown(name, kind: "a category", known: categories) }
             return .category(known)
+        case .interest(let name):
+            let kind = name.prefix { $0 != ":" }
+            let isKnown = name.contains(":") && kinds.contains { $0.lowercased() == kind.lowercased() }
+            guard lifts || isKnown else { throw .unknown(name, kind: "an interest", known: kinds.map { "\($0):ID" }) }
         case .hub, .feed, .run: break
         }
         return gate
@@ -74,7 +81,7 @@ public enum OrderProblem: Error, Sendable, Hashable {
     case blank(Part)
     case tooLong(Part, bytesMax: Int)
     case needsReason
-    /// - Parameter kind: "a lane" or "a category".
+    /// - Parameter kind: "a lane", "a category" or "an interest".
     case unknown(String, kind: String, known: [String])
 
     /// A description of the problem for the person who gave the order.

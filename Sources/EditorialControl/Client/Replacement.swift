@@ -7,15 +7,16 @@ public struct Replacement: Sendable, Hashable {
     private let story: String
     private var accepted: ResultRecord?
     private var categories: [String] = []
-    /// Categories of results that are unknown, and source positions of such results for single readers.
-    private var unknownCategories: [String] = []
+    private var interests: [String] = []
+    /// Categories and interests of results that are unknown, and source positions of such results for single readers.
+    private var unknownAudiences: [String] = []
     private var unknownOriginals: Set<ResultRecord.Source> = []
     /// True if a result in its smallest form says that the hub accepted the story, but not for whom.
     private var hasUnnamedReaders = false
     private var isTest = true
     /// Source positions of events for single readers. Results do not name these readers.
     public var originals: Set<ResultRecord.Source> { Set(singleReaders.keys) }
-    /// The platforms that accepted each of these events, and those that accepted the story for its categories. Readers on others
+    /// The platforms that accepted each of these events, and those that accepted the story for its categories and interests. Readers on others
     /// never saw it.
     private var singleReaders: [ResultRecord.Source: Set<Platform>] = [:]
     private var platforms: Set<Platform> = []
@@ -64,8 +65,9 @@ public struct Replacement: Sendable, Hashable {
             }
             return
         }
-        if result.categories.isEmpty { hasUnnamedReaders = true }
+        if result.audience.isEmpty { hasUnnamedReaders = true }
         for category in result.categories where !categories.contains(category) { categories.append(category) }
+        for interest in result.interests where !interests.contains(interest) { interests.append(interest) }
         isTest = isTest && result.isTest
         platforms.insert(result.platform)
         // The replacement goes to the partition of the newest result, where the story's events are in order.
@@ -85,15 +87,14 @@ public struct Replacement: Sendable, Hashable {
             if unknownOriginals.count < Self.originalsMax { unknownOriginals.insert(result.source) }
             return
         }
-        for category in result.categories where !unknownCategories.contains(category) {
-            unknownCategories.append(category)
-        }
+        for name in result.audience where !unknownAudiences.contains(name) { unknownAudiences.append(name) }
     }
 
     /// Returns the record for the lane of the story; `nil` if the hub accepted nothing of it.
     public func record(_ text: String, for order: Order, environment: String? = nil) -> ProducedRecord? {
-        guard let accepted, !categories.isEmpty else { return nil }
-        let event = NewsEvent(id: Self.idPrefix + order.id, headline: text, categories: categories, story: story)
+        guard let accepted, !categories.isEmpty || !interests.isEmpty else { return nil }
+        let event = NewsEvent(
+            id: Self.idPrefix + order.id, headline: text, categories: categories, story: story, interests: interests)
         let place = accepted.source.partition
         var record = record(event, isTest: isTest, at: place, on: platforms, for: order, environment)
         if let topic = topics.first, !topics.contains(place.topic) { (record.topic, record.partition) = (topic, nil) }
@@ -143,12 +144,12 @@ public struct Replacement: Sendable, Hashable {
 
     /// The audiences that get the replacement.
     public var reach: [String] {
-        (accepted == nil ? [] : categories) + (audiences.isEmpty ? [] : [Self.singleReaders])
+        (accepted == nil ? [] : categories + interests) + (audiences.isEmpty ? [] : [Self.singleReaders])
     }
 
     /// The audiences that may have the story and get no replacement, because no result says that the hub accepted it for them.
     public var doubtful: [String] {
-        unknownCategories.filter { accepted == nil || !categories.contains($0) }
+        unknownAudiences.filter { accepted == nil || !(categories + interests).contains($0) }
             + (unknownOriginals.isSubset(of: originals) ? [] : [Self.singleReaders])
             + (hasUnnamedReaders ? [Self.unnamedReaders] : [])
     }
@@ -161,7 +162,7 @@ public struct Replacement: Sendable, Hashable {
 }
 
 public struct WrittenReplacement: Sendable, Hashable {
-    /// The categories whose readers get it, and `Replacement.singleReaders` if single readers get it.
+    /// The categories and interests whose readers get it, and `Replacement.singleReaders` if single readers get it.
     public var reach: [String] = []
     /// The audiences that may have the story and get no replacement.
     public var doubtful: [String] = []

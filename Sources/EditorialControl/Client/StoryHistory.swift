@@ -18,7 +18,7 @@ public struct StoryHistory: Sendable {
         public var eventID: String
         /// Time of the event's first such result.
         public var at: Instant
-        /// Its readers' categories; empty if it went only to single readers.
+        /// Its readers' categories and interests; empty if it went only to single readers.
         public var categories: [String]
         /// True if it went to readers that it named.
         public var hasSingleReaders = false
@@ -31,7 +31,7 @@ public struct StoryHistory: Sendable {
                 hasSingleReaders = true
                 return
             }
-            for category in result.categories where !categories.contains(category) { categories.append(category) }
+            for category in result.audience where !categories.contains(category) { categories.append(category) }
         }
 
         fileprivate mutating func add(_ other: Sent) {

@@ -38,6 +38,8 @@ public enum Gate: Sendable, Hashable {
     case lane(String)
     /// Identified by the category's name in the settings, compared case-insensitively.
     case category(String)
+    /// Identified as in events, `team:bvb`, compared case-insensitively.
+    case interest(String)
     /// Identified by the feed's name in the settings, which the header `nw-feed` of its events contains.
     case feed(String)
     /// Identified by the run's id, which the header `nw-run` of its events contains.
@@ -64,6 +66,7 @@ public enum Gate: Sendable, Hashable {
         case .hub: nil
         case .lane(let name): ("lane", name)
         case .category(let name): ("category", name)
+        case .interest(let name): ("interest", name)
         case .feed(let name): ("feed", name)
         case .run(let id): ("run", id)
         }
@@ -80,6 +83,7 @@ public enum Gate: Sendable, Hashable {
         switch text[..<end] {
         case "lane": self = .lane(name)
         case "category": self = .category(name)
+        case "interest": self = .interest(name)
         case "feed": self = .feed(name)
         case "run": self = .run(name)
         default: return nil

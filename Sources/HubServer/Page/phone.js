@@ -9,9 +9,12 @@ const kept = 30;
 
 const tagOf = (language) => `language_${language}`;
 const same = (one, other) => one.join() === other.join();
+// A tag of an interest: team_bvb stands for team:bvb.
+const followed = /^([A-Za-z0-9-]+):([\w@#.:-]{1,100})$/;
+const interestOf = (tag) => tag.replace("_", ":");
 const list = new Intl.ListFormat("en");
 
-// A choice in this browser: { tags (of categories and, last, of the language), run: the run of the hub that accepted it, isConfirmed, delivered: the number of
+// A choice in this browser: { tags (of categories, of interests and, last, of the language), run: the run of the hub that accepted it, isConfirmed, delivered: the number of
 // deliveries when the hub last confirmed it }. Without storage it is kept until the page closes.
 const memory = {
   held: {},
@@ -33,10 +36,10 @@ const memory = {
   },
 };
 
-export function chip(type, name, value) {
+export function chip(type, name, value, text = value) {
   const label = Object.assign(document.createElement("label"), { className: "chip" });
   label.append(Object.assign(document.createElement("input"), { type, name, value }),
-    Object.assign(document.createElement("span"), { textContent: value }));
+    Object.assign(document.createElement("span"), { textContent: text }));
   return label;
 }
 
@@ -44,7 +47,7 @@ export class Phone {
   // - ask: polls the hub at once.
   constructor({ platform, name, service, handle, installation, templates }, languages, announce, ask) {
     Object.assign(this, { platform, name, handle, installation, templates, announce, ask });
-    this.offered = [...categories, ...languages.map(({ code }) => tagOf(code))];
+    this.languages = languages.map(({ code }) => tagOf(code));
     this.wanted = [];
     this.known = [];
     this.workedAt = 0;
@@ -57,7 +60,13 @@ export class Phone {
     this.list = this.find(".notifications");
     this.list.setAttribute("aria-label", `Notifications on the ${name}`);
     this.find(".chips").append(...categories.map((category) => chip("checkbox", platform, category)));
-    this.find(".app").addEventListener("change", () => this.choose(this.checked()));
+    this.field = this.find(".follow input");
+    this.field.setAttribute("aria-label", `Something that the ${name} follows, as kind:id`);
+    this.find(".app").addEventListener("change", ({ target }) => target === this.field || this.choose(this.checked()));
+    this.find(".follow").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.follow();
+    });
     this.language = this.find(".language");
     this.language.setAttribute("aria-label", `Language of the ${name}`);
     this.language.append(...languages.map(({ code, name }) => new Option(name, code)));
@@ -69,8 +78,25 @@ export class Phone {
 
   inputs() { return Array.from(this.element.querySelectorAll(".chip input")); }
 
+  // The tags in the order in which choices are compared: categories, interests, the language.
+  arranged(tags) {
+    const interests = tags.filter((tag) => /^[A-Za-z0-9-]+_/.test(tag) && !tag.startsWith(tagOf(""))).sort();
+    return [...categories.filter((tag) => tags.includes(tag)), ...interests, ...this.languages.filter((tag) => tags.includes(tag))];
+  }
+
+  interests() { return this.wanted.filter((tag) => ![...categories, ...this.languages].includes(tag)); }
+
+  // Follows the interest in the field.
+  follow() {
+    const interest = this.field.value.trim().match(followed);
+    this.field.setCustomValidity(interest ? "" : "Write a kind and an id, such as team:bvb.");
+    if (!interest) return void this.field.reportValidity();
+    this.field.value = "";
+    this.choose(this.arranged([...new Set([...this.checked(), `${interest[1]}_${interest[2]}`])]));
+  }
+
   checked() {
-    const chosen = this.inputs().filter((input) => input.checked).map((input) => input.value);
+    const chosen = this.arranged(this.inputs().filter((input) => input.checked).map((input) => input.value));
     return chosen.length && this.language.value ? [...chosen, tagOf(this.language.value)] : chosen;
   }
 
@@ -123,7 +149,7 @@ export class Phone {
     this.isLost = false;
     this.run = run;
     if (this.isWorking || asked < this.workedAt) return;
-    const known = phones[this.platform] && this.offered.filter((tag) => phones[this.platform].includes(tag));
+    const known = phones[this.platform] && this.arranged(phones[this.platform]);
     const choice = memory.load(this.platform);
     const isNewer = choice?.run && choice.run !== run;
     // The choice was not accepted yet, or only by an earlier run of a hub that has lost it. The phone registers it again.
@@ -153,6 +179,9 @@ export class Phone {
   }
 
   describe() {
+    const shown = this.inputs().map(({ value }) => value);
+    const missing = this.interests().filter((tag) => !shown.includes(tag));
+    this.find(".chips").append(...missing.map((tag) => chip("checkbox", this.platform, tag, interestOf(tag))));
     for (const input of this.inputs()) input.checked = this.wanted.includes(input.value);
     // Without a category there is no registration that could contain the language.
     if (this.wanted.length) {
@@ -178,8 +207,8 @@ export class Phone {
     if (this.isLost) return ["The hub does not answer.", "warn"];
     if (this.isUnderWay()) return ["Registering…", ""];
     if (this.trouble) return [`Not registered: ${this.trouble}.`, "bad"];
-    if (!this.wanted.length) return ["Not subscribed. Choose a category.", ""];
-    const wanted = categories.filter((category) => this.wanted.includes(category));
+    if (!this.wanted.length) return ["Not subscribed. Choose a category, or follow something.", ""];
+    const wanted = [...categories.filter((category) => this.wanted.includes(category)), ...this.interests().map(interestOf)];
     if (same(this.known, this.wanted)) return [`Subscribed to ${list.format(wanted)}.`, "good"];
     return this.isDropped
       ? ["Not registered: the hub has dropped it.", "bad"]

@@ -32,6 +32,8 @@ public struct NewsEvent: Sendable, Hashable {
     /// The headline in several languages, in the document's order; each language once. Readers of other languages get
     /// `headline`.
     public var headlines: [Headline] = []
+    /// What the event is about for readers who follow it, beside its categories: `kind:id`, e.g. `team:bvb`.
+    public var interests: [String] = []
 
     /// The key that orders events: the story, else the id. Tests have their own keys, so that a rehearsal cannot
     /// supersede, recall or replace the real story.
@@ -113,13 +115,14 @@ extension NewsEvent {
         language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
         status: Status = .usable, publishedAt: Instant? = nil, expiresAt: Instant? = nil, embargoUntil: Instant? = nil,
         link: String? = nil, image: String? = nil, environment: String? = nil, isTest: Bool = false,
-        users: [String] = [], data: [DataField] = [], headlines: [Headline] = []
+        users: [String] = [], data: [DataField] = [], headlines: [Headline] = [], interests: [String] = []
     ) {
         self.init(
             id: id, headline: headline, categories: categories, subjects: subjects, summary: summary,
             language: language, urgency: urgency, story: story, status: status, version: version,
             publishedAt: publishedAt, expiresAt: expiresAt, embargoUntil: embargoUntil, link: link, image: image,
-            environment: environment, isTest: isTest, users: users, data: data, headlines: headlines)
+            environment: environment, isTest: isTest, users: users, data: data, headlines: headlines,
+            interests: interests)
     }
 }
 
@@ -142,6 +145,10 @@ public enum EventLimits {
     public static let users = 20
     /// The length of one user id.
     public static let user = 256
+    /// Members of `interests`, and those that `from` finds in the document.
+    public static let interests = 128
+    /// The bytes kept of one member of `interests`. A tag is shorter.
+    public static let interest = 256
     /// The members of `headlines`.
     public static let headlines = 64
     /// The length of `link` and `image`.

@@ -9,7 +9,7 @@ public struct DecoderFactory: Sendable {
         self.schemas = schemas
     }
 
-    public var hasFormats: Bool { !formats.isEmpty }
+    public var hasFormats: Bool { !formats.areBuiltIn }
 
     public func make(collectsValues: Bool = false) -> NewsDecoder {
         NewsDecoder(formats: formats, schemas: schemas, collectsValues: collectsValues)

@@ -2,7 +2,7 @@
 enum Field: UInt8, CaseIterable {
     // news-event
     case id, headline, category, categories, subjects, summary, language, urgency, story, version, status
-    case publishedAt, expiresAt, embargoUntil, link, image, environment, test, users, data
+    case publishedAt, expiresAt, embargoUntil, link, image, environment, test, users, interests, data
     // ninjs, any version
     case uri, guid, standard, type, versionCreated, firstCreated, contentCreated, embargoed, expires, pubStatus
     case headlines, headlineOther, title, slugline, descriptionText, descriptionOther, descriptions
@@ -34,6 +34,7 @@ enum Field: UInt8, CaseIterable {
         case .environment: ["environment"]
         case .test: ["test"]
         case .users: ["users"]
+        case .interests: ["interests"]
         case .data: ["data"]
         case .uri: ["uri"]
         case .guid: ["guid"]

@@ -84,10 +84,21 @@ private struct DocumentReader {
         return try event(&envelope)
     }
 
+    /// Reads the document in `members`, and the interests that it has elsewhere.
+    private mutating func event(
+        _ root: JSONObject, _ envelope: inout Envelope, _ shapes: OwnShapes
+    ) throws(Undecodable) -> NewsEvent {
+        var root = root
+        if envelope.isStructured || looksLikeCloudEvent { root = try open(&envelope) }
+        var event = isNinjs() ? try members.ninjs(&envelope, &inner) : try members.newsEvent(&envelope)
+        try event.add(Result { () throws(Undecodable) in try shapes.interests(in: root) })
+        return event
+    }
+
     /// Reads the document in `members`.
     @inline(__always)
     private mutating func event(_ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
-        if envelope.isStructured || looksLikeCloudEvent { try open(&envelope) }
+        if envelope.isStructured || looksLikeCloudEvent { _ = try open(&envelope) }
         return isNinjs() ? try members.ninjs(&envelope, &inner) : try members.newsEvent(&envelope)
     }
 
@@ -107,24 +118,34 @@ private struct DocumentReader {
         }
         guard let format = try shapes.format(of: root, headers, topic: topic) else {
             members.read(root)
-            return try event(&envelope)
+            return try event(root, &envelope, shapes)
         }
-        try read(try shapes.translate(root, by: format, &envelope.eventID))
+        // The next document that the parser reads takes the place of this one.
+        let interests = Result { () throws(Undecodable) in try shapes.interests(in: root) }
+        _ = try read(try shapes.translate(root, by: format, &envelope.eventID))
         do throws(Undecodable) {
-            return try members.newsEvent(&envelope)
+            var event = try members.newsEvent(&envelope)
+            try event.add(interests)
+            return event
         } catch {
             throw format.explaining(error)
         }
     }
 
-    private mutating func read(_ bytes: [UInt8]) throws(Undecodable) { members.read(try object(in: bytes)) }
+    private mutating func read(_ bytes: [UInt8]) throws(Undecodable) -> JSONObject {
+        let object = try object(in: bytes)
+        members.read(object)
+        return object
+    }
 
     private func object(in bytes: [UInt8]) throws(Undecodable) -> JSONObject {
         try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) }
     }
 
     /// Reads the envelope's attributes, then the document inside it.
-    private mutating func open(_ envelope: inout Envelope) throws(Undecodable) {
+    ///
+    /// - Returns: the document.
+    private mutating func open(_ envelope: inout Envelope) throws(Undecodable) -> JSONObject {
         envelope.eventID = (try? members.identifier(.id, limit: EventLimits.id)) ?? envelope.eventID
         try members.requireUniqueNames()
         try members.requireNoNarrowing()
@@ -132,13 +153,15 @@ private struct DocumentReader {
         envelope.id = try members.identifier(.id, limit: EventLimits.id)
         envelope.time = try members.instant(.time)
         switch (members.member(.data)?.value, members.member(.dataBase64)?.value) {
-        case (.object(let document)?, nil): members.read(document)
-        case (.string(let text)?, nil): try read(Array(text))
+        case (.object(let document)?, nil):
+            members.read(document)
+            return document
+        case (.string(let text)?, nil): return try read(Array(text))
         case (nil, .string(let text)?):
             guard let bytes = Base64.decode(text) else {
                 throw Undecodable(.badCloudEvent, "data_base64 of the CloudEvent is not base64")
             }
-            try read(bytes)
+            return try read(bytes)
         case (nil, nil): throw Undecodable(.badCloudEvent, "the CloudEvent has no data")
         case (.some, .some): throw Undecodable(.badCloudEvent, "the CloudEvent has both data and data_base64")
         case (.some(let data), nil): throw .wrongType("data", wanted: "an object", found: data)

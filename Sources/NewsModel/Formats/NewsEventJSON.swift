@@ -27,6 +27,7 @@ extension NewsEvent {
         json.field("environment", environment)
         if isTest { json.field("test", true) }
         if !users.isEmpty { json.array("users", of: users) }
+        if !interests.isEmpty { json.array("interests", of: interests) }
         if !data.isEmpty {
             json.object("data") { json in
                 for field in data { json.field(named: field.name, field.value) }

@@ -25,7 +25,8 @@ extension Members {
             id: id, headline: "", categories: (try? categories()) ?? [], subjects: (try? subjects()) ?? [],
             story: try identifier(.story, limit: EventLimits.story), version: try? version(), status: status,
             publishedAt: try? publishedAt(envelope), environment: try environment(envelope),
-            isTest: try flag(.test) ?? false, users: status == .withheld ? (try? users()) ?? [] : [])
+            isTest: try flag(.test) ?? false, users: status == .withheld ? (try? users()) ?? [] : [],
+            interests: (try? interests()) ?? [])
     }
 
     private func newsEvent(
@@ -46,7 +47,8 @@ extension Members {
             expiresAt: try instant(.expiresAt), embargoUntil: isEndless ? .distantFuture : try instant(.embargoUntil),
             link: try identifier(.link, limit: EventLimits.address),
             image: try identifier(.image, limit: EventLimits.address), environment: try environment(envelope),
-            isTest: try flag(.test) ?? false, users: try users(), data: try dataFields(), headlines: try headlines())
+            isTest: try flag(.test) ?? false, users: try users(), data: try dataFields(), headlines: try headlines(),
+            interests: try interests())
     }
 
     /// The environment by the stamps of document and record. Different stamps match no environment, so that no process

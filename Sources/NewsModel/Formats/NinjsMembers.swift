@@ -60,6 +60,7 @@ extension Members {
         event.environment = try environment(envelope)
         event.isTest = try flag(.test) ?? false
         event.users = try users()
+        event.interests = try interests()
         return event
     }
 

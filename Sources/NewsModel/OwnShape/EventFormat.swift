@@ -45,7 +45,7 @@ package struct MappedMember: Hashable, Sendable {
 /// The members of `schemas/news-event.schema.json`, under their names there.
 package enum EventMember: String, CaseIterable, Sendable {
     case id, status, headline, summary, category, categories, subjects, language, headlines, urgency, story, version
-    case publishedAt, expiresAt, embargoUntil, link, image, environment, test, users, data
+    case publishedAt, expiresAt, embargoUntil, link, image, environment, test, users, interests, data
 
     enum Shape { case text, texts, number, flag, time, object }
 
@@ -53,7 +53,7 @@ package enum EventMember: String, CaseIterable, Sendable {
         switch self {
         case .id, .status, .headline, .summary, .category, .language, .story, .version, .link, .image, .environment:
             .text
-        case .categories, .subjects, .users: .texts
+        case .categories, .subjects, .users, .interests: .texts
         case .urgency: .number
         case .test: .flag
         case .publishedAt, .expiresAt, .embargoUntil: .time
@@ -97,6 +97,7 @@ package enum EventMember: String, CaseIterable, Sendable {
         case .environment: "The environment that the event is for."
         case .test: "true for an event that only testers get."
         case .users: "The ids of the only readers who get the event."
+        case .interests: "What readers may follow beside categories, as kind:id, e.g. team:bvb."
         case .data: "The sender's own values for the payload, by name."
         }
     }
@@ -150,13 +151,18 @@ public struct EventFormats: Hashable, Sendable {
     public var formats: [EventFormat]
     /// Records may begin with the five bytes of a schema registry.
     public var usesRegistry: Bool
+    /// The interests that stand elsewhere in documents than in `interests`.
+    public var interests: [InterestSource]
 
-    public init(_ formats: [EventFormat] = [], usesRegistry: Bool = false) {
+    public init(_ formats: [EventFormat] = [], usesRegistry: Bool = false, interests: [InterestSource] = []) {
         self.formats = formats
         self.usesRegistry = usesRegistry
+        self.interests = interests
     }
 
-    var isEmpty: Bool { formats.isEmpty && !usesRegistry }
+    /// True if all documents have a built-in shape.
+    var areBuiltIn: Bool { formats.isEmpty && !usesRegistry }
+    var isEmpty: Bool { areBuiltIn && interests.isEmpty }
 }
 
 extension EventFormat {

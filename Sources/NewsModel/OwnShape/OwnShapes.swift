@@ -32,6 +32,11 @@ final class OwnShapes {
 
     func learn(_ id: UInt32, _ schema: WriterSchema) { schemas[id] = schema }
 
+    /// The interests that the document has at the pointers of the settings.
+    func interests(in document: JSONObject) throws(Undecodable) -> [String] {
+        try settings.interests.found(in: document)
+    }
+
     // MARK: The registry's five bytes
 
     /// Confluent's wire format: a zero, and the schema's id in four bytes. No JSON document begins so.

@@ -23,7 +23,8 @@ public struct ResultRecord: Sendable, Hashable {
     public var error: Failure?
     /// The hub accepted the request although the story was recalled meanwhile: the request was already sent.
     public var afterRecall: Bool
-    /// The parts of the notification that were shortened or left out to fit, e.g. `["summary", "message"]`.
+    /// The parts of the notification that were shortened or left out to fit, e.g. `["summary", "message"]`, and the
+    /// interests that no reader can follow, e.g. `interest player:9: unknown kind`.
     public var cut: [String]
     /// Categories that the event was not sent to, because one expression has room for 20 tags only.
     public var leftOut: [String]
@@ -33,12 +34,16 @@ public struct ResultRecord: Sendable, Hashable {
     public var isQuiet: Bool
     /// The notification went to the testers only.
     public var isTest: Bool
-    /// Pseudonyms of the only readers; empty if the event was for its categories.
+    /// Pseudonyms of the only readers; empty if the event was for its categories and interests.
     public var users: [String]
     /// The run of `publish` that wrote the event.
     public var run: String?
     /// The newsroom's own format that the event had; `nil` for a built-in one.
     public var format: String?
+    /// The interests whose followers the event was for, e.g. `team:bvb`.
+    public var interests: [String] = []
+    /// The requests that the hub accepted for an event whose readers need several; 0 if one is enough.
+    public var sends = 0
     /// Languages without a headline of the event; their readers got the fallback's.
     public var filled: [String] = []
 
@@ -103,7 +108,8 @@ extension ResultRecord {
         trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
         latency: Latency = Latency(), afterRecall: Bool = false, cut: [String] = [], leftOut: [String] = [],
         routing: [Reason] = [], isQuiet: Bool = false, isTest: Bool = false, users: [String] = [],
-        run: String? = nil, format: String? = nil, filled: [String] = [], error: Failure? = nil
+        interests: [String] = [], sends: Int = 0, run: String? = nil, format: String? = nil, filled: [String] = [],
+        error: Failure? = nil
     ) {
         self.init(
             eventID: eventID, story: story, platform: platform, outcome: outcome, categories: categories, tags: tags,
@@ -111,6 +117,9 @@ extension ResultRecord {
             attempts: attempts, httpStatus: httpStatus, notificationID: notificationID, trackingID: trackingID,
             source: source, publishedAt: publishedAt, settledAt: settledAt, latency: latency, error: error,
             afterRecall: afterRecall, cut: cut, leftOut: leftOut, routing: routing, isQuiet: isQuiet, isTest: isTest,
-            users: users, run: run, format: format, filled: filled)
+            users: users, run: run, format: format, interests: interests, sends: sends, filled: filled)
     }
+
+    /// The names of the categories and interests whose readers it was for.
+    package var audience: [String] { categories + interests }
 }

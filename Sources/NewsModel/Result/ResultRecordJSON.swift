@@ -31,6 +31,8 @@ extension ResultRecord {
         json.field("outcome", outcome.rawValue)
         json.array("categories", of: Limits.list(categories))
         json.array("tags", of: Limits.list(tags))
+        if !interests.isEmpty { json.array("interests", of: Limits.list(interests)) }
+        if sends > 0 { json.field("sends", sends) }
         json.field("lane", lane)
         json.field("attempts", attempts)
         json.field("httpStatus", httpStatus)
@@ -141,6 +143,8 @@ extension ResultRecord {
         story = try fields.string("story")
         categories = try fields.strings("categories")
         tags = try fields.strings("tags")
+        interests = try fields.strings("interests")
+        sends = try fields.integer("sends") ?? 0
         attempts = try fields.integer("attempts") ?? 0
         httpStatus = try fields.integer("httpStatus")
         notificationID = try fields.string("notificationId")

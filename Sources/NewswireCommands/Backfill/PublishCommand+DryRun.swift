@@ -160,6 +160,7 @@ package struct DryRunReport {
             json.field("repeats", tally.repeats)
             json.field("tests", tally.tests)
             json.field("personal", tally.personal)
+            if tally.followed > 0 { json.field("followed", tally.followed) }
             json.field("skipped", tally.skipped)
             json.field("partitions", Int(partitions))
         }
@@ -202,6 +203,7 @@ package struct DryRunReport {
             (tally[.held], "would be held until they are due, and sent then, if no newer version or recall comes"),
             (tally.tests, "among these are tests, for the testers only"),
             (tally.personal, "among these are for single readers, \(grouped(tally.readers)) in all"),
+            (tally.followed, "also go to followers of interests, whose pushes come on top of the cost"),
             (tally.repeats, "of those sent stand in the files a second time, too far behind the first to be noticed"),
             (tally[.duplicate], "are duplicates: an id and version that came before, and are not sent again"),
             (tally[.unroutable], "belong to no category"),

@@ -23,6 +23,10 @@ struct DeviceCommand: AsyncParsableCommand {
             or another one by code and name, such as de=German. If the sender has no such language, it prints (no \
             text), and a phone would show an empty alert.
 
+            With --interests it follows what events name in interests, e.g. team:bvb,author:4711. If the newsroom's \
+            interests have other tags than KIND_{id}, write the tag after the id, as team:bvb=club-{id}. A device has at \
+            most \(Subscription.tagsMax) tags.
+
             With --user it gets the events that name this reader in users. In an app only your back end may say who \
             the reader is; a hub with --protect-tags wants a key with more rights for it.
 
@@ -38,6 +42,8 @@ struct DeviceCommand: AsyncParsableCommand {
     @Option(help: .init("The hub's name.", valueName: "n")) var hub: String?
     @Option(help: .init("The categories to subscribe to, separated by commas.", valueName: "list"))
     var categories: String?
+    @Option(help: .init("What to follow beside them, as kind:id, separated by commas.", valueName: "list"))
+    var interests: String?
     @Option(help: .init("The reader's language; without one the text for all readers.", valueName: "code"))
     var language: String?
     @Option(help: .init("The reader whose device it is; needs no categories.", valueName: "id")) var user: String?
@@ -63,8 +69,14 @@ struct DeviceCommand: AsyncParsableCommand {
         if user != nil, registrations {
             throw ValidationError("--user needs an installation; leave out --registrations.")
         }
-        guard try !chosen().isEmpty || (user != nil && categories == nil) else {
+        let followed = try followed()
+        if interests != nil, followed.isEmpty { throw ValidationError("--interests must name at least one interest.") }
+        guard try !chosen().isEmpty || (categories == nil && (user != nil || !followed.isEmpty)) else {
             throw ValidationError("--categories must name at least one category.")
+        }
+        let tags = Set(try chosen().map(\.tag)).union(followed.map(\.tag))
+        guard tags.count <= Subscription.tagsMax else {
+            throw ValidationError("\(NewsInterestProblem.tooMany(max: Subscription.tagsMax)); these are \(tags.count).")
         }
         if let handle { try check(handle) }
         _ = try newsLanguage()
@@ -109,6 +121,18 @@ struct DeviceCommand: AsyncParsableCommand {
         }
     }
 
+    private func followed() throws -> [NewsInterest] {
+        let words = (interests ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return try words.filter { !$0.isEmpty }.map { word in
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            do throws(NewsInterestProblem) {
+                return try NewsInterest(parts.first ?? "", pattern: parts.count > 1 ? parts[1] : nil)
+            } catch {
+                throw ValidationError("--interests: \(error)")
+            }
+        }
+    }
+
     private func check(_ handle: String) throws {
         guard !handle.isEmpty, handle.utf8.count <= PushChannel.handleLengthMax else {
             throw ValidationError("--handle must have 1 to \(PushChannel.handleLengthMax) bytes.")
@@ -135,10 +159,12 @@ struct DeviceCommand: AsyncParsableCommand {
         }
         let choices = CategoryStore(store, offer: try chosen())
         try choices.choose(try chosen())
+        let followed = try followed()
         let language = try newsLanguage()
         // The reader's id is left out, because the output of a device ends up in logs.
         let names =
-            (choices.chosen.map(\.name) + (user == nil ? [] : ["a single reader"])).joined(separator: ", ")
+            (choices.chosen.map(\.name) + followed.map(\.description) + (user == nil ? [] : ["a single reader"]))
+            .joined(separator: ", ")
             + (language.map { " in \($0.name)" } ?? "")
         let end = DeviceEnd()
         let registrar = HubRegistrar(settings, store: store, transport: link) { state in
@@ -146,7 +172,7 @@ struct DeviceCommand: AsyncParsableCommand {
         }
         await registrar.want(
             Subscription(
-                channel: platform.channel(handle), tags: choices.chosen.map(\.tag),
+                channel: platform.channel(handle), tags: choices.chosen.map(\.tag) + followed.map(\.tag),
                 userID: user.map { UserTags.userID(for: $0) }, language: language))
         // The hub may have been restarted since the last run.
         await registrar.refresh()
@@ -232,7 +258,7 @@ extension RegistrationFailure {
         case .forbidden(status: 404, _): "check --hub and the Endpoint of the connection string"
         case .forbidden:
             "use a connection string with the Listen right, or with all rights for --user where the hub protects tags"
-        case .refused: "check --platform, --handle and --categories"
+        case .refused, .tooManyTags: "check --platform, --handle, --categories and --interests"
         }
     }
 }

@@ -79,6 +79,9 @@ struct InitCommand: ParsableCommand {
         # categories:
         #   World: {tag: World, names: [world, international], subjects: [medtop:11000000]}
 
+        # What readers may follow beside categories: events name it in interests, as in "team:bvb".
+        # interests: {team: {tag: "team_{id}"}, author: {tag: "author_{id}", from: "/authors/*/id"}}
+
         # Which environment this hub belongs to; events stamped otherwise are withheld. Tests reach these readers only.
         # environment: production
         # test: {tag: staff}

@@ -5,7 +5,7 @@ import NewsModel
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "Stops sending: everything, a lane, a category, a feed or a run.",
+        abstract: "Stops sending: everything, a lane, a category, an interest, a feed or a run.",
         discussion: """
             A gate closes in front of the hub, in every process. Nothing is skipped and nothing is lost: what is \
             stopped waits on its topic or in a bounded window, retries included, until newswire resume lets it go on; \
@@ -13,11 +13,12 @@ struct StopCommand: ParsableCommand {
             meanwhile (expiresAt, maxAge) ends as expired. What is on its way to the hub cannot be stopped.
 
             What to stop:
-              hub            everything
-              lane:LANE      a lane of the configuration
-              category:NAME  a category of the configuration; an event of several waits for all of them
-              feed:FEED      what newswire ingest writes from this feed
-              run:ID         events with the header nw-run: ID
+              hub               everything
+              lane:LANE         a lane of the configuration
+              category:NAME     a category of the configuration; an event of several waits for all of them
+              interest:KIND:ID  what readers may follow, e.g. interest:team:bvb; likewise
+              feed:FEED         what newswire ingest writes from this feed
+              run:ID            events with the header nw-run: ID
 
             Examples:
               newswire stop hub --reason "wrong alert is going out"
@@ -76,10 +77,11 @@ struct ResumeCommand: ParsableCommand {
 
 struct GateArgument: ParsableArguments {
     @Argument(
-        help: .init("hub, lane:LANE, category:NAME, feed:FEED or run:ID.", valueName: "what"),
+        help: .init("hub, lane:LANE, category:NAME, interest:KIND:ID, feed:FEED or run:ID.", valueName: "what"),
         transform: { word in
             guard let gate = Gate(word: word) else {
-                throw ValidationError("'\(word.plain)' is not hub, lane:LANE, category:NAME, feed:FEED or run:ID.")
+                throw ValidationError(
+                    "'\(word.plain)' is not hub, lane:LANE, category:NAME, interest:KIND:ID, feed:FEED or run:ID.")
             }
             return gate
         })

@@ -104,7 +104,7 @@ extension OrderOptions {
 
 extension Settings {
     func orderRules() throws -> OrderRules {
-        OrderRules(lanes: engine.lanes.map(\.name), try categoryTable())
+        OrderRules(lanes: engine.lanes.map(\.name), try categoryTable(), policy.interests)
     }
 
     /// The order after the checks of `OrderRules`.

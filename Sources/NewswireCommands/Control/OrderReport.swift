@@ -81,7 +81,7 @@ package struct OrderReport {
         guard case .stop(let gate) = instruction.scope, !instruction.lifts else { return nil }
         var doubts: [String] = []
         switch gate {
-        case .hub, .lane, .category: return nil
+        case .hub, .lane, .category, .interest: return nil
         case .feed(let name) where !feeds.contains(name):
             let hint = Spelling.nearest(to: name, among: feeds).map { " (did you mean \($0)?)" } ?? ""
             doubts.append("the configuration has no such feed\(hint)")
@@ -170,6 +170,7 @@ extension Gate {
         case .hub: "the hub"
         case .lane(let name): "lane \(name)"
         case .category(let name): "category \(name)"
+        case .interest(let name): "interest \(name)"
         case .feed(let name): "feed \(name)"
         case .run(let id): "run \(id)"
         }
@@ -256,12 +257,12 @@ package struct ReplacementReport {
         self.written = written
         self.story = story
         self.isConfirmed = isConfirmed
-        let categories = Set(written.reach.map { $0.lowercased() })
+        let audiences = Set(written.reach.map { $0.lowercased() })
         stops = view.standing(at: wall).filter { order in
             switch order.scope {
             case .stop(.hub): true
             case .stop(.lane(let name)): lanes.contains(name)
-            case .stop(.category(let name)): categories.contains(name.lowercased())
+            case .stop(.category(let name)), .stop(.interest(let name)): audiences.contains(name.lowercased())
             case .stop, .recall: false
             }
         }

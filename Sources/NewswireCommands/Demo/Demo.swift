@@ -33,6 +33,9 @@ struct Demo: Sendable {
         languages: [("en", "English"), ("fr", "French"), ("zh", "Mandarin")].map { .init(code: $0.0, name: $0.1) },
         fallback: ["en"])
 
+    /// What the page's phones may follow beside categories.
+    static let interests = InterestTable(["team", "author", "story"].map { .init(name: $0) })
+
     let broker: EmbeddedBroker
     let hub: RunningHub
     let publisher: Publisher
@@ -59,6 +62,7 @@ struct Demo: Sendable {
             kafka: kafka, engine: EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: Self.resultsTopic),
             // The templates of the page's phones and of 'newswire device'.
             payload: PayloadSettings(templates: .standard, localization: Self.localization),
+            policy: ContentPolicy(interests: Self.interests),
             connection: hub.connectionString, hub: hub.hubName, limits: SenderLimits(connections: 16),
             deadLetterTopic: Self.deadLettersTopic)
         publisher = try Publisher(settings: settings, log: log)

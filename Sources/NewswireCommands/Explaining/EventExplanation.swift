@@ -135,7 +135,9 @@ package struct EventExplanation: Sendable {
                     }
                 }
             }
+            if !interests.isEmpty { json.array("interests", of: interests) }
             json.field("tagExpression", tagExpression)
+            if sends > 1 { json.field("sends", sends) }
             if isQuiet { json.field("quiet", QuietHours.Action.silent.rawValue) }
             if isTest { json.field("test", true) }
             if !leftOut.isEmpty { json.array("leftOut", of: leftOut) }
@@ -159,6 +161,8 @@ package struct EventExplanation: Sendable {
     }
 
     private var routing: [ResultRecord.Reason] { results.first?.routing ?? [] }
+    private var interests: [String] { results.first?.interests ?? [] }
+    private var sends: Int { results.first?.sends ?? 0 }
     private var leftOut: [String] { results.first?.leftOut ?? [] }
     /// The languages whose readers get the fallback's text.
     private var filled: [String] { results.first { $0.platform == .template }?.filled ?? [] }
@@ -205,11 +209,13 @@ package struct EventExplanation: Sendable {
         if let format { lines.append("  format \(format.plain)") }
         lines += mapped.map { "    \($0.member.plain): \($0.pointer?.plain ?? "else") gave \(shown($0).plain)" }
         lines += routing.map { "  \($0.category.plain): \($0.because.plain)" }
+        if !interests.isEmpty { lines.append("  followers of \(interests.joined(separator: ", ").plain)") }
+        if sends > 1 { lines.append("  \(sends) sends, one after the other") }
         if !leftOut.isEmpty { lines.append("  no room for \(leftOut.joined(separator: ", ").plain)") }
         if !filled.isEmpty { lines.append("  filled from the fallback: \(filled.joined(separator: ", ").plain)") }
         for (index, (platform, request)) in requests.enumerated() {
             let cut = cut(index)
-            lines.append("  \(platform.rawValue)" + (cut.isEmpty ? "" : ", cut: \(cut.joined(separator: ", "))"))
+            lines.append("  \(platform.rawValue)" + (cut.isEmpty ? "" : ", cut: \(cut.joined(separator: ", ").plain)"))
             if let note = note(on: platform) { lines.append("    \(note.plain)") }
             lines += fields(of: request).map { "    \($0.name): \($0.value.plain)" }
             lines.append("    " + String(decoding: request.body, as: UTF8.self).plain)

@@ -47,7 +47,7 @@ package struct ResultTable: Sendable {
                 .init(result.settledAt.short), .init(result.outcome.rawValue, colour: result.outcome.colour),
                 .init(result.eventID ?? result.source.description), .init(result.story ?? "-"),
                 .init(result.platform.rawValue),
-                .init(result.categories.joined(separator: ",")), .init(result.httpStatus.map(String.init) ?? "-"),
+                .init(result.audience.joined(separator: ",")), .init(result.httpStatus.map(String.init) ?? "-"),
                 .init(total),
             ] + reached.map { .init($0) } + [.init(Self.remarks(result))], widths)
     }
@@ -58,6 +58,7 @@ package struct ResultTable: Sendable {
         if result.outcome == .undecodable, result.eventID != nil { remarks.insert("at \(result.source)", at: 0) }
         if result.afterRecall { remarks.append("recalled while it was on its way") }
         if !result.cut.isEmpty { remarks.append("cut: \(result.cut.joined(separator: ", "))") }
+        if result.sends > 1 { remarks.append("\(result.sends) sends") }
         if !result.leftOut.isEmpty { remarks.append("left out: \(result.leftOut.joined(separator: ", "))") }
         return remarks.joined(separator: "; ")
     }

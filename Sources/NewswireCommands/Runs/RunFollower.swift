@@ -127,7 +127,7 @@ package struct RunFollower {
         let names = Set(ledger.topics.compactMap { lanes[$0] })
         return view.standing(at: clock.now.wall).filter { order in
             switch order.scope {
-            case .stop(.hub), .stop(.category): true
+            case .stop(.hub), .stop(.category), .stop(.interest): true
             case .stop(.run(let id)): id == run
             case .stop(.lane(let name)): names.contains(name)
             case .stop(.feed), .recall: false

@@ -137,6 +137,8 @@ extension Settings {
             problems += Router.problems(table: table, unroutable: unroutable)
             problems += payload.localization?.tagProblems(categories: categories) ?? []
         }
+        let special = [policy.testTag, payload.templates?.normal, payload.templates?.quiet].compactMap { $0 }
+        problems += policy.interests.problems(besides: special, categories, payload.localization)
         for problem in problems {
             let path = SettingsPath(problem.path)
             if reader.isSound(path) { reader.report(path, problem.message, problem.remedy) }

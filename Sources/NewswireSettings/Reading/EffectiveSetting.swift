@@ -120,6 +120,8 @@ extension SettingsPath {
         case "rate", "categories", "unroutable", "floodGuard": true
         case "payload": self != "payload.mode" && self != "payload.platforms"
         case "test", "users", "quiet", "localization": true
+        // The running decoders keep the places in documents.
+        case "interests": parts.last == "tag"
         case "hub": parts == ["hub", "trustRoots"]
         case "logging": parts == ["logging", "level"]
         // `newswire ingest` applies its feeds at once. The publisher uses neither feeds nor prices.

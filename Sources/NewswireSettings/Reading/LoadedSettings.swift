@@ -68,6 +68,8 @@ extension Settings {
 
         registry = RegistrySettings(&reader)
         engine.formats = EventFormats(&reader, usesRegistry: registry != nil)
+        let interests = FollowedKind.read(&reader)
+        engine.formats.interests = interests.compactMap(\.source)
         connectionString = Secret(reader.text("hub.connectionString") ?? "")
         hubName = reader.text("hub.name")
         sender = SenderLimits(connections: reader.integer("hub.connections"))
@@ -108,6 +110,7 @@ extension Settings {
         telemetry = TelemetryConfiguration(&reader, lanes: engine.lanes.map(\.name))
         ingest = IngestConfiguration(&reader, lanes: engine.lanes.map(\.name))
         self.policy = ContentPolicy(&reader, hasFeeds: ingest.isConfigured)
+        self.policy.interests = InterestTable(interests.map(\.kind))
         prices = PushPrices(&reader)
         logging = Logging()
         if let level = reader.text("logging.level").flatMap(Logger.Level.init(rawValue:)) { logging.level = level }

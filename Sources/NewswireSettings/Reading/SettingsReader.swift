@@ -221,7 +221,7 @@ struct SettingsReader {
 
     /// Groups to which the environment cannot add names: a variable does not show where a name ends and its key begins.
     private static let groupsOfFile: [SettingsPath] = [
-        "lanes", "categories", "events.formats", "localization.languages", "ingest.feeds", "quiet",
+        "lanes", "categories", "events.formats", "localization.languages", "ingest.feeds", "quiet", "interests",
         "payload.interruption", "payload.timeToLive", "payload.native", "payload.properties",
     ]
     /// Groups of single values under any name, with the character that a variable's `_` stands for.

@@ -8,7 +8,8 @@ import StatusServer
 /// Every setting. A default that belongs to a component is taken from the component.
 extension SettingsKey {
     package static let all: [SettingsKey] =
-        kafka + lanes + topics + formats + hub + payload + ownPayloads + localization + policy + pace + service
+        kafka + lanes + topics + formats + hub + payload + ownPayloads + localization + policy + interests + pace
+        + service
         + control + telemetry + ingest + prices
 
     private static let engine = EngineSettings(lanes: [], platforms: [], resultsTopic: "")

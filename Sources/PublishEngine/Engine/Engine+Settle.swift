@@ -98,12 +98,19 @@ extension Engine {
                 queue: delivery.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: delivery.hubTime,
                 total: max(.zero, turn.wall - writtenAt)),
             afterRecall: delivery.withdrawal == .recalled && (outcome == .accepted || outcome == .unknown),
-            cut: delivery.cuts.names,
-            leftOut: routing?.leftOut ?? [], routing: routing?.reasons ?? [], isQuiet: delivery.isQuiet,
-            isTest: content.routed?.event.isTest ?? false, users: routing?.users ?? [], run: content.record.run,
+            cut: cuts(of: delivery, routing), leftOut: routing?.leftOut ?? [], routing: routing?.reasons ?? [],
+            isQuiet: delivery.isQuiet,
+            isTest: content.routed?.event.isTest ?? false, users: routing?.users ?? [],
+            interests: routing?.interests ?? [], sends: routing?.rest == nil ? 0 : Int(delivery.sendsAccepted),
+            run: content.record.run,
             format: content.format,
             filled: delivery.attempts > 0
                 ? content.routed?.filled(on: settings.platforms[place.platform]) ?? [] : [], error: failure)
+    }
+
+    private func cuts(of delivery: Delivery, _ routing: Routing.Tagged?) -> [String] {
+        guard let unknown = routing?.unknownInterests, !unknown.isEmpty else { return delivery.cuts.names }
+        return delivery.cuts.names + unknown
     }
 }
 

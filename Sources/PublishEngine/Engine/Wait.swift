@@ -257,7 +257,7 @@ extension Engine {
             switch gate {
             case .hub: true
             case .lane(let stopped): stopped == name
-            case .category, .feed, .run: waiting > 0
+            case .category, .interest, .feed, .run: waiting > 0
             }
         }
         guard let gate = closed.first else { return }

@@ -7,6 +7,8 @@ public enum FailureCode: String, CaseIterable, Sendable {
     case noCategory = "no-category"
     case unknownCategory = "unknown-category"
     case unknownSubject = "unknown-subject"
+    /// The event names interests that no reader can follow, and no category.
+    case unknownInterest = "unknown-interest"
     /// The languages have tags, and the event's language is not in the settings.
     case unknownLanguage = "unknown-language"
     // What may leave at all.
@@ -39,8 +41,8 @@ public enum FailureCode: String, CaseIterable, Sendable {
     /// False for codes whose outcomes never have a dead letter.
     fileprivate var endsInDeadLetters: Bool {
         switch self {
-        case .noCategory, .unknownCategory, .unknownSubject, .unknownLanguage, .noReply, .connectionLost,
-            .invalidRequest:
+        case .noCategory, .unknownCategory, .unknownSubject, .unknownInterest, .unknownLanguage, .noReply,
+            .connectionLost, .invalidRequest:
             true
         // With an attempt that was not answered, these end as `unknown`.
         case .expired, .tooOld, .recalled, .superseded: true

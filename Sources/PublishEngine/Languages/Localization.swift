@@ -4,7 +4,8 @@ public struct Localization: Sendable, Hashable {
     /// The property of a template send that holds the text in one language; `{language}` stands for the language's name.
     public var property: String
     /// The tag, by mode. In `tags`: one category's readers in one language. In `expression`: all readers in one
-    /// language. `{language}` stands for the language's code, `{category}` for the category's tag.
+    /// language. `{language}` stands for the language's code, `{category}` for the tag of a category or an
+    /// interest.
     public var tag: String
     /// The text in one language, as a `MessageTemplate` with that language's headline and code.
     public var message: String
@@ -72,9 +73,10 @@ struct LanguageReaders: Sendable, Hashable {
     /// One language, or all for an event that everybody must get.
     let languages: [Localization.Language]
 
-    func tags(of category: CategoryTable.Category) -> [String] {
-        guard localization.mode == .tags else { return [category.tag] }
-        return languages.map { localization.tag(of: $0, category: category.tag) }
+    /// The tags of these readers of a category or an interest.
+    func tags(of tag: String) -> [String] {
+        guard localization.mode == .tags else { return [tag] }
+        return languages.map { localization.tag(of: $0, category: tag) }
     }
 
     /// The tag that all these readers have; `nil` if their categories' tags suffice, and for readers of all languages.

@@ -1,7 +1,7 @@
 public import NewsModel
 public import NotificationHub
 
-/// Settings about events apart from their categories: environments, tests, and quiet hours.
+/// Settings about events apart from their categories: environments, tests, quiet hours, single readers and interests.
 public struct ContentPolicy: Sendable, Hashable {
     /// Events with another stamp are withheld. `nil`: this process has no name; it counts as production.
     public var environment: String?
@@ -12,16 +12,19 @@ public struct ContentPolicy: Sendable, Hashable {
     public var quietHours: [QuietHours]
     /// The tags of single readers.
     public var users: UserTags
+    /// The kinds of interests that readers follow beside categories.
+    public var interests: InterestTable
 
     public init(
         environment: String? = nil, acceptsUnstamped: Bool = true, testTag: String? = nil,
-        quietHours: [QuietHours] = [], users: UserTags = .reserved()
+        quietHours: [QuietHours] = [], users: UserTags = .reserved(), interests: InterestTable = InterestTable()
     ) {
         self.environment = environment
         self.acceptsUnstamped = acceptsUnstamped
         self.testTag = testTag
         self.quietHours = quietHours
         self.users = users
+        self.interests = interests
     }
 
     /// The environment of a process without a name.

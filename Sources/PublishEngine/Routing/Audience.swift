@@ -9,16 +9,20 @@ public struct Audience: Sendable, Hashable {
     var readers: LanguageReaders?
     /// The tags of single readers.
     public var users: UserTags
+    /// The kinds of interests that readers follow.
+    public var interests: InterestTable
 
     public init(
-        templates: PayloadSettings.TemplateNames? = nil, testTag: String? = nil, users: UserTags = .reserved()
+        templates: PayloadSettings.TemplateNames? = nil, testTag: String? = nil, users: UserTags = .reserved(),
+        interests: InterestTable = InterestTable()
     ) {
         self.templates = templates
         self.testTag = testTag
         self.users = users
+        self.interests = interests
     }
 
-    /// The maximum category or user tags of an expression; fewer if other tags are joined by `&&`.
+    /// The maximum category, interest or user tags of an expression; fewer if other tags are joined by `&&`.
     var tagsMax: Int {
         let others = (templates == nil ? 0 : 1) + (readers?.commonTag == nil ? 0 : 1)
         return others == 0 ? TagExpression.tagsMaxJoinedByOr : TagExpression.tagsMax - others

@@ -4,8 +4,10 @@ extension OrderRules {
     /// The rules of a configuration, for the command line and for the HTTP API.
     ///
     /// - Parameter lanes: the names of the lanes.
-    package init(lanes: [String], _ table: CategoryTable) {
-        self.init(lanes: lanes, categories: table.categories.map(\.name), aliases: table.aliases)
+    package init(lanes: [String], _ table: CategoryTable, _ interests: InterestTable = InterestTable()) {
+        self.init(
+            lanes: lanes, categories: table.categories.map(\.name), aliases: table.aliases,
+            kinds: interests.kinds.map(\.name))
     }
 }
 

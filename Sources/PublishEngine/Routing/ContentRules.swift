@@ -18,7 +18,9 @@ public final class ContentRules: Sendable {
         table: CategoryTable = .standard, unroutable: UnroutablePolicy = .deadLetter,
         payload: PayloadSettings = PayloadSettings(), policy: ContentPolicy = ContentPolicy()
     ) throws(PayloadProblems) {
-        let audience = Audience(templates: payload.templates, testTag: policy.testTag, users: policy.users)
+        let audience = Audience(
+            templates: payload.templates, testTag: policy.testTag, users: policy.users,
+            interests: policy.interests)
         self.init(
             router: try Router(
                 table: table, unroutable: unroutable, audience: audience, localization: payload.localization),

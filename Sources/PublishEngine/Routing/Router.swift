@@ -94,13 +94,16 @@ public final class Router: Sendable {
     public func route(_ event: NewsEvent, isForEverybody: Bool = false) -> Routing {
         if let editions { return isForEverybody ? editions.everybody.route(event) : editions.route(event) }
         if event.isTest { return routeTest(event) }
-        return event.users.isEmpty ? route(event, tagsMax: audience.tagsMax) : routeToUsers(event)
+        guard event.users.isEmpty else { return routeToUsers(event) }
+        return event.interests.isEmpty
+            ? route(byCategoriesOf: event, tagsMax: audience.tagsMax)
+            : routeToFollowers(event, tagsMax: audience.tagsMax)
     }
 
     /// Routes an event by its categories.
     ///
     /// - Parameter tagsMax: the maximum number of category tags.
-    private func route(_ event: NewsEvent, tagsMax: Int) -> Routing {
+    func route(byCategoriesOf event: NewsEvent, tagsMax: Int) -> Routing {
         if event.categories.count == 1, let name = event.categories.first, let index = table.index(named: name) {
             return .tagged(singles[index])
         }
@@ -132,18 +135,26 @@ public final class Router: Sendable {
     private func routeTest(_ event: NewsEvent) -> Routing {
         let tagsMax = audience.testTag == nil ? audience.tagsMax : .max
         // Single readers have no tags here, so their news is tested on all testers.
-        let real = event.users.isEmpty ? route(event, tagsMax: tagsMax) : routeToUsers(event)
+        let real =
+            if !event.users.isEmpty {
+                routeToUsers(event)
+            } else if event.interests.isEmpty {
+                route(byCategoriesOf: event, tagsMax: tagsMax)
+            } else {
+                routeToFollowers(event, tagsMax: tagsMax)
+            }
         guard let testTag = audience.testTag, case .tagged(let routing) = real else { return real }
         return .tagged(
             Routing.Tagged(
                 categories: routing.categories, tags: [testTag],
                 expression: audience.testExpression(routing.tags, isQuiet: false),
                 quietExpression: audience.testExpression(routing.tags, isQuiet: true), label: routing.label,
-                reasons: routing.reasons, edition: routing.edition))
+                reasons: routing.reasons, interests: routing.interests,
+                unknownInterests: routing.unknownInterests, edition: routing.edition))
     }
 
-    /// Routes an event to single readers only. Its categories, if any, serve the text, quiet hours and stops. They add
-    /// no readers, nor does `unroutable`.
+    /// Routes an event to single readers only. Its categories, if any, serve the text, quiet hours and stops, and its
+    /// interests serve stops. They add no readers, nor does `unroutable`.
     private func routeToUsers(_ event: NewsEvent) -> Routing {
         let found = categories(of: event)
         let about = found.isEmpty ? nil : several(found, tagsMax: .max)
@@ -155,20 +166,23 @@ public final class Router: Sendable {
             tags.append(tag)
             pseudonyms.append(audience.users.pseudonym(of: user))
         }
-        return .tagged(tagged(tags[...], pseudonyms, about))
+        let interests = event.interests.isEmpty ? nil : audience.interests.find(event.interests)
+        return .tagged(tagged(tags[...], pseudonyms, about, interests))
     }
 
     /// The send to the first of these readers, and those to the rest. A device shared by two readers in different sends
     /// gets both sends.
-    private func tagged(_ readers: ArraySlice<Tag>, _ pseudonyms: [String], _ about: Routing.Tagged?) -> Routing.Tagged
-    {
+    private func tagged(
+        _ readers: ArraySlice<Tag>, _ pseudonyms: [String], _ about: Routing.Tagged?, _ interests: InterestTable.Found?
+    ) -> Routing.Tagged {
         let texts = readers.prefix(audience.tagsMax).map(\.text)
         let rest = readers.dropFirst(audience.tagsMax)
         return Routing.Tagged(
             categories: about?.categories ?? [], tags: [], expression: audience.expression(texts, isQuiet: false),
             quietExpression: audience.expression(texts, isQuiet: true), label: about?.label ?? "",
-            reasons: about?.reasons ?? [], users: pseudonyms, edition: audience.readers?.edition,
-            rest: rest.isEmpty ? nil : tagged(rest, pseudonyms, about))
+            reasons: about?.reasons ?? [], users: pseudonyms, interests: interests?.names ?? [],
+            unknownInterests: interests?.unknown ?? [], edition: audience.readers?.edition,
+            rest: rest.isEmpty ? nil : tagged(rest, pseudonyms, about, interests))
     }
 
     /// - Parameter found: the categories found; the first reason of each one counts.
@@ -189,7 +203,7 @@ public final class Router: Sendable {
         var leftOut: [String] = []
         for (index, reason) in found {
             let category = table.categories[index]
-            let new = (audience.readers?.tags(of: category) ?? [category.tag]).filter { !tags.contains($0) }
+            let new = (audience.readers?.tags(of: category.tag) ?? [category.tag]).filter { !tags.contains($0) }
             guard tags.count + new.count <= tagsMax else {
                 leftOut.append(category.name)
                 continue

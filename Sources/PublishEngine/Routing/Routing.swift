@@ -7,14 +7,14 @@ public enum Routing: Sendable, Hashable {
     /// The event is not sent, for this reason: a send without a tag would reach every device.
     case unroutable(ResultRecord.Failure)
 
-    /// The categories of one event, in the table's order. At least one, unless the event is for single readers.
+    /// The categories of one event, in the table's order. At least one, unless the event is for single readers or for
+    /// followers of its interests.
     ///
     /// An object, because nearly all events share those of a few categories.
     public final class Tagged: Sendable, Hashable {
         /// The names of the categories, e.g. `["World"]`.
         public let categories: [String]
-        /// The distinct tags; at most `TagExpression.tagsMaxJoinedByOr`. Only the testers' tag for a test; empty for
-        /// news for single readers.
+        /// The distinct tags of all sends. Only the testers' tag for a test; empty for news for single readers.
         public let tags: [String]
         /// The tags as one printed expression, `World || Politics`, so that a reader of both gets one notification.
         public let expression: String
@@ -28,6 +28,10 @@ public enum Routing: Sendable, Hashable {
         public let reasons: [ResultRecord.Reason]
         /// The pseudonyms of the single readers; empty for news for categories. The expression has their real ids.
         public let users: [String]
+        /// The interests whose followers get the event, e.g. `team:bvb`.
+        public let interests: [String]
+        /// The event's other interests, each with the reason why no reader can follow it.
+        public let unknownInterests: [String]
         /// The code of the event's only language, if languages have tags.
         public let edition: String?
         /// The next send of the event, for the readers that did not fit into this expression.
@@ -38,8 +42,8 @@ public enum Routing: Sendable, Hashable {
 
         public init(
             categories: [String], tags: [String], expression: String, quietExpression: String? = nil, label: String,
-            leftOut: [String] = [], reasons: [ResultRecord.Reason] = [], users: [String] = [], edition: String? = nil,
-            rest: Tagged? = nil
+            leftOut: [String] = [], reasons: [ResultRecord.Reason] = [], users: [String] = [],
+            interests: [String] = [], unknownInterests: [String] = [], edition: String? = nil, rest: Tagged? = nil
         ) {
             self.categories = categories
             self.tags = tags
@@ -49,6 +53,8 @@ public enum Routing: Sendable, Hashable {
             self.leftOut = leftOut
             self.reasons = reasons
             self.users = users
+            self.interests = interests
+            self.unknownInterests = unknownInterests
             self.edition = edition
             self.rest = rest
         }
@@ -61,6 +67,7 @@ public enum Routing: Sendable, Hashable {
                 == (rhs.categories, rhs.tags, rhs.expression, rhs.quietExpression, rhs.label)
                 && (lhs.leftOut, lhs.reasons, lhs.users, lhs.edition, lhs.rest)
                     == (rhs.leftOut, rhs.reasons, rhs.users, rhs.edition, rhs.rest)
+                && (lhs.interests, lhs.unknownInterests) == (rhs.interests, rhs.unknownInterests)
         }
 
         public func hash(into hasher: inout Hasher) { hasher.combine(expression) }

@@ -10,8 +10,9 @@ struct Delivery: Sendable {
     private(set) var charged: UInt16 = 0
     /// Attempts whose acceptance is unknown.
     private(set) var unknowns: UInt16 = 0
-    /// Requests that the hub accepted. News for many single readers needs several.
-    private(set) var sendsAccepted: UInt8 = 0
+    /// Requests that the hub accepted. News for many single readers or interests needs several; its number is bounded by the
+    /// limits of an event and of languages.
+    private(set) var sendsAccepted: UInt16 = 0
     /// The reason not to send it again, decided while it was in flight.
     private(set) var withdrawal: Withdrawal?
     private(set) var claim = Claim.none

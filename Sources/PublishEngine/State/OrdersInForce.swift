@@ -97,12 +97,13 @@ struct OrdersInForce: Sendable {
     func isStopped(lane: String) -> Bool { standing[.stop(.lane(lane))] != nil }
 }
 
-/// The gates that stop news by its content: its categories, feed or run.
+/// The gates that stop news by its content: its categories, interests, feed or run.
 ///
-/// An event of several categories is stopped if any of them is. It is a single notification, so sending it to the
+/// An event of several categories or interests is stopped if any of them is. It is a single notification, so sending it to the
 /// others would show an alert that an editor has stopped.
 struct ContentGates: Sendable {
     private var categories: Set<String> = []
+    private var interests: Set<String> = []
     private var feeds: Set<String> = []
     private var runs: Set<String> = []
     private(set) var isEmpty = true
@@ -120,11 +121,12 @@ struct ContentGates: Sendable {
                 categories.insert(folded)
                 if let index = table.index(named: name) { stop(table.categories[index]) }
                 for category in table.categories where CategoryTable.fold(category.tag) == folded { stop(category) }
+            case .interest(let name): interests.insert(CategoryTable.fold(name))
             case .feed(let name): feeds.insert(name)
             case .run(let id): runs.insert(id)
             }
         }
-        isEmpty = categories.isEmpty && feeds.isEmpty && runs.isEmpty
+        isEmpty = categories.isEmpty && interests.isEmpty && feeds.isEmpty && runs.isEmpty
     }
 
     /// Stops a category under all its names, because records that were read before it was renamed keep the former one.
@@ -139,7 +141,12 @@ struct ContentGates: Sendable {
             return .feed(feed)
         }
         if !runs.isEmpty, let run = content.record.text(of: HeaderName.run), runs.contains(run) { return .run(run) }
-        guard !categories.isEmpty, let routing = content.routed?.routing else { return nil }
+        guard !categories.isEmpty || !interests.isEmpty, let routing = content.routed?.routing else { return nil }
+        if !interests.isEmpty,
+            let stopped = routing.interests.first(where: { interests.contains(CategoryTable.fold($0)) })
+        {
+            return .interest(stopped)
+        }
         return routing.categories.first { categories.contains(CategoryTable.fold($0)) }.map(Gate.category)
     }
 }

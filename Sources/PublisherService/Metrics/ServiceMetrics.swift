@@ -26,6 +26,7 @@ public final class ServiceMetrics: Sendable {
         var categories: [String]
         /// The categories with their present names.
         var table: CategoryTable
+        var interests: InterestTable
         var rate: EngineSettings.Rate?
         /// Partitions by lane and shard. There is no entry before the first assignment and between two assignments.
         var assigned: [LaneShard: [TopicPartition]] = [:]
@@ -78,7 +79,8 @@ public final class ServiceMetrics: Sendable {
         state = Mutex(
             State(
                 reports: Array(repeating: nil, count: settings.shards),
-                categories: settings.table.categories.map(\.name), table: settings.table, rate: settings.engine.rate))
+                categories: settings.table.categories.map(\.name), table: settings.table,
+                interests: settings.policy.interests, rate: settings.engine.rate))
     }
 
     // MARK: What shards and Kafka report
@@ -175,7 +177,8 @@ public final class ServiceMetrics: Sendable {
 
     /// The checks of orders by the present lanes and categories.
     package var orderRules: OrderRules {
-        OrderRules(lanes: settings.lanes.map(\.name), state.withLock { $0.table })
+        let (table, interests) = state.withLock { ($0.table, $0.interests) }
+        return OrderRules(lanes: settings.lanes.map(\.name), table, interests)
     }
 
     func failed(_ failure: KafkaFailure) {
@@ -187,10 +190,11 @@ public final class ServiceMetrics: Sendable {
     }
 
     /// - Returns: all categories since the start, the new ones at the end.
-    func reloaded(rate: EngineSettings.Rate?, _ table: CategoryTable) -> [String] {
+    func reloaded(rate: EngineSettings.Rate?, _ table: CategoryTable, _ interests: InterestTable) -> [String] {
         state.withLock { state in
             state.rate = rate
             state.table = table
+            state.interests = interests
             for name in table.categories.map(\.name) where !state.categories.contains(name) {
                 state.categories.append(name)
             }

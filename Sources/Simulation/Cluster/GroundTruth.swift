@@ -190,6 +190,8 @@ final class GroundTruth {
 struct Attempt {
     var delivery: Int
     var ownership: Int
+    /// The tag expression, by which the sends of one delivery differ.
+    var tags: String
     var sentAt: Instant
     /// True if the hub accepted it, whatever its answer was.
     var isAccepted = false

@@ -58,7 +58,7 @@ extension SimulatedCluster {
         else { return }
         let delivery = truth.delivery(item: item, platform: platform)
         let ownership = ownership(of: partition, address) ?? -1
-        truth.attempts.append(Attempt(delivery: delivery, ownership: ownership, sentAt: now))
+        truth.attempts.append(Attempt(delivery: delivery, ownership: ownership, tags: request.tags, sentAt: now))
         let attempt = truth.attempts.count - 1
         truth.attemptsOf[delivery].append(attempt)
         report.sends += 1

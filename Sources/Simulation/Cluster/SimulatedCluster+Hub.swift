@@ -55,7 +55,11 @@ extension SimulatedCluster {
         truth.attempts[number].isAccepted = true
         report.accepted += 1
         let others = truth.attemptsOf[truth.attempts[number].delivery]
-        if others.contains(where: { $0 != number && truth.attempts[$0].isAccepted }) { report.repeats += 1 }
+        let tags = truth.attempts[number].tags
+        let isRepeat = others.contains {
+            $0 != number && truth.attempts[$0].isAccepted && truth.attempts[$0].tags == tags
+        }
+        if isRepeat { report.repeats += 1 }
         record(.accepted(attempt: number))
     }
 

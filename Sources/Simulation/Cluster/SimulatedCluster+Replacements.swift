@@ -34,7 +34,8 @@ extension SimulatedCluster {
                 serial: serial, at: now - Scenario.start, lane: lane, topic: record.topic, keyHash: Int(number),
                 gapBefore: 0, gapAfter: 0, kind: .usable,
                 copy: .replacement(of: order.id, platforms.compactMap { Platform(rawValue: String($0)) }),
-                eventID: Replacement.idPrefix + order.id, categories: replacement.reach, story: story,
+                eventID: Replacement.idPrefix + order.id, categories: replacement.reach.filter { !$0.contains(":") },
+                interests: replacement.reach.filter { $0.contains(":") }, story: story,
                 expiresAt: now + Replacement.lasts, record: source))
         truth.publish(item, in: number)
         reopen()
@@ -65,7 +66,8 @@ extension GroundTruth {
         return ResultRecord(
             eventID: news.eventID, story: news.story, platform: platform(of: delivery), outcome: result.outcome,
             categories: news.categories, lane: scenario.setting.lanes[news.lane].name,
-            source: .init(partition: place.partition, offset: place.offset), settledAt: Scenario.start + news.at)
+            source: .init(partition: place.partition, offset: place.offset), settledAt: Scenario.start + news.at,
+            interests: news.interests)
     }
 }
 

@@ -65,7 +65,8 @@ public struct SimulatedCluster {
         return try ContentRules(
             table: table,
             payload: PayloadSettings(mode: platforms == [.template] ? .template : .native(platforms)),
-            policy: ContentPolicy(quietHours: setting.quiet.map { [$0] } ?? []))
+            policy: ContentPolicy(
+                quietHours: setting.quiet.map { [$0] } ?? [], interests: InterestTable([.init(name: "team")])))
     }
 
     /// Every running process reloads its settings. A process that starts later reads the new ones.

@@ -52,6 +52,7 @@ extension ControlScope {
         case .stop(.hub): true
         case .stop(.lane(let name)): setting.lanes[news.lane].name == name
         case .stop(.category(let name)): news.categories.contains { setting.isSameCategory($0, name) }
+        case .stop(.interest(let name)): news.interests.contains { $0.lowercased() == name.lowercased() }
         case .stop(.feed(let name)): news.feed == name
         case .stop(.run(let id)): news.run == id
         }

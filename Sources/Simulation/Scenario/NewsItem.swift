@@ -26,6 +26,10 @@ public struct NewsItem: Sendable {
     public var eventID: String
     /// The categories named by the event.
     public var categories: [String]
+    /// The interests named by the event that readers can follow, as the settings write them.
+    public var interests: [String] = []
+    /// The number of requests that its tags need.
+    public var sends: Int { max(1, (categories.count + interests.count + 19) / 20) }
     /// The feed that it comes from, or the run of `publish`.
     public var feed: String?
     public var run: String?

@@ -59,12 +59,24 @@ struct Newsroom {
         if random.chance(percent: 5) { event.summary = String(repeating: "long ", count: random.number(1...600)) }
         switch kind {
         case .unroutable: event.categories = ["Gardening"]
+        case .usable, .refused: follow(&event, serial)
         case .withheld: event.status = .withheld
         case .canceled: event.status = .canceled
-        case .usable, .refused, .undecodable: break
+        case .undecodable: break
         }
         return finished(event, kind, serial, at: at, lane: lane, version: version)
     }
+
+    /// Gives some events interests, a part of them more than one send has room for. Draws nothing, so that recorded seeds keep
+    /// their lives.
+    private func follow(_ event: inout NewsEvent, _ serial: Int) {
+        guard serial % 7 == 3 else { return }
+        let count = [1, 3, 22, 45][serial / 7 % 4]
+        event.interests = (1...count).map { "\(Self.kind):\($0)" } + ["player:1"]
+        if serial % 2 == 0 { event.categories = [] }
+    }
+
+    static let kind = "team"
 
     private mutating func kind() -> NewsItem.Kind {
         switch random.number(0...99) {
@@ -132,7 +144,8 @@ struct Newsroom {
             serial: serial, at: at, lane: lane, topic: topic ?? topics[hash % topics.count],
             keyHash: hash / 7, gapBefore: random.chance(percent: 8) ? 3 : 0,
             gapAfter: random.chance(percent: 8) ? 1 : 0, kind: kind, copy: copy, platform: platform, eventID: event.id,
-            categories: event.categories, feed: feed, run: run,
+            categories: event.categories, interests: event.interests.filter { $0.hasPrefix(Self.kind) }, feed: feed,
+            run: run,
             story: event.orderKey, version: version, embargoUntil: event.embargoUntil, expiresAt: event.expiresAt,
             record: record)
     }

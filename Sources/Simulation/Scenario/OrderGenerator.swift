@@ -52,7 +52,8 @@ struct OrderGenerator {
         switch random.number(0...9) {
         case ..<3: .hub
         case ..<6: .lane(setting.lanes[random.number(0...(setting.lanes.count - 1))].name)
-        case ..<8: .category(random.pick(["World", "politics", "BUSINESS"], or: "World"))
+        case ..<7: .category(random.pick(["World", "politics", "BUSINESS"], or: "World"))
+        case 7: .interest(random.pick(["team:1", "TEAM:3", "team:40"], or: "team:1"))
         case 8: .feed(random.pick(Newsroom.feeds, or: ""))
         default: .run(random.pick(Newsroom.runs, or: ""))
         }

@@ -23,6 +23,8 @@ struct Repeats: Checker {
             guard truth.attempts[earlier].ownership == attempt.ownership else { continue }
             guard let reply = truth.attempts[earlier].reply else { return "\(name) is under way twice at once" }
             switch reply.meaning {
+            // The next send of the delivery, to other readers.
+            case .accepted where truth.attempts[earlier].tags != attempt.tags: break
             case .accepted: return "\(name) was sent again after it was accepted"
             case .refusedEvent, .invalid: return "\(name) was sent again after it was rejected"
             case .unknownAcceptance:

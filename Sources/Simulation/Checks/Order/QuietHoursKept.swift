@@ -35,7 +35,9 @@ struct QuietHoursKept: Checker {
     private func isRepeat(_ number: Int, _ truth: GroundTruth) -> Bool {
         let attempt = truth.attempts[number]
         return truth.attemptsOf[attempt.delivery].contains {
-            $0 < number && truth.attempts[$0].ownership == attempt.ownership && truth.attempts[$0].isUnanswered
+            // Some readers may have the event, so the others get it too.
+            $0 < number && truth.attempts[$0].ownership == attempt.ownership
+                && (truth.attempts[$0].isUnanswered || truth.attempts[$0].reply?.meaning == .accepted)
         }
     }
 }

@@ -3,8 +3,8 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// An outcome never claims more than is known. `accepted`: the hub accepted it. Certain failures: the hub did not accept it.
-/// `unknown`: an attempt has no answer. `superseded`: another event is sent in its place.
+/// An outcome never claims more than is known. `accepted`: the hub accepted it, for all of its readers. Certain failures: the hub did not accept it.
+/// `unknown`: an attempt has no answer, or only some of its sends were accepted. `superseded`: another event is sent in its place.
 struct TruthfulOutcomes: Checker {
     let promise = Promise.truthfulOutcomes
     /// Offsets below which an operator released the waiting events, by process.
@@ -34,6 +34,8 @@ struct TruthfulOutcomes: Checker {
             .filter { $0.ownership == ownership && $0.hasLeft }
         let wasAccepted = attempts.contains(where: \.isAccepted)
         let isUnanswered = attempts.contains(where: \.isUnanswered)
+        let sends = truth.news(of: delivery).sends
+        let acceptedSends = Set(attempts.filter { $0.reply?.meaning == .accepted }.map(\.tags)).count
         let name = truth.name(delivery)
         guard result.attempts == attempts.count else {
             return "\(name) reports \(result.attempts) attempts; there were \(attempts.count)"
@@ -41,6 +43,9 @@ struct TruthfulOutcomes: Checker {
         switch result.outcome {
         case .accepted:
             if !wasAccepted { return "\(name) is accepted, but the hub never took it" }
+            if acceptedSends != sends || result.sends != (sends > 1 ? sends : 0) {
+                return "\(name) is accepted with \(result.sends) sends, but the hub took \(acceptedSends) of \(sends)"
+            }
         case .rejected:
             if wasAccepted { return "\(name) is rejected, but the hub took it" }
             guard case .replied(let reply)? = attempts.last?.reply, reply.status == 400 else {
@@ -56,7 +61,9 @@ struct TruthfulOutcomes: Checker {
         case .undecodable, .unroutable, .withheld, .duplicate, .held:
             if !attempts.isEmpty { return "\(name) is \(result.outcome.rawValue), but a request left" }
         case .unknown:
-            if !isUnanswered { return "\(name) is unknown, but every attempt was answered" }
+            if !isUnanswered, !(0..<sends).dropFirst().contains(acceptedSends) {
+                return "\(name) is unknown, but every attempt was answered"
+            }
         }
         if result.outcome == .superseded, !hasRival(delivery, truth) {
             return "\(name) is superseded, but its story has no newer version"
