@@ -158,6 +158,18 @@ def demo():
         heard = page.script("heard")
         assert len([said for said in heard if said.endswith("A ferry is late")]) <= 1 and len(heard) == len(set(heard)), heard
 
+        follow = page.find(".phone.windows .follow input")
+        follow.send_keys("nonsense", Keys.ENTER)
+        assert not page.script("arguments[0].validity.valid", follow), "what is no interest is not followed"
+        follow.clear()
+        follow.send_keys("team:bvb", Keys.ENTER)
+        page.wait("an interest", lambda: reader.state("windows") == "Subscribed to Business and team:bvb.")
+        page.driver.refresh()
+        reader = Reader(page)
+        page.wait("the kept interest", lambda: reader.state("windows") == "Subscribed to Business and team:bvb.")
+        page.find(".phone.windows input[value=team_bvb]").click()
+        page.wait("the end of the interest", lambda: reader.state("windows") == "Subscribed to Business.")
+
         page.driver.refresh()
         Reader(page)
         page.wait("the kept choice", lambda: reader.state("windows") == "Subscribed to Business.")

@@ -63,6 +63,7 @@ export class Phone {
     this.field = this.find(".follow input");
     this.field.setAttribute("aria-label", `Something that the ${name} follows, as kind:id`);
     this.find(".app").addEventListener("change", ({ target }) => target === this.field || this.choose(this.checked()));
+    this.field.addEventListener("input", () => this.field.setCustomValidity(""));
     this.find(".follow").addEventListener("submit", (event) => {
       event.preventDefault();
       this.follow();

@@ -380,7 +380,8 @@ extension GroundTruth {
             serial: serial, at: now - Scenario.start, lane: original.lane, topic: produced.topic,
             keyHash: original.keyHash, gapBefore: 0, gapAfter: 0, kind: original.kind, copy: kind,
             platform: original.platform,
-            eventID: original.eventID, categories: original.categories, feed: original.feed, run: original.run,
+            eventID: original.eventID, categories: original.categories, interests: original.interests,
+            feed: original.feed, run: original.run,
             story: original.story, version: original.version, embargoUntil: original.embargoUntil,
             expiresAt: original.expiresAt,
             record: SourceRecord(
