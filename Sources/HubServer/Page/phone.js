@@ -208,7 +208,7 @@ export class Phone {
     if (this.isLost) return ["The hub does not answer.", "warn"];
     if (this.isUnderWay()) return ["Registering…", ""];
     if (this.trouble) return [`Not registered: ${this.trouble}.`, "bad"];
-    if (!this.wanted.length) return ["Not subscribed. Choose a category, or follow something.", ""];
+    if (!this.wanted.length) return ["Not subscribed. Choose a category.", ""];
     const wanted = [...categories.filter((category) => this.wanted.includes(category)), ...this.interests().map(interestOf)];
     if (same(this.known, this.wanted)) return [`Subscribed to ${list.format(wanted)}.`, "good"];
     return this.isDropped
