@@ -48,7 +48,7 @@ extension Members {
             link: try identifier(.link, limit: EventLimits.address),
             image: try identifier(.image, limit: EventLimits.address), environment: try environment(envelope),
             isTest: try flag(.test) ?? false, users: try users(), data: try dataFields(), headlines: try headlines(),
-            interests: try interests())
+            interests: has(.interests) ? try interests() : [])
     }
 
     /// The environment by the stamps of document and record. Different stamps match no environment, so that no process
