@@ -29,15 +29,16 @@ struct NativeProblemTests {
         #expect(NativeSamples.problems(NativeSamples.settings(.windows, body)) == [problem])
     }
 
-    @Test(arguments: [
-        (Platform.apple, #"{"aps":{"alert":"{{data.kicker}}"}}"#, "body.aps.alert"),
-        (.apple, #"{"aps":{"alert":{"title":"{{data.kicker}}","body":"{{ summary }}"}}}"#, "body.aps.alert"),
-        (.apple, #"{"aps":{"alert":{"title":"{{data.kicker}}","body":"{{headline}}"}}}"#, nil),
-        (.apple, #"{"aps":{"alert":"{{data.kicker}}: news"}}"#, nil),
-        (.apple, #"{"aps":{"alert":{"loc-key":"NEWS"}}}"#, nil),
-        (.fcmv1, #"{"message":{"notification":{"title":"{{summary}}"}}}"#, "body.message.notification"),
-        (.fcmv1, #"{"message":{"data":{"kicker":"{{data.kicker}}"}}}"#, nil),
-    ])
+    @Test(
+        arguments: [
+            (Platform.apple, #"{"aps":{"alert":"{{data.kicker}}"}}"#, "body.aps.alert"),
+            (.apple, #"{"aps":{"alert":{"title":"{{data.kicker}}","body":"{{ summary }}"}}}"#, "body.aps.alert"),
+            (.apple, #"{"aps":{"alert":{"title":"{{data.kicker}}","body":"{{headline}}"}}}"#, nil),
+            (.apple, #"{"aps":{"alert":"{{data.kicker}}: news"}}"#, nil),
+            (.apple, #"{"aps":{"alert":{"loc-key":"NEWS"}}}"#, nil),
+            (.fcmv1, #"{"message":{"notification":{"title":"{{summary}}"}}}"#, "body.message.notification"),
+            (.fcmv1, #"{"message":{"data":{"kicker":"{{data.kicker}}"}}}"#, nil),
+        ] as [(Platform, String, String?)])
     func `a notification whose texts may all be absent is a warning`(platform: Platform, body: String, path: String?) {
         let settings = NativeSamples.settings(platform, body)
         #expect(NativeSamples.problems(settings).isEmpty)
