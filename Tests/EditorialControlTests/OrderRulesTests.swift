@@ -48,7 +48,7 @@ struct OrderRulesTests {
     }
 
     @Test func `the kind of an interest must exist to be stopped, and its case does not matter`() throws {
-        #expect(try rules.checked(order(.stop(.interest("Team:bvb")))).scope == .stop(.interest("Team:bvb")))
+        #expect(try rules.checked(order(.stop(.interest("Team:BVB")))).scope == .stop(.interest("team:bvb")))
         for name in ["player:9", "team", "bvb"] {
             #expect(
                 problem(of: order(.stop(.interest(name)))) == .unknown(name, kind: "an interest", known: ["team:ID"]))
@@ -56,7 +56,7 @@ struct OrderRulesTests {
         }
         var orders = StandingOrders()
         orders.apply(
-            .stands(Order(id: "1", scope: .stop(.interest("team:bvb")), at: Instant(milliseconds: 0), by: "desk")))
+            .stands(Order(id: "1", scope: .stop(.interest("Team:bvb")), at: Instant(milliseconds: 0), by: "desk")))
         let lift = try rules.checked(order(.stop(.interest("TEAM:BVB")), lifts: true))
         #expect(lift.target(among: orders)?.id == "1")
     }

@@ -52,9 +52,11 @@ public struct OrderRules: Sendable, Hashable {
             guard let known = category(named: name) else { throw .unknown(name, kind: "a category", known: categories) }
             return .category(known)
         case .interest(let name):
-            let kind = name.prefix { $0 != ":" }
-            let isKnown = name.contains(":") && kinds.contains { $0.lowercased() == kind.lowercased() }
+            let kind = name.prefix { $0 != ":" }.lowercased()
+            let isKnown = name.contains(":") && kinds.contains { $0.lowercased() == kind }
             guard lifts || isKnown else { throw .unknown(name, kind: "an interest", known: kinds.map { "\($0):ID" }) }
+            // Hubs ignore the case of tags. One spelling lets a second stop replace the first, and one resume end it.
+            return .interest(name.lowercased())
         case .hub, .feed, .run: break
         }
         return gate
