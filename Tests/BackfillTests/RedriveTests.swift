@@ -27,7 +27,7 @@ private func again(_ mark: RedriveMark) -> RedriveMark {
 }
 
 struct RedriveTests {
-    let redrive = Redrive(topics: ["news.events": 2], group: "g")
+    let redrive = Redrive(topics: ["news.events": 2], group: "g", platforms: [.apple, .windows])
 
     @Test(arguments: [(nil, "1"), ("1", "2"), ("2", "3")])
     func `a dead letter returns to its lane byte for byte, for its platform only`(count: String?, next: String) throws {
@@ -40,9 +40,34 @@ struct RedriveTests {
         #expect(
             back.headers == [
                 RecordHeader("x-desk", "night"), RecordHeader(name: "x-null", value: nil),
-                RecordHeader("nw-redrive", next), RecordHeader("nw-redrive-of", "news.events/1/7/apple"),
+                RecordHeader("nw-redrive", next), RecordHeader("nw-redrive-of", "news.events/1/7"),
                 RecordHeader("nw-platform", "apple"),
             ])
+    }
+
+    @Test func `a dead letter of a copy repeats the same event, so that of two failed copies one is sent`() throws {
+        let copy = letter(
+            source: "news.events/1/9/apple", count: "1", extra: [RecordHeader("nw-redrive-of", "news.events/1/7")])
+        let back = try #require(record(redrive.verdict(on: copy)))
+        #expect(
+            back.headers.filter { $0.name == "nw-redrive-of" } == [RecordHeader("nw-redrive-of", "news.events/1/7")])
+    }
+
+    @Test func `a dead letter of a platform that the configuration has no more is refused`() {
+        let foreign = letter(source: "news.events/1/7/fcmv1")
+        #expect(redrive.verdict(on: foreign) == .refused(.foreignPlatform))
+    }
+
+    @Test func `records that differ by their platforms only are joined, in order`() throws {
+        let records = try ["1/7/apple", "1/8/apple", "1/7/windows", "1/7/apple"].map { place in
+            try #require(record(redrive.verdict(on: letter(source: "news.events/\(place)"))))
+        }
+        let joined = Redrive.joined(records)
+        func texts(_ name: String) -> [String?] {
+            joined.map { record in record.headers.last { $0.name == name }?.text }
+        }
+        #expect(texts("nw-redrive-of") == ["news.events/1/7", "news.events/1/8"])
+        #expect(texts("nw-platform") == ["apple,windows", "apple"])
     }
 
     @Test func `a record put back once more names no delivery, so that it is sent whatever was put back before`() throws
@@ -184,7 +209,7 @@ struct RedriveSummaryTests {
     }
 
     @Test func `a limited run stops at its limit, and the next run continues behind it`() {
-        let redrive = Redrive(topics: ["news.events": 2], group: "g")
+        let redrive = Redrive(topics: ["news.events": 2], group: "g", platforms: [.apple, .windows])
         var (first, mark) = (RedriveSummary(redrive, limit: 2), RedriveMark())
         read(0..<5, &first, &mark)
         #expect((first.putBack, first.refused, first.gone) == (2, 0, 0) && first.isFull)
@@ -199,7 +224,7 @@ struct RedriveSummaryTests {
     }
 
     @Test func `an original that was found again returns for the platform of its result only`() throws {
-        let redrive = Redrive(topics: ["news.events": 2], group: "g")
+        let redrive = Redrive(topics: ["news.events": 2], group: "g", platforms: [.apple, .windows])
         let source = ResultRecord.Source(partition: TopicPartition(topic: "news.events", partition: 1), offset: 7)
         let result = ResultRecord(
             eventID: "1", platform: .apple, outcome: .canceled, lane: "live", source: source,
@@ -212,7 +237,7 @@ struct RedriveSummaryTests {
         #expect(
             back.headers == [
                 RecordHeader("x", "y"), RecordHeader("nw-redrive", "1"),
-                RecordHeader("nw-redrive-of", "news.events/1/7/apple"), RecordHeader("nw-platform", "apple"),
+                RecordHeader("nw-redrive-of", "news.events/1/7"), RecordHeader("nw-platform", "apple"),
                 RecordHeader("nw-group", "g"),
             ])
     }

@@ -203,6 +203,38 @@ struct EngineReturnTests: HoldingSuite {
         #expect(shell.wait(.seconds(601)).sends.count == 1)
     }
 
+    /// A dead letter is put back for its own platform.
+    private func redriven(_ platform: Platform) -> [RecordHeader] {
+        [RecordHeader(HeaderName.redrive, "1"), RecordHeader(HeaderName.platform, platform.rawValue)]
+    }
+
+    @Test(arguments: [nil, 1] as [Int?])
+    func `an embargoed event redriven for two platforms reaches both`(version: Int?) throws {
+        var shell = try shell { $0.platforms = [.apple, .fcmv1] }
+        let due = shell.wall + Self.inAWeek
+        func original() -> String { news("a", story: "s", version: version, embargo(due)) }
+        let first = shell.publish(original(), headers: redriven(.apple))
+        #expect(first.holds.count == 1)
+        let second = shell.publish(original(), headers: redriven(.fcmv1))
+        #expect(second.holds.isEmpty && second.returns.isEmpty, "there it would take the place of the first")
+        let sent = shell.wait(Self.inAWeek)
+        #expect(sent.sends.count == 1)
+        let accepted = shell.reply(201, to: try #require(sent.sends.first))
+        #expect(shell.store(accepted).returns.isEmpty, "the other platform needs what is held")
+    }
+
+    @Test func `an old text that is redriven does not take the place of a newer one that is held`() throws {
+        var shell = try shell()
+        _ = shell.store(shell.publish(news("b", story: "s", embargo(shell.wall + Self.inAWeek))))
+        let old = shell.publish(news("a", story: "s"), headers: redriven(.template))
+        #expect(old.returns.isEmpty && old.sends.count == 1)
+        #expect(shell.store(shell.reply(201, to: try #require(old.sends.first))).returns.isEmpty)
+        // With an embargo of its own it waits here.
+        let embargoed = news("a", story: "s", embargo(shell.wall + .seconds(90_000)))
+        let waiting = shell.publish(embargoed, headers: redriven(.template))
+        #expect(waiting.holds.isEmpty && waiting.returns.isEmpty && waiting.outcomes.isEmpty)
+    }
+
     @Test func `an event without versions that says no embargo any more is sent at once`() throws {
         var shell = try shell()
         _ = shell.store(shell.publish(news("a", embargo(shell.wall + Self.inAWeek))))

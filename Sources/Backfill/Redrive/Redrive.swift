@@ -1,7 +1,7 @@
 import ByteText
 package import KafkaModel
 package import NewsModel
-import NotificationHub
+package import NotificationHub
 import PublishEngine
 
 /// Decides which dead letters return to their lane, and builds the records to write.
@@ -24,10 +24,14 @@ package struct Redrive: Sendable {
 
     /// The consumer group of the configuration.
     private let group: String
+    /// The platforms of the configuration. A record for another one would go to all of these.
+    private let platforms: [Platform]
     /// An earlier name of the group, whose dead letters are included.
     package var formerGroup: String?
 
-    package init(topics: [String: Int], group: String) { (self.topics, self.group) = (topics, group) }
+    package init(topics: [String: Int], group: String, platforms: [Platform]) {
+        (self.topics, self.group, self.platforms) = (topics, group, platforms)
+    }
 
     package enum Verdict: Sendable, Hashable {
         case putBack(ProducedRecord)
@@ -41,6 +45,7 @@ package struct Redrive: Sendable {
         case otherGroup = "of another consumer group: use a configuration with its kafka.group"
         case foreignTopic = "its topic is not in a lane of this configuration, or does not exist any more"
         case maximumReached = "already put back too often"
+        case foreignPlatform = "its platform is not one that this configuration sends to"
         case truncated = "its original was too large for the dead-letter topic; nw-source tells its place"
     }
 
@@ -83,6 +88,7 @@ package struct Redrive: Sendable {
         else { return .passedOver }
         if let owner = label.group, owner != group, owner != formerGroup { return .refused(.otherGroup) }
         guard let partitions = topics[source.topic] else { return .refused(.foreignTopic) }
+        guard platforms.contains(label.coordinates.platform) else { return .refused(.foreignPlatform) }
         if label.isTruncated { return .refused(.truncated) }
         guard label.count < maximum else { return .refused(.maximumReached) }
         let ours = [
@@ -91,8 +97,11 @@ package struct Redrive: Sendable {
         ]
         var headers = record.headers.filter { !ours.contains($0.name) }
         headers.append(RecordHeader(HeaderName.redrive, String(label.count + 1)))
-        // Two people may put the same one back at the same time.
-        if !isAgain { headers.append(RecordHeader(name: HeaderName.redriveOf, value: label.coordinates.headerValue)) }
+        if !isAgain {
+            // Two people may put the same one back at the same time. If both copies fail, both dead letters repeat this one.
+            let repeated = record.headers.last { $0.name == HeaderName.redriveOf }?.text
+            headers.append(RecordHeader(HeaderName.redriveOf, repeated ?? label.coordinates.source.description))
+        }
         headers.append(RecordHeader(HeaderName.platform, label.coordinates.platform.rawValue))
         // Every other group that reads the lane skips the record.
         if label.group != nil { headers.append(RecordHeader(HeaderName.group, group)) }
@@ -127,5 +136,27 @@ package struct Redrive: Sendable {
         if since == nil && until == nil { return true }
         guard let time else { return false }
         return time >= since ?? .distantPast && time < until ?? .distantFuture
+    }
+
+    /// Joins records that are the same but for their platforms, so that an event keeps one place on the held topic.
+    package static func joined(_ records: [ProducedRecord]) -> [ProducedRecord] {
+        var joined: [ProducedRecord] = []
+        var places: [ProducedRecord: Int] = [:]
+        for record in records {
+            var rest = record
+            rest.headers.removeAll { $0.name == HeaderName.platform }
+            guard let place = places[rest],
+                let platform = record.headers.last(where: { $0.name == HeaderName.platform })?.text,
+                let index = joined[place].headers.lastIndex(where: { $0.name == HeaderName.platform }),
+                let platforms = joined[place].headers[index].text
+            else {
+                places[rest] = joined.count
+                joined.append(record)
+                continue
+            }
+            if platforms.split(separator: ",").contains(Substring(platform)) { continue }
+            joined[place].headers[index] = RecordHeader(HeaderName.platform, "\(platforms),\(platform)")
+        }
+        return joined
     }
 }

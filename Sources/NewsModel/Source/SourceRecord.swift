@@ -150,8 +150,8 @@ public enum HeaderName {
     public static let truncated = "nw-truncated"
     /// On a record put back on its lane: the number of times that happened.
     public static let redrive = "nw-redrive"
-    /// On a record put back on its lane, and on its result: the `SourceCoordinates` of the delivery that it repeats. Of
-    /// several such records one is sent. Without it, all are.
+    /// On a record put back on its lane, and on its result: `topic/partition/offset` of the event that it repeats. Of several
+    /// such records one is sent to each platform. Without it, all are.
     public static let redriveOf = "nw-redrive-of"
     /// The platforms that the record is for, separated by commas. On a record put back on its lane it is the one that failed, on a
     /// replacement those that accepted the story.

@@ -68,7 +68,8 @@ struct RedriveCommand: ParsableCommand {
         let topics = settings.engine.lanes.flatMap(\.topics)
         let lanes = try lane.map { try settings.lane(named: $0) }
         let stop = Signals.stopFlag(hangUp: true)
-        var redrive = Redrive(topics: [:], group: settings.kafkaSettings.group)
+        var redrive = Redrive(
+            topics: [:], group: settings.kafkaSettings.group, platforms: settings.engine.platforms)
         redrive.outcomes = outcomeOption.outcomes
         redrive.reasons = Set(reason)
         let now = ServiceClock.wall
@@ -127,9 +128,10 @@ struct RedriveCommand: ParsableCommand {
             var outOfReach = 0
             while !reader.isAtEnd, !stop.isRaised, !summary.isFull {
                 let before = summary.putBack
+                var records: [ProducedRecord] = []
                 for read in try reader.next(timeout: .milliseconds(500)) where !summary.isFull {
                     let verdict = summary.decide(read.record, &mark)
-                    if case .putBack(let record)? = verdict, !dryRun { try publisher.publish(record) }
+                    if case .putBack(let record)? = verdict { records.append(record) }
                     guard verdict == .refused(.truncated), summary.refused <= Self.namedMax,
                         let label = Redrive.label(read.record)
                     else { continue }
@@ -137,6 +139,7 @@ struct RedriveCommand: ParsableCommand {
                         "\(read.partition)/\(read.record.offset) has no original; it is at \(label.coordinates.source)")
                 }
                 guard summary.putBack > before, !dryRun else { continue }
+                for record in Redrive.joined(records) { try publisher.publish(record) }
                 // Records are stored before their marks are committed. A crash in between may repeat some, but loses nothing.
                 try publisher.flush()
                 let reached = mark.committed

@@ -47,7 +47,11 @@ struct Republication {
         }
         let topics = Set(settings.engine.lanes.flatMap(\.topics))
         let redrive = Redrive(
-            topics: counts.filter { topics.contains($0.key) }, group: settings.kafkaSettings.group)
+            topics: counts.filter { topics.contains($0.key) }, group: settings.kafkaSettings.group,
+            platforms: settings.engine.platforms)
+        // Its age counts from now, because an operator wants it sent.
+        let now = client.latest(ServiceClock.wall)
+        var records: [ProducedRecord] = []
         for result in ended {
             guard let id = result.eventID else { continue }
             guard let original = originals[result.source],
@@ -56,11 +60,11 @@ struct Republication {
                 lost.insert(id)
                 continue
             }
-            // Its age counts from now, because an operator wants it sent.
-            record.timestamp = client.latest(ServiceClock.wall)
-            try client.store(record)
+            record.timestamp = now
+            records.append(record)
             written.insert(id)
         }
+        for record in Redrive.joined(records) { try client.store(record) }
         return lost.isEmpty
     }
 

@@ -17,8 +17,16 @@ extension Engine {
             // The held topic has one place for a story, so this event waits in the window.
             !routed.event.isForSomeOfItsStory
         else { return nil }
-        // Another event of the story would lose its place there if the two cannot be ordered.
-        return held.relation(to: routed, from: partitions.source(of: place)) == .unrelated ? nil : due
+        // Another event of the story would lose its place there if the two cannot be ordered, or if they are records of one
+        // event for different platforms.
+        let source = age(of: place, content)
+        let relation = held.relation(to: routed, from: source)
+        return relation == .unrelated || source == nil && relation != .nothing ? nil : due
+    }
+
+    /// The place of a record on its topic as far as it tells its age; `nil` for one that a person put back there.
+    func age(of place: Place, _ content: ExaminedRecord) -> ResultRecord.Source? {
+        content.record.origin == .published ? partitions.source(of: place) : nil
     }
 
     /// Ends a delivery as held. Sends the record's original to the held topic once, for all platforms.
@@ -178,7 +186,7 @@ extension Engine {
     /// - Parameter isGone: the event has left, or never will, so its own held version is not needed either. Until then
     ///   that copy is the fallback if this process fails.
     mutating func takeBackHeld(
-        olderThan routed: RoutedEvent, from source: ResultRecord.Source, isGone: Bool, _ turn: inout Turn
+        olderThan routed: RoutedEvent, from source: ResultRecord.Source?, isGone: Bool, _ turn: inout Turn
     ) {
         guard held.mayBeReplaced(by: routed, from: source, isGone: isGone) else { return }
         // Another process may hold this same version meanwhile.

@@ -168,7 +168,7 @@ extension Engine {
         case .first, .redriven: break
         }
         if !held.isEmpty, content.returned == nil,
-            held.relation(to: routed, from: partitions.source(of: place)) == .newer
+            held.relation(to: routed, from: age(of: place, content)) == .newer
         {
             partitions[place.slot].recent.remove(
                 routed, platform: place.platform, origin: content.record.origin, isOwner: entry == .first)
@@ -189,7 +189,7 @@ extension Engine {
         olderThan routed: RoutedEvent, _ content: ExaminedRecord, _ place: Place, _ turn: inout Turn
     ) {
         guard !held.isEmpty, content.returned == nil else { return }
-        takeBackHeld(olderThan: routed, from: partitions.source(of: place), isGone: false, &turn)
+        takeBackHeld(olderThan: routed, from: age(of: place, content), isGone: false, &turn)
     }
 
     /// - Returns: the platforms of a record that still need an outcome, as bits, and whether the ledger has any. The

@@ -32,9 +32,9 @@ extension Engine {
         _ turn: inout Turn
     ) {
         guard let content = partitions.content(of: place) else { return }
-        let source = held.isEmpty ? nil : partitions.source(of: place)
+        let source = held.isEmpty ? nil : age(of: place, content)
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
-        if outcome == .accepted, let source, content.returned == nil, let routed = content.routed {
+        if outcome == .accepted, !held.isEmpty, content.returned == nil, let routed = content.routed {
             let isGone = partitions.content(of: place) == nil && !partitions[recordOf: place].isHeldInPart
             if held.mayBeReplaced(by: routed, from: source, isGone: isGone) {
                 pendingResults.keep(HeldCopy(routed: routed, source: source, isGone: isGone), of: place.id)

@@ -69,14 +69,16 @@ struct HeldStories: Sendable {
         case unrelated
     }
 
-    func relation(to routed: RoutedEvent, from source: ResultRecord.Source) -> Relation {
+    /// - Parameter source: the event's place on its topic; `nil` for a redriven record, whose place says nothing about its age.
+    func relation(to routed: RoutedEvent, from source: ResultRecord.Source?) -> Relation {
         guard !isEmpty, !routed.event.isForSomeOfItsStory else { return .nothing }
         let event = routed.event
         let key = Fingerprint(of: routed.orderKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
         // Without a story, the held event is a former copy of the same event.
-        guard event.story != nil || held.version != nil && event.version != nil else { return .same }
+        guard event.story != nil || source == nil || held.version != nil && event.version != nil else { return .same }
         guard let former = held.version, let version = event.version else {
+            guard let source else { return .unrelated }
             let partition = Fingerprint(of: source.partition.description).value
             guard held.version == nil, known[key]?.version == nil, event.version == nil, held.partition == partition,
                 held.offset <= source.offset
@@ -87,10 +89,12 @@ struct HeldStories: Sendable {
     }
 
     /// True if the held event of the story is older than this one, or, once this one is gone, if it is the same.
-    func mayBeReplaced(by routed: RoutedEvent, from source: ResultRecord.Source, isGone: Bool) -> Bool {
+    ///
+    /// A redriven record is for some platforms only, so the others may need the same event.
+    func mayBeReplaced(by routed: RoutedEvent, from source: ResultRecord.Source?, isGone: Bool) -> Bool {
         switch relation(to: routed, from: source) {
         case .older: true
-        case .same: isGone
+        case .same: isGone && source != nil
         case .nothing, .newer, .unrelated: false
         }
     }

@@ -68,7 +68,8 @@ struct PendingResults: Sendable {
 /// That event is the fallback if this process ends before the accepted result is stored.
 struct HeldCopy: Sendable {
     let routed: RoutedEvent
-    let source: ResultRecord.Source
+    /// `nil` for a redriven record.
+    let source: ResultRecord.Source?
     /// Every platform has its outcome, so this same version is not needed on the held topic either.
     let isGone: Bool
 }

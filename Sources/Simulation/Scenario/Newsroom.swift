@@ -109,6 +109,7 @@ struct Newsroom {
         } else {
             copy = .republished
         }
+        if case .redriven = copy, random.chance(percent: 50) { event.embargoUntil = twin.embargoUntil }
         return finished(
             event, twin.kind, serial, at: at, lane: twin.lane, topic: twin.topic, version: twin.version, copy: copy,
             repeating: repeated)
