@@ -390,9 +390,10 @@ func `the help of a command has examples that fit the terminal and use its optio
     let beginning = /newswire (demo|init|hub|device|simulate|--generate)/
     for command in [[]] + commands.map({ [$0] }) {
         let help = try await Program.run(command + ["--help"]).output
-        #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(command)")
+        let isExample = { (line: Substring) in line.hasPrefix("  newswire ") }
+        #expect(help.split(separator: "\n").filter(isExample).allSatisfy { $0.count <= 80 }, "\(command)")
         let lines = help.replacing(" \\\n", with: " ").split(separator: "\n")
-        for example in lines where example.hasPrefix("  newswire ") && example.firstMatch(of: beginning) == nil {
+        for example in lines.filter(isExample) where example.firstMatch(of: beginning) == nil {
             let script = String(example.split(separator: " | ")[0])
             let ended = try await Program.run(
                 pasted: script, in: FileManager.default.temporaryDirectory,

@@ -29,7 +29,7 @@ struct RedriveCommandTests {
         #expect(rest.output.contains("put back 1 dead letter"), "\(rest.output) \(rest.errors)")
         let none = try await room.run("redrive", "--json")
         #expect(
-            none.output == #"{"putBack":0,"refused":0,"excluded":0,"putBackEarlier":2,"kinds":[]}"# + "\n",
+            none.output == #"{"putBack":0,"refused":0,"excluded":0,"putBackEarlier":0,"kinds":[]}"# + "\n",
             "\(none.output) \(none.errors)")
 
         // The newsroom now sends unroutable events as World.

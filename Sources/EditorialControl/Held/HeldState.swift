@@ -165,7 +165,9 @@ public struct HeldState: Sendable {
             guard HeldIndex.Entry.hasRoom(for: place) else { continue }
             switch reading {
             case .unreadable: unreadable += 1
-            case .held(let event, let since): hold(event, place, since: since, now, &told)
+            case .held(let event, let since):
+                // A record that was written again may arrive when its topic was recreated and has lower offsets.
+                hold(event, place, since: since.map { min($0, offset) }, now, &told)
             case .erased(let story, let upTo, let original):
                 erase(story, upTo: upTo ?? offset - 1, original, place, &told)
             }

@@ -32,7 +32,7 @@ struct SendCommand: AsyncParsableCommand {
               newswire send --category Sports \\
                 --message "Final score 2:1" --platform apple
               newswire send --category World \\
-                --message "Polls close" --at 2026-11-22T18:00+01:00
+                --message "Polls close" --at 2028-11-07T19:00-05:00
               newswire send --category World --test \\
                 --message "Rehearsal"
               newswire send --category World \\

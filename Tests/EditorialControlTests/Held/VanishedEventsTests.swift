@@ -68,6 +68,15 @@ struct VanishedEventsTests {
         #expect(state.take(.began).restores.isEmpty)
     }
 
+    /// It was on its way when the topic was deleted. Its header names an offset of the former topic.
+    @Test func `a record written again that arrives on a recreated topic is erased like any other`() {
+        var state = PlayedHeldState()
+        #expect(state.hold(0, "a", due: .zero, since: 5).returns == [0: .due])
+        _ = state.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        _ = state.read(1, .erased(story: "a", upTo: 0))
+        #expect(state.state.count == 0)
+    }
+
     @Test func `events that the topic still shows are not written again`() {
         var state = state()
         state.ends = nil
