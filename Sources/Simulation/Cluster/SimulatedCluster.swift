@@ -104,7 +104,10 @@ public struct SimulatedCluster {
         agenda.add(.calm, at: scenario.calmAt)
         while violation == nil, let at = agenda.next, let occurrence = agenda.take(at: at) {
             truth.now = max(truth.now, at)
-            if let settledAt, at > settledAt + .seconds(30) { break }
+            if let settledAt, at > settledAt + .seconds(30) {
+                if isSettled { break }
+                reopen()
+            }
             if at > scenario.calmAt + scenario.options.patience { break }
             guard isStillMeant(occurrence) else { continue }
             trace?("\((now - Scenario.start).short) \(occurrence)")
@@ -146,6 +149,8 @@ public struct SimulatedCluster {
         guard truth.places.allSatisfy({ $0 != nil }) else { return false }
         for item in truth.news.indices where truth.isDue(item) && !truth.isSettled(item) { return false }
         for (partition, log) in truth.sources where !truth.isCommitted(partition, to: log) { return false }
+        // A process may read again what others have settled and committed.
+        guard processes.allSatisfy({ $0.engine?.counts.unexamined ?? 0 == 0 }) else { return false }
         return isNothingHeld
     }
 
