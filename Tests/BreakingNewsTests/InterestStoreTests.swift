@@ -29,7 +29,7 @@ struct InterestStoreTests {
     @Test(arguments: [
         "", "bvb", ":bvb", "team:", "team:b v b", "team:münchen", "team:" + String(repeating: "x", count: 120),
     ])
-    func `what can be no tag is refused`(name: String) {
+    func `an interest of which no tag can be made is refused`(name: String) {
         #expect(throws: NewsInterestProblem.self) { try NewsInterest(name) }
     }
 

@@ -125,7 +125,7 @@ struct InterestTests {
         #expect(routing.rest == nil && routing.tags == ["staff"])
     }
 
-    @Test func `where languages have tags, followers read their own language`() throws {
+    @Test func `followers read their own language if languages have tags`() throws {
         let languages = [Localization.Language(code: "en", name: "English"), .init(code: "fr", name: "French")]
         let event = event(["team:bvb"], categories: ["World"], language: "fr")
         let tags = try router(localization: Localization(mode: .tags, languages: languages))

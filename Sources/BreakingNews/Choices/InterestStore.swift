@@ -56,7 +56,7 @@ public enum NewsInterestProblem: Error, Sendable, Hashable, CustomStringConverti
     }
 }
 
-/// What the reader follows beside categories, kept on the device.
+/// The interests that the reader follows beside categories, kept on the device.
 public struct InterestStore: Sendable {
     private let store: any LocalStore
     private let categories: CategoryStore?

@@ -107,21 +107,20 @@ public final class OrderClient {
             throw .standsNot
         }
         let former = view.order(instruction.scope, at: begin.wall)
-        // A process that confirms the last one has read these.
-        let others = instruction.others(among: view.orders)
         instruction.processTime = view.signs.living.map(\.at).max()
+        // A process that confirms the last one has read the others.
+        let given = instruction.others(among: view.orders) + [instruction]
         let audit: TopicReader
         do {
             audit = try TopicReader(
                 settings: settings, topic: topics.audit, from: .end, follow: true, end: .highWatermark)
-            for one in others + [instruction] {
-                let ended = view.order(one.scope, at: begin.wall)
-                try store(one.auditEntry(inPlaceOf: ended).record(on: topics.audit))
+            for one in given {
+                try store(one.auditEntry(inPlaceOf: view.order(one.scope, at: begin.wall)).record(on: topics.audit))
             }
         } catch { throw .failed(error) }
         var stored = 0
         do {
-            for one in others + [instruction] {
+            for one in given {
                 try store(one.record.record(on: topics.control))
                 stored += 1
             }

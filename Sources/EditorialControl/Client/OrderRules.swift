@@ -39,8 +39,8 @@ public struct OrderRules: Sendable, Hashable {
         return instruction
     }
 
-    /// Checks the name of a lane or category, and the kind of an interest. Feeds and runs are not checked, because other processes may have them. A lift is
-    /// accepted even if the configuration no longer names its lane or category.
+    /// Checks the name of a lane or category, and the kind of an interest. Feeds and runs are not checked, because other
+    /// processes may have them. A lift is accepted even if the configuration no longer names its lane or category.
     private func checked(_ gate: Gate, lifts: Bool) throws(OrderProblem) -> Gate {
         try Self.check(gate.path, .name, bytesMax: Instruction.storyMax)
         switch gate {

@@ -16,8 +16,8 @@ public struct Replacement: Sendable, Hashable {
     private var isTest = true
     /// Source positions of events for single readers. Results do not name these readers.
     public var originals: Set<ResultRecord.Source> { Set(singleReaders.keys) }
-    /// The platforms that accepted each of these events, and those that accepted the story for its categories and interests. Readers on others
-    /// never saw it.
+    /// The platforms that accepted each of these events, and those that accepted the story for its categories and
+    /// interests. Readers on others never saw it.
     private var singleReaders: [ResultRecord.Source: Set<Platform>] = [:]
     private var platforms: Set<Platform> = []
     private var audiences: Set<Set<String>> = []

@@ -32,7 +32,7 @@ public struct NewsEvent: Sendable, Hashable {
     /// The headline in several languages, in the document's order; each language once. Readers of other languages get
     /// `headline`.
     public var headlines: [Headline] = []
-    /// What the event is about for readers who follow it, beside its categories: `kind:id`, e.g. `team:bvb`.
+    /// The things that the event is about, beside its categories, for readers who follow them: `kind:id`, e.g. `team:bvb`.
     public var interests: [String] = []
 
     /// The key that orders events: the story, else the id. Tests have their own keys, so that a rehearsal cannot

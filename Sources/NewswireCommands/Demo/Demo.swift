@@ -33,7 +33,7 @@ struct Demo: Sendable {
         languages: [("en", "English"), ("fr", "French"), ("zh", "Mandarin")].map { .init(code: $0.0, name: $0.1) },
         fallback: ["en"])
 
-    /// What the page's phones may follow beside categories.
+    /// The kinds of interests that the page's phones may follow beside categories.
     static let interests = InterestTable(["team", "author", "story"].map { .init(name: $0) })
 
     let broker: EmbeddedBroker

@@ -34,22 +34,7 @@ extension Router {
             text in
             (try? Tag(text)).map { seen.insert($0).inserted } ?? false
         }
-        return .tagged(sends(tags[...], all: tags, about, found))
-    }
-
-    /// The send to the readers of the first of these tags, and those to the rest. A device that has tags of different sends
-    /// gets each of these.
-    private func sends(
-        _ tags: ArraySlice<String>, all: [String], _ about: Routing.Tagged?, _ found: InterestTable.Found
-    ) -> Routing.Tagged {
-        let first = Array(tags.prefix(audience.tagsMax))
-        let rest = tags.dropFirst(audience.tagsMax)
-        return Routing.Tagged(
-            categories: about?.categories ?? [], tags: all, expression: audience.expression(first, isQuiet: false),
-            quietExpression: audience.expression(first, isQuiet: true), label: about?.label ?? "",
-            leftOut: about?.leftOut ?? [], reasons: about?.reasons ?? [], interests: found.names,
-            unknownInterests: found.unknown, edition: audience.readers?.edition,
-            rest: rest.isEmpty ? nil : sends(rest, all: all, about, found))
+        return .tagged(sends(to: tags[...], tags: tags, about, found))
     }
 }
 

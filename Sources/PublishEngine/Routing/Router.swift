@@ -93,11 +93,14 @@ public final class Router: Sendable {
     /// - Parameter isForEverybody: ignores the event's language.
     public func route(_ event: NewsEvent, isForEverybody: Bool = false) -> Routing {
         if let editions { return isForEverybody ? editions.everybody.route(event) : editions.route(event) }
-        if event.isTest { return routeTest(event) }
+        return event.isTest ? routeTest(event) : route(toReadersOf: event, tagsMax: audience.tagsMax)
+    }
+
+    /// - Parameter tagsMax: the maximum number of category tags.
+    private func route(toReadersOf event: NewsEvent, tagsMax: Int) -> Routing {
         guard event.users.isEmpty else { return routeToUsers(event) }
         return event.interests.isEmpty
-            ? route(byCategoriesOf: event, tagsMax: audience.tagsMax)
-            : routeToFollowers(event, tagsMax: audience.tagsMax)
+            ? route(byCategoriesOf: event, tagsMax: tagsMax) : routeToFollowers(event, tagsMax: tagsMax)
     }
 
     /// Routes an event by its categories.
@@ -135,14 +138,7 @@ public final class Router: Sendable {
     private func routeTest(_ event: NewsEvent) -> Routing {
         let tagsMax = audience.testTag == nil ? audience.tagsMax : .max
         // Single readers have no tags here, so their news is tested on all testers.
-        let real =
-            if !event.users.isEmpty {
-                routeToUsers(event)
-            } else if event.interests.isEmpty {
-                route(byCategoriesOf: event, tagsMax: tagsMax)
-            } else {
-                routeToFollowers(event, tagsMax: tagsMax)
-            }
+        let real = route(toReadersOf: event, tagsMax: tagsMax)
         guard let testTag = audience.testTag, case .tagged(let routing) = real else { return real }
         return .tagged(
             Routing.Tagged(
@@ -167,22 +163,26 @@ public final class Router: Sendable {
             pseudonyms.append(audience.users.pseudonym(of: user))
         }
         let interests = event.interests.isEmpty ? nil : audience.interests.find(event.interests)
-        return .tagged(tagged(tags[...], pseudonyms, about, interests))
+        return .tagged(sends(to: tags.map(\.text)[...], tags: [], users: pseudonyms, about, interests))
     }
 
-    /// The send to the first of these readers, and those to the rest. A device shared by two readers in different sends
-    /// gets both sends.
-    private func tagged(
-        _ readers: ArraySlice<Tag>, _ pseudonyms: [String], _ about: Routing.Tagged?, _ interests: InterestTable.Found?
+    /// The send to the devices that have one of the first of these tags, and those to the rest. A device with tags of
+    /// different sends gets each of these.
+    ///
+    /// - Parameter tags: the tags that results name.
+    func sends(
+        to texts: ArraySlice<String>, tags: [String], users: [String] = [], _ about: Routing.Tagged?,
+        _ interests: InterestTable.Found?
     ) -> Routing.Tagged {
-        let texts = readers.prefix(audience.tagsMax).map(\.text)
-        let rest = readers.dropFirst(audience.tagsMax)
+        let first = Array(texts.prefix(audience.tagsMax))
+        let rest = texts.dropFirst(audience.tagsMax)
         return Routing.Tagged(
-            categories: about?.categories ?? [], tags: [], expression: audience.expression(texts, isQuiet: false),
-            quietExpression: audience.expression(texts, isQuiet: true), label: about?.label ?? "",
-            reasons: about?.reasons ?? [], users: pseudonyms, interests: interests?.names ?? [],
-            unknownInterests: interests?.unknown ?? [], edition: audience.readers?.edition,
-            rest: rest.isEmpty ? nil : tagged(rest, pseudonyms, about, interests))
+            categories: about?.categories ?? [], tags: tags, expression: audience.expression(first, isQuiet: false),
+            quietExpression: audience.expression(first, isQuiet: true), label: about?.label ?? "",
+            leftOut: about?.leftOut ?? [], reasons: about?.reasons ?? [], users: users,
+            interests: interests?.names ?? [], unknownInterests: interests?.unknown ?? [],
+            edition: audience.readers?.edition,
+            rest: rest.isEmpty ? nil : sends(to: rest, tags: tags, users: users, about, interests))
     }
 
     /// - Parameter found: the categories found; the first reason of each one counts.

@@ -135,7 +135,7 @@ struct NativeFit {
     }
 
     private func attempt(_ texts: [String]) -> [UInt8]? {
-        // XML leaves characters out, so much longer texts may fit. The bound limits the cost of an attempt.
+        // XML leaves characters out, and a text that is far longer may fit. The bound limits the cost of an attempt.
         guard let body = template.body(texts, textsMax: 64 * bodyLengthMax) else { return nil }
         return body.count <= bodyLengthMax ? body : nil
     }
