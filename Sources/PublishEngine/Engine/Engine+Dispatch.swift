@@ -8,6 +8,7 @@ import NotificationHub
 extension Engine {
     mutating func dispatch(_ turn: inout Turn) {
         paceAt = nil
+        finishPartlySent(&turn)
         guard isRunning else { return }
         for lane in lanes.ids { wakeDelayed(lane, &turn) }
         guard !mayNotSend else { return orders.noteWait(at: turn.now) }
@@ -16,7 +17,7 @@ extension Engine {
             return
         }
         for lane in lanes.ids where lanes[lane].isFlooded { sendFloodProbe(lane, &turn) }
-        while inFlight.count < concurrency.limit, let lane = nextLane() {
+        while paceAt == nil, inFlight.count < concurrency.limit, let lane = nextLane() {
             guard let (place, content) = nextReady(lane, &turn) else { continue }
             if let earliest = notBefore(turn, reserve: reserve(for: lane)) {
                 paceAt = earliest
@@ -116,13 +117,40 @@ extension Engine {
         else { return false }
         if let withdrawal = partitions[place].withdrawal {
             endWithdrawn(place, for: withdrawal, reply: nil, &turn)
-        } else if partitions[place.slot].isSending {
+        } else if isRunning, partitions[place.slot].isSending {
             makeReady(place)
-        } else if !mayNotSend, orders.content.gate(for: content) == nil, !content.isStale(turn) {
-            // The partition's next owner would start again with the first readers.
-            put(place, content, &turn)
+        } else {
+            partitions[place.slot].awaitNextSend(place)
+            partlySent.append(place.id)
         }
         return true
+    }
+
+    /// Sends on what some readers have already, while its partition is released or the process ends. The next owner would
+    /// start again with the first readers.
+    private mutating func finishPartlySent(_ turn: inout Turn) {
+        while let id = partlySent.first {
+            guard let place = partitions.place(of: id), partitions[place].phase == .partlySent,
+                let content = partitions.content(of: place)
+            else {
+                partlySent.removeFirst()
+                continue
+            }
+            if mayNotSend || !lanes[place.lane].maySend || orders.content.gate(for: content) != nil
+                || content.isStale(turn)
+            {
+                partlySent.removeFirst()
+                partitions[place.slot].leaveToNextOwner(place)
+                continue
+            }
+            guard halt == nil, inFlight.count < concurrency.limit else { return }
+            if let earliest = notBefore(turn) {
+                paceAt = earliest
+                return
+            }
+            partlySent.removeFirst()
+            put(place, content, &turn)
+        }
     }
 
     /// Puts a delivery at the front of its lane's queue, because it is older than the deliveries there.

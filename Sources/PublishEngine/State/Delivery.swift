@@ -33,7 +33,11 @@ struct Delivery: Sendable {
         case ready
         /// The head of its story waits for a retry, an embargo or a gate. Followed by `ready`, or an outcome.
         case delayed
-        /// Its request is in flight. Followed by `ready` or `delayed` for another attempt, or an outcome.
+        /// Some readers have it, and its partition is released or the process ends. In no queue of its lane. Followed by
+        /// `inFlight`, `ready` if the next owner repeats it, or an outcome.
+        case partlySent
+        /// Its request is in flight. Followed by `ready`, `delayed` or `partlySent` for another attempt or the next send, or
+        /// an outcome.
         case inFlight
         /// Has its outcome. Its result waits until its dead letter, the held original, or the order of its recall is
         /// stored. Followed by `settled`.
@@ -64,7 +68,7 @@ struct Delivery: Sendable {
 
     /// Certainly no reader has it: every request was answered and none was accepted.
     var isCertain: Bool { unknowns == 0 && sendsAccepted == 0 }
-    var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed }
+    var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed || phase == .partlySent }
     /// The delivery keeps its place in its story.
     var isOpen: Bool { isQueued || phase == .inFlight || phase == .pending }
 
@@ -115,6 +119,7 @@ struct Delivery: Sendable {
     }
 
     mutating func acceptSend() { sendsAccepted += 1 }
+    mutating func awaitNextSend() { phase = .partlySent }
 
     // MARK: After its outcome
 

@@ -30,6 +30,8 @@ struct Partition: Sendable {
     private var end: Int64?
     /// The number of requests in flight.
     private(set) var inFlight = 0
+    /// Deliveries that some readers have, and whose next send waits for the pace.
+    private var partlySent = 0
     /// Deliveries settled whose results are not acknowledged.
     private(set) var unstored = 0
     /// The time of the last acknowledgement, or of the first unacknowledged settlement.
@@ -138,8 +140,8 @@ struct Partition: Sendable {
         return restored.reading.map { ($0.since, $0.failure) }
     }
 
-    /// No reply and no acknowledgement is awaited.
-    var isQuiet: Bool { inFlight == 0 && unstored == 0 }
+    /// No send, no reply and no acknowledgement is awaited.
+    var isQuiet: Bool { inFlight == 0 && partlySent == 0 && unstored == 0 }
 
     /// Pauses reading if the partition has too many records above its low watermark.
     ///
@@ -247,6 +249,9 @@ struct Partition: Sendable {
     /// Every record up to the partition's end was read, so the next one is new.
     var isAtEnd: Bool { end != nil && end == position }
 
+    /// Forgets that the end was reached, because the process stood still: the next record may have been there for long.
+    mutating func forgetEnd() { end = nil }
+
     /// Applies a decision to the records below an offset, including those not read yet.
     mutating func release(_ decision: FloodRelease, upTo end: Int64) {
         release = (decision, end)
@@ -277,6 +282,7 @@ struct Partition: Sendable {
     // MARK: Deliveries that are counted
 
     mutating func depart(_ place: Place, cuts: PayloadCuts, isQuiet: Bool, at wall: Instant) {
+        noteNextSend(of: place)
         inFlight += 1
         self[place.index, place.platform].depart(cuts: cuts, isQuiet: isQuiet, at: wall)
     }
@@ -287,11 +293,27 @@ struct Partition: Sendable {
         self[place.index, place.platform].arrive(meaning, after: roundTrip)
     }
 
+    mutating func awaitNextSend(_ place: Place) {
+        partlySent += 1
+        self[place.index, place.platform].awaitNextSend()
+    }
+
+    /// Its next send may not leave here.
+    mutating func leaveToNextOwner(_ place: Place) {
+        noteNextSend(of: place)
+        self[place.index, place.platform].becomeReady()
+    }
+
+    private mutating func noteNextSend(of place: Place) {
+        if self[place.index, place.platform].phase == .partlySent { partlySent -= 1 }
+    }
+
     /// Settles a delivery. The last outcome frees the record's content now, because it is still cached; freeing it
     /// later would cost far more.
     mutating func settle(_ place: Place, isPending: Bool, at now: Instant) {
         if unstored == 0 { storedAt = now }
         unstored += 1
+        noteNextSend(of: place)
         self[place.index, place.platform].settle(isPending: isPending)
         entries[place.index].unsettled -= 1
         if entries[place.index].unsettled == 0 { contents[place.index] = nil }
