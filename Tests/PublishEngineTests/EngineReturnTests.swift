@@ -177,14 +177,17 @@ struct EngineReturnTests: HoldingSuite {
         #expect(newer.outcomes == [outcome] && newer.returns == ["s superseded"])
     }
 
-    @Test func `of two events of a story without versions the later one takes the place of what is held`() throws {
+    @Test(arguments: [(nil, nil, nil), (1, nil, 2), (nil, 1, nil)] as [(Int?, Int?, Int?)])
+    func `of two events of a story the later one takes the place of what is held unless both have versions`(
+        _ versions: (Int?, Int?, Int?)
+    ) throws {
         var shell = try shell()
         let week = embargo(shell.wall + Self.inAWeek)
-        _ = shell.store(shell.publish(news("a", story: "s", week)))
-        let later = shell.publish(news("b", story: "s", week))
+        _ = shell.store(shell.publish(news("a", story: "s", version: versions.0, week)))
+        let later = shell.publish(news("b", story: "s", version: versions.1, week))
         #expect(later.holds.map(\.event.eventID) == ["b"])
         _ = shell.store(later)
-        let last = shell.publish(news("c", story: "s"))
+        let last = shell.publish(news("c", story: "s", version: versions.2))
         #expect(last.sends.count == 1 && last.returns == ["s superseded"])
     }
 

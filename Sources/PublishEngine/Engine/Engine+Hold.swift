@@ -190,7 +190,7 @@ extension Engine {
     ) {
         guard held.mayBeReplaced(by: routed, from: source, isGone: isGone) else { return }
         // Another process may hold this same version meanwhile.
-        let version = isGone ? routed.event.version : held.version(of: routed.orderKey)
+        let version = (isGone ? routed.event.version : nil) ?? held.version(of: routed.orderKey)
         let part: HeldPart = version.map { .upTo($0) } ?? (routed.event.story == nil ? .all : .withoutVersion)
         takeBackHeld(routed.orderKey, because: .superseded, part: part, &turn)
     }

@@ -60,7 +60,7 @@ struct HeldStories: Sendable {
     /// The held event of a story, compared with another event of it.
     enum Relation: Sendable, Hashable {
         case nothing
-        /// An older version; without versions, an earlier event of the same partition.
+        /// An older version; if one of the two has no version, an earlier event of the same partition.
         case older
         /// The same version, perhaps the same event, read again because its result was not stored in time.
         case same
@@ -78,9 +78,7 @@ struct HeldStories: Sendable {
         // Without a story, the held event is a former copy of the same event.
         guard event.story != nil || source == nil || held.version != nil && event.version != nil else { return .same }
         guard let former = held.version, let version = event.version else {
-            guard let source else { return .unrelated }
-            let partition = Fingerprint(of: source.partition.description).value
-            guard held.version == nil, known[key]?.version == nil, event.version == nil, held.partition == partition,
+            guard let source, held.partition == Fingerprint(of: source.partition.description).value,
                 held.offset <= source.offset
             else { return .unrelated }
             return held.offset == source.offset ? .same : .older

@@ -72,19 +72,27 @@ struct TruthfulOutcomes: Checker {
         return mismatch(result.outcome, truth.news(of: delivery).kind).map { "\(name) \($0)" }
     }
 
-    /// Returns true if another record of the story has the same or a newer version and is not held itself.
+    /// Returns true if another record of the story has the same or a newer version, or has none and was published later on the
+    /// same partition, and is not held itself.
     private func hasRival(_ delivery: Int, _ truth: GroundTruth) -> Bool {
         let news = truth.news(of: delivery)
         guard let version = news.version else { return true }
         let origin = news.serial % GroundTruth.returnSerials
+        let original = truth.news.firstIndex { $0.serial == origin }.flatMap { truth.places[$0] }
         return truth.news.enumerated().contains { item, other in
-            guard other.story == news.story, other.version.map({ $0 >= version }) == true,
+            let isNewer = other.version.map { $0 >= version } ?? isLater(truth.places[item], than: original)
+            guard other.story == news.story, isNewer,
                 other.serial != news.serial, other.kind != .undecodable, other.kind != .unroutable
             else { return false }
             guard other.serial % GroundTruth.returnSerials == origin else { return true }
             let results = truth.resultsOf[item * truth.platforms + delivery % truth.platforms]
             return results.isEmpty || results.contains { $0.outcome != .held && $0.outcome != .superseded }
         }
+    }
+
+    private func isLater(_ place: GroundTruth.Place?, than other: GroundTruth.Place?) -> Bool {
+        guard let place, let other else { return false }
+        return place.partition == other.partition && place.publishedAt >= other.publishedAt
     }
 
     private func mismatch(_ outcome: Outcome, _ kind: NewsItem.Kind) -> String? {
