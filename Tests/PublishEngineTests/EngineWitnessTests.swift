@@ -70,6 +70,46 @@ struct EngineWitnessTests {
         #expect(read(&shell, "c", age: .zero).sends.count == 1)
     }
 
+    @Test func `news that is too old just after it was appended shows that its producer's clock is behind`() throws {
+        var shell = try shell(ahead: .zero)
+        _ = shell.take(.hubDate(shell.now))
+        func age() -> Duration? { shell.status.lanes[0].ageOnArrival }
+        let backlog = read(&shell, "backlog", age: .seconds(7_200))
+        #expect(backlog.outcomes == [.expired] && age() == nil, "what was there before the end was reached may be old")
+        _ = shell.store(backlog)
+        atEnd(&shell)
+        let late = read(&shell, "a", age: .seconds(1_200))
+        #expect(late.outcomes == [.expired] && age() == .seconds(1_200))
+        _ = shell.store(late)
+        atEnd(&shell)
+        let fresh = read(&shell, "b", age: .seconds(899))
+        #expect(fresh.sends.count == 1 && age() == nil)
+        _ = shell.store(shell.reply(201, to: fresh.sends[0]))
+        atEnd(&shell)
+        _ = shell.store(read(&shell, "c", age: .seconds(900)))
+        _ = shell.wait(.seconds(600))
+        #expect(age() == .seconds(900))
+        _ = shell.wait(.seconds(1))
+        #expect(age() == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `news that arrived while the process stood still is not too old on arrival`(stoodStill: Bool) throws {
+        var shell = try shell(ahead: .zero)
+        _ = shell.take(.hubDate(shell.now))
+        let first = read(&shell, "a", age: .zero)
+        _ = shell.store(shell.reply(201, to: try #require(first.sends.first)))
+        atEnd(&shell)
+        if stoodStill { _ = shell.take(.stoodStill(.seconds(1_200))) }
+        _ = read(&shell, "b", age: .seconds(1_200))
+        #expect(shell.status.lanes[0].ageOnArrival == (stoodStill ? nil : .seconds(1_200)))
+    }
+
+    /// The lane has read all that there is, and waits for the next record.
+    private func atEnd(_ shell: inout TestShell) {
+        _ = shell.take(.endReached(TestShell.live, TestShell.first, TestShell.source, offset: shell.nextOffset))
+    }
+
     @Test func `records that look stale wait for the hub's time, and delay others for three seconds at most`() throws {
         var shell = try shell(ahead: .zero)
         #expect(read(&shell, "a", age: .seconds(901)).asksForTime)

@@ -14,7 +14,7 @@ import Testing
 /// The time at which an engine's wait becomes a reason on `/readyz`.
 struct ReadinessTests {
     private func codes(
-        _ reason: Wait.Reason, since age: Duration, blocksReading: Bool = false
+        _ reason: Wait.Reason, since age: Duration, blocksReading: Bool = false, ageOnArrival: Duration? = nil
     ) throws -> [String] {
         let settings = PublisherSettings(
             kafka: KafkaSettings(bootstrapServers: ["127.0.0.1:9"], group: "g"),
@@ -26,7 +26,8 @@ struct ReadinessTests {
         let metrics = ServiceMetrics(settings: settings)
         let now = metrics.clock.now.steady
         let lane = EngineStatus.LaneStatus(
-            partitions: 1, held: 0, heldBytes: 0, ready: 0, delayed: 0, isPaused: false, flood: nil)
+            partitions: 1, held: 0, heldBytes: 0, ready: 0, delayed: 0, isPaused: false, flood: nil,
+            ageOnArrival: ageOnArrival)
         var wait = Wait(lane: LaneID(0), reason: reason, since: now - age, detail: "d", remedy: "r")
         wait.blocksReading = blocksReading
         metrics.assigned(lane: LaneID(0), shard: ShardID(0), partitions: [TopicPartition(topic: "a", partition: 0)])
@@ -62,6 +63,11 @@ struct ReadinessTests {
         #expect(reason.remedy.contains("retention.ms"))
         #expect(removed.notReady(lane: "live", at: start + .seconds(661)) == nil)
         #expect(ReadinessCode.unreadRemoved.letsNewsPass)
+    }
+
+    @Test func `a lane whose news is too old on arrival is a reason although news passes`() throws {
+        #expect(try codes(.retry, since: .zero, ageOnArrival: .seconds(1_200)) == ["old-on-arrival"])
+        #expect(ReadinessCode.oldOnArrival.letsNewsPass)
     }
 
     @Test func `an embargo is a reason only if it blocks reading`() throws {

@@ -43,10 +43,11 @@ extension Engine {
     ) {
         // A full window delays reading, so then the records may be old.
         let areNew =
-            isTimeAwaited && lanes[lane].heldRecords == 0
+            lanes[lane].heldRecords == 0
             && slot(of: id, lane, generation).map { partitions[$0].isAtEnd } ?? false
-        witnesses.read(records, areNew: areNew, at: turn.moment)
+        witnesses.read(records, areNew: isTimeAwaited && areNew, at: turn.moment)
         turn.look(clock, witnesses)
+        if areNew, let maxAge = lanes[lane].settings.maxAge { lanes[lane].arrivals.read(records, maxAge: maxAge, turn) }
     }
 
     /// Asks the hub for the time before the first record expires or the first embargo ends, because no other reply may show a

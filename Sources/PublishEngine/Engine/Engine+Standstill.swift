@@ -8,7 +8,10 @@ import NewsModel
 extension Engine {
     mutating func standStill(_ turn: inout Turn) {
         standstill = Standstill(number: askForOrders(&turn), since: standstill?.since ?? turn.now)
-        for lane in lanes.ids { lanes[lane].owned.standStill(in: &partitions, at: turn.now) }
+        for lane in lanes.ids {
+            lanes[lane].owned.standStill(in: &partitions, at: turn.now)
+            for slot in lanes[lane].slots { partitions[slot].forgetEnd() }
+        }
         // The monotonic clock, by which the hub's time advances, may have stood still too.
         clock.forgetHub()
         witnesses.forget()

@@ -33,6 +33,8 @@ public struct EngineStatus: Sendable, Hashable {
         public var isStopped = false
         /// Deliveries that only an editor's stop of a category, feed or run holds back.
         public var stopped = 0
+        /// The age of the last records on arrival if they were older than the lane's `maxAge`, so that they expired.
+        public var ageOnArrival: Duration?
     }
 }
 
@@ -48,7 +50,8 @@ extension Engine {
             EngineStatus.LaneStatus(
                 partitions: $0.slots.count, held: $0.heldRecords, heldBytes: $0.heldBytes, ready: $0.ready.count,
                 delayed: $0.delayed.count, isPaused: $0.isPaused, flood: $0.flood?.onTheWall(moment),
-                isStopped: $0.isStopped || orders.isHubStopped, stopped: stoppedCount(of: $0))
+                isStopped: $0.isStopped || orders.isHubStopped, stopped: stoppedCount(of: $0),
+                ageOnArrival: $0.arrivals.tooOld(at: moment.steady))
         }
     }
 

@@ -22,6 +22,7 @@ struct Lane: Sendable {
     /// The flood that has stopped the lane: most of its recent events failed for their own fault.
     private(set) var flood: Halt?
     private var floodGuard: FloodGuard
+    var arrivals = ArrivalAge()
     /// Floor credit earned, in percent of one request; at most 100.
     private var floorCredit = 0
 

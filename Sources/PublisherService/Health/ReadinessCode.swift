@@ -24,6 +24,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
     case unequalTopics = "unequal-topics"
     case openTransaction = "open-transaction"
     case unreadRemoved = "unread-removed"
+    case oldOnArrival = "old-on-arrival"
     case embargo
     case deadLetters = "dead-letters"
     case results
@@ -87,6 +88,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .unequalTopics: words(.topics, "Unequal", "The topics of lane LANE differ in length")
         case .openTransaction: words(.topics, "Hidden", "An open transaction hides news of lane LANE")
         case .unreadRemoved: words(.topics, "Lost", "News was removed before lane LANE read it")
+        case .oldOnArrival: words(.topics, "Too old", "News of lane LANE is too old when it arrives")
         case .embargo: words(.lane, "Blocked", "Events under embargo block lane LANE")
         case .deadLetters: words(.outcomes, "Not stored", "The broker does not store dead letters")
         case .results: words(.outcomes, "Not stored", "The broker does not store results")
@@ -120,7 +122,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .commit, .unequalTopics, .recordsRefused, .deadLetters, .controlMissing, .controlGarbage,
             .controlNotWritten,
             .auditNotWritten, .auditMissing, .tooManyOrders, .heldTopic, .heldTopicAway, .heldNotRead, .heldNotReturned,
-            .clock, .time, .unreadRemoved:
+            .clock, .time, .unreadRemoved, .oldOnArrival:
             true
         default: false
         }

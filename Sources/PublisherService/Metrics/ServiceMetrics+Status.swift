@@ -155,6 +155,12 @@ extension ServiceMetrics {
                 reasons.append(reason)
             }
         }
+        for (index, lane) in settings.lanes.enumerated() {
+            let ages = reports.compactMap {
+                $0.status.lanes.indices.contains(index) ? $0.status.lanes[index].ageOnArrival : nil
+            }
+            if let age = ages.max() { reasons.append(.oldOnArrival(age, lane)) }
+        }
         for reason in state.refused {
             reasons.append(
                 .init(
@@ -193,6 +199,20 @@ extension ReadinessReason {
         .init(
             .clock, finding.text,
             remedy: "set this machine's clock (timedatectl, chronyc tracking), or that of the others")
+    }
+}
+
+extension ReadinessReason {
+    fileprivate static func oldOnArrival(_ age: Duration, _ lane: LaneSettings) -> ReadinessReason {
+        let maxAge = lane.maxAge.map { " of \($0.components.seconds) s" } ?? ""
+        return .init(
+            .oldOnArrival,
+            "lane \(lane.name): the last records were \(ByteText.grouped(Int(clamping: age.components.seconds))) s old "
+                + "when they were appended, older than the lane's maxAge\(maxAge), so all of them expired",
+            remedy:
+                "set the clock of the machine that writes them (newswire ingest, newswire publish, or the newsroom's system); "
+                + "if it is right, find out what delays them on their way to Kafka",
+            lane: lane.name)
     }
 }
 
