@@ -102,7 +102,7 @@ func `lists take every element, or the only value, of the first pointer that fin
 @Test
 func `a list of readers that is empty or blank is an error, and an absent one is not`() throws {
     let format = try cms([MappedMember(.users, [from("/readers")])])
-    for readers in ["[]", "\" \"", "[\"\"]", "[null]", "{}", "[[\"a\"]]"] {
+    for readers in ["[]", "\" \"", "[\"\"]", "[null]", "{}", "[[\"a\"]]", "false", "[true]"] {
         let json = #"{"articleId": "a", "title": "h", "readers": \#(readers)}"#
         #expect(try refusal(json, format).reason == .badUsers, "\(readers)")
     }

@@ -8,7 +8,7 @@ struct FormatSettingsTests {
         events:
           formats:
             - name: cms
-              when: {topic: cms.articles, header: {content-type: application/vnd.cms+json}, member: /type, is: [article, 7]}
+              when: {topic: news.events, header: {content-type: application/vnd.cms+json}, member: /type, is: [article, 7]}
               map:
                 id: /articleId
                 headline: [/teaser/title, /title]
@@ -31,7 +31,7 @@ struct FormatSettingsTests {
         #expect(lines(loaded) == [])
         let settings = try #require(loaded.settings)
         var condition = EventFormat.Condition()
-        condition.topic = "cms.articles"
+        condition.topic = "news.events"
         condition.headers = [.init(name: "content-type", value: "application/vnd.cms+json")]
         condition.member = JSONPointer("/type")
         condition.values = ["article", "7"]
@@ -90,6 +90,10 @@ struct FormatSettingsTests {
         ),
         ("headline: /h, id: {from: /a, else: same}", "map.id", "events would have the same id"),
         ("headline: /h, publishedAt: {else: yesterday}", "map.publishedAt", "bad-date"),
+        ("headline: /h, category: {from: /c, values: {}}", "map.category", "values is not understood"),
+        ("headline: /h, urgency: {from: /u, as: unix-seconds}", "map.urgency", "as is for times"),
+        ("headline: ''", "map.headline", "is the whole document"),
+        ("headline: /h, data: {kicker: ''}", "map.data", "kicker: '' is the whole document"),
     ])
     func `a map that cannot work is refused with its key`(map: String, key: String, says: String) throws {
         let loaded = load("events: {formats: [{name: cms, map: {\(map)}}]}\n")
@@ -103,6 +107,11 @@ struct FormatSettingsTests {
         ("events: {formats: [{map: {headline: /h}}]}", "has no name"),
         ("events: {formats: [{name: a, when: {member: x}, map: {headline: /h}}]}", "'x' is not a JSON Pointer"),
         ("events: {formats: [{name: a, when: {is: x}, map: {headline: /h}}]}", "is without when.member"),
+        ("events: {formats: [{name: a, when: {member: /x, is: []}, map: {headline: /h}}]}", "names no value"),
+        (
+            "events: {formats: [{name: a, map: {headline: /h}}, {name: b, map: {headline: /h}}]}",
+            "is never tried: every record has the format a"
+        ),
         ("schemaRegistry: {url: registry}", "is not the address of a registry"),
         ("schemaRegistry: {url: 'https://u:p@registry'}", "is not the address of a registry"),
         ("schemaRegistry: {url: 'http://registry', basicAuth: word}", "has no colon"),
@@ -120,6 +129,13 @@ struct FormatSettingsTests {
         #expect(loaded.settings != nil)
         #expect(loaded.problems.map(\.key) == Array(repeating: "events.formats.cms.map.category", count: 2))
         #expect(loaded.problems.map(\.remedy).contains { $0.contains("Sports") })
+    }
+
+    @Test func `a topic that no lane reads is a warning`() {
+        let loaded = load("events: {formats: [{name: cms, when: {topic: news.evnets}, map: {id: /i, headline: /h}}]}\n")
+        #expect(loaded.settings != nil)
+        #expect(loaded.problems.map(\.key) == ["events.formats.cms.when.topic"])
+        #expect(loaded.problems.map(\.remedy).contains { $0.contains("news.events") })
     }
 
     @Test func `a format without an id is a warning`() {

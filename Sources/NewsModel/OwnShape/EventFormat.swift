@@ -22,6 +22,12 @@ public struct EventFormat: Hashable, Sendable {
         package init() {}
     }
 
+    /// The topic whose records may have the shape; `nil` for all topics.
+    package var topic: String? { condition.topic }
+
+    /// True if every record has the shape, so that no later format is tried.
+    package var hasEveryRecord: Bool { condition == Condition() }
+
     package init(name: String, condition: Condition, members: [MappedMember]) {
         self.name = name
         self.condition = condition
@@ -63,6 +69,8 @@ package enum EventMember: String, CaseIterable, Sendable {
 
     /// True for a member whose own members can be mapped by name.
     package var isObject: Bool { shape == .object }
+
+    package var isTime: Bool { shape == .time }
 
     /// True for the members that decide what an event recalls or withholds. Errors of others do not keep it from doing so.
     var countsForWithdrawals: Bool {

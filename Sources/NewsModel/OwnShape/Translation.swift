@@ -88,7 +88,7 @@ struct Translation {
         guard let first = found.first else { return nil }
         let tree: JSONTree =
             switch shape {
-            case .texts: first.isEmptyList ? .array([]) : .array(found.map { $0.tree(.text) })
+            case .texts: first.isEmptyList ? .array([]) : .array(found.map { $0.tree(.texts) })
             default: first.tree(shape)
             }
         guard collectsValues else { return tree }
@@ -179,7 +179,9 @@ extension Translation.Found {
     /// The value in the form that a member of this shape has in a `news-event`. What does not fit stays as it is, so that the
     /// decoder names the problem.
     fileprivate func tree(_ shape: EventMember.Shape) -> JSONTree {
-        let text = text ?? (shape == .object || shape == .time ? nil : value.scalarText)
+        // true and false are no names of readers or categories.
+        let isFlag = if case .boolean = value { true } else { false }
+        let text = text ?? (shape == .object || shape == .time || shape == .texts && isFlag ? nil : value.scalarText)
         switch (shape, text) {
         case (.number, let text?): return Int64(text).map(JSONTree.number) ?? .text(text)
         case (.flag, let text?): return Bool(text).map(JSONTree.flag) ?? .text(text)

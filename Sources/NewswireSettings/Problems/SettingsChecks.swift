@@ -69,7 +69,13 @@ extension Settings {
 
     private func checkFormats(_ reader: inout SettingsReader) {
         guard let table = try? CategoryTable(categories) else { return }
+        let topics = engine.lanes.flatMap(\.topics)
         for format in engine.formats.formats {
+            if let topic = format.topic, !topics.contains(topic) {
+                reader.report(
+                    "events.formats" / format.name / "when" / "topic", "no lane reads the topic '\(topic.prefix(60))'",
+                    Spelling.question(for: topic, among: topics) ?? "name a topic of lanes", severity: .warning)
+            }
             for (member, name) in format.fixedCategories where table.index(named: name) == nil {
                 reader.report(
                     "events.formats" / format.name / "map" / member.rawValue,

@@ -34,6 +34,12 @@ extension RegistrySettings {
 extension EventFormats {
     init(_ reader: inout SettingsReader, usesRegistry: Bool) {
         let formats = reader.names(under: "events.formats").map { EventFormat($0, &reader) }
+        if let index = formats.dropLast().firstIndex(where: \.hasEveryRecord) {
+            reader.report(
+                "events.formats" / formats[index + 1].name,
+                "is never tried: every record has the format \(formats[index].name)",
+                "write what tells its records apart into \(formats[index].name)'s when, or put that format last")
+        }
         self.init(formats, usesRegistry: usesRegistry)
     }
 }
@@ -57,6 +63,9 @@ extension EventFormat {
         }
         if reader.isGiven(path / "when" / "is") {
             condition.values = reader.texts(path / "when" / "is")
+            if condition.values.isEmpty {
+                reader.report(path / "when" / "is", "names no value", "write the values, or leave it out for any value")
+            }
             if !reader.isGiven(member) {
                 reader.report(path / "when" / "is", "is without when.member", "write the JSON Pointer of the value")
             }
@@ -103,23 +112,31 @@ private struct SourceProblem: Error {
 /// The notation of one entry of `map`.
 private enum SourceSyntax {
     static func sources(_ tree: JSONTree, of member: EventMember) throws(SourceProblem) -> [MemberSource] {
-        guard member.isObject, case .object(let members) = tree else { return [try source(tree, name: nil)] }
+        guard member.isObject, case .object(let named) = tree else { return [try source(tree, of: member, name: nil)] }
         var sources: [MemberSource] = []
-        for member in members { sources.append(try source(member.value, name: member.name)) }
+        for one in named { sources.append(try source(one.value, of: member, name: one.name)) }
         return sources
     }
 
-    private static func source(_ tree: JSONTree, name: String?) throws(SourceProblem) -> MemberSource {
-        let place = name.map { "\($0): " } ?? ""
+    /// The beginning of a message about an entry of `data` or `headlines`.
+    private static func place(of name: String?) -> String { name.map { "\($0): " } ?? "" }
+
+    private static func source(
+        _ tree: JSONTree, of member: EventMember, name: String?
+    ) throws(SourceProblem) -> MemberSource {
+        let place = place(of: name)
         guard case .object(let entries) = tree else {
-            return MemberSource(name: name, pointers: try pointers(tree, place))
+            return MemberSource(name: name, pointers: try pointers(tree, of: member, name))
         }
         var source = MemberSource(name: name, pointers: [])
         for entry in entries {
             switch (entry.name, entry.value.fixedText) {
-            case ("from", _): source.pointers = try pointers(entry.value, place)
+            case ("from", _): source.pointers = try pointers(entry.value, of: member, name)
             case ("else", let text?): source.otherwise = text
             case ("as", let text?):
+                guard member.isTime else {
+                    throw SourceProblem(message: "\(place)as is for times", remedy: "leave it out")
+                }
                 source.unit = MemberSource.TimeUnit(rawValue: text)
                 guard source.unit == nil else { break }
                 let known = MemberSource.TimeUnit.allCases.map(\.rawValue).joined(separator: ", ")
@@ -142,7 +159,7 @@ private enum SourceSyntax {
 
     private static func values(_ tree: JSONTree, _ place: String) throws(SourceProblem) -> [String: String] {
         var values: [String: String] = [:]
-        guard case .object(let pairs) = tree else {
+        guard case .object(let pairs) = tree, !pairs.isEmpty else {
             throw SourceProblem(
                 message: "\(place)values is not understood", remedy: "write pairs, e.g. {flash: 1, urgent: 2}")
         }
@@ -157,7 +174,10 @@ private enum SourceSyntax {
         return values
     }
 
-    private static func pointers(_ tree: JSONTree, _ place: String) throws(SourceProblem) -> [JSONPointer] {
+    private static func pointers(
+        _ tree: JSONTree, of member: EventMember, _ name: String?
+    ) throws(SourceProblem) -> [JSONPointer] {
+        let place = place(of: name)
         let texts = if case .array(let items) = tree { items } else { [tree] }
         var pointers: [JSONPointer] = []
         for item in texts {
@@ -165,6 +185,9 @@ private enum SourceSyntax {
                 let shown = item.scalarText.map { "'\($0.prefix(60))' " } ?? ""
                 throw SourceProblem(
                     message: "\(place)\(shown)\(SourceProblem.noPointer)", remedy: SourceProblem.example)
+            }
+            guard !pointer.description.isEmpty || member.isObject && name == nil else {
+                throw SourceProblem(message: "\(place)'' is the whole document", remedy: SourceProblem.example)
             }
             pointers.append(pointer)
         }
