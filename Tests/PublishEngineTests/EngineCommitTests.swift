@@ -98,7 +98,7 @@ struct EngineCommitTests {
         #expect(stored.commits.last?.first?.offset == 2)
         #expect(stored.releases == 0)
         #expect(shell.take(.committed(TestShell.live, TestShell.first)).releases == 1)
-        #expect(shell.engine.status(at: Moment(steady: shell.now, wall: shell.wall)).lanes[0].held == 0)
+        #expect(shell.engine.status(at: Moment(steady: shell.now, wall: shell.wall)).lanes[0].buffered == 0)
     }
 
     @Test func `a revoke ends at its deadline`() throws {

@@ -194,7 +194,7 @@ struct EngineGateTests {
         var all: [Action] = []
         for number in 0..<8 { all += shell.publish(news("w\(number)")) }
         #expect(all.sends.isEmpty)
-        #expect(shell.status.lanes[0].held == 8)
+        #expect(shell.status.lanes[0].buffered == 8)
         // Repeated stops and resumes must not accumulate queue entries.
         for _ in 0..<200 {
             _ = shell.take(.orders([.stop(.feed("x"), "S2")]))

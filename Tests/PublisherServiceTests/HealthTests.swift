@@ -7,17 +7,18 @@ import Testing
 
 private let start = Instant(nanoseconds: 1_795_222_923_000_000_000)
 
-/// The report of a shard that has held one record for two minutes without progress.
+/// The report of a shard that has buffered one record for two minutes without progress.
 private func report(
-    held: Int = 1, waits: [Wait.Reason: Duration] = [:], progress: Duration = .seconds(120), silence: Duration = .zero
+    buffered: Int = 1, waits: [Wait.Reason: Duration] = [:], progress: Duration = .seconds(120),
+    silence: Duration = .zero
 ) -> ShardReport {
     let lane = EngineStatus.LaneStatus(
-        partitions: 1, held: held, heldBytes: 100, ready: 1, delayed: 0, isPaused: false, flood: nil)
+        partitions: 1, buffered: buffered, bufferedBytes: 100, ready: 1, delayed: 0, isPaused: false, flood: nil)
     let waits = waits.map { Wait(lane: LaneID(0), reason: $0, since: start - $1, detail: "", remedy: "") }
     return ShardReport(
         at: start - silence, tally: Tally(lanes: 1, categories: 0), recent: RecentResults(),
         status: EngineStatus(halt: nil, inFlight: 1, concurrencyLimit: 8, lanes: [lane], waits: waits),
-        limiter: .nothing, limitedFor: [], tokens: nil, wire: HubWire(), oldestHeld: [nil],
+        limiter: .nothing, limitedFor: [], tokens: nil, wire: HubWire(), oldestBuffered: [nil],
         progressAt: start - progress)
 }
 
@@ -41,7 +42,7 @@ struct HealthTests {
     @Test
     func `a pipeline with a known reason, a normal wait or no records is not stuck`() {
         #expect(!isStuck(report(progress: .seconds(59))))
-        #expect(!isStuck(report(held: 0)))
+        #expect(!isStuck(report(buffered: 0)))
         for reason in [Wait.Reason.halt, .flood, .hubPause, .rate, .paused, .retry, .embargo, .ledger, .commit] {
             #expect(!isStuck(report(waits: [reason: .seconds(90)])), "\(reason)")
         }
@@ -56,17 +57,17 @@ struct HealthTests {
 
     @Test
     func `unread records on the topics mean a stuck pipeline, unless another shard reads`() {
-        #expect(isStuck(report(held: 0), waiting: .seconds(90)))
-        #expect(!isStuck(report(held: 0), waiting: .seconds(30)))
-        let busy = report(held: 0, progress: .zero)
+        #expect(isStuck(report(buffered: 0), waiting: .seconds(90)))
+        #expect(!isStuck(report(buffered: 0), waiting: .seconds(30)))
+        let busy = report(buffered: 0, progress: .zero)
         let health = Health(normalWait: .seconds(60))
-        let reports = [(0, report(held: 0)), (1, busy)]
+        let reports = [(0, report(buffered: 0)), (1, busy)]
         #expect(health.stuck(reports, errorAt: nil, waitingSince: start - .seconds(90), at: start) == nil)
     }
 
     @Test
     func `a loop without reports is blocked`() {
-        #expect(isStuck(report(held: 0, silence: .seconds(31))))
-        #expect(!isStuck(report(held: 0, silence: .seconds(29))))
+        #expect(isStuck(report(buffered: 0, silence: .seconds(31))))
+        #expect(!isStuck(report(buffered: 0, silence: .seconds(29))))
     }
 }

@@ -26,7 +26,7 @@ struct ReadinessTests {
         let metrics = ServiceMetrics(settings: settings)
         let now = metrics.clock.now.steady
         let lane = EngineStatus.LaneStatus(
-            partitions: 1, held: 0, heldBytes: 0, ready: 0, delayed: 0, isPaused: false, flood: nil,
+            partitions: 1, buffered: 0, bufferedBytes: 0, ready: 0, delayed: 0, isPaused: false, flood: nil,
             ageOnArrival: ageOnArrival)
         var wait = Wait(lane: LaneID(0), reason: reason, since: now - age, detail: "d", remedy: "r")
         wait.blocksReading = blocksReading
@@ -36,7 +36,7 @@ struct ReadinessTests {
                 at: now, tally: Tally(lanes: 1, categories: 0), recent: RecentResults(),
                 status: EngineStatus(halt: nil, inFlight: 0, concurrencyLimit: 1, lanes: [lane], waits: [wait]),
                 limiter: .nothing, limitedFor: Limiter.allCases.map { _ in 0 }, tokens: nil, wire: HubWire(),
-                oldestHeld: [nil], progressAt: now), shard: ShardID(0))
+                oldestBuffered: [nil], progressAt: now), shard: ShardID(0))
         return metrics.status.notReady.map(\.code)
     }
 

@@ -123,7 +123,7 @@ final class PollLoop: @unchecked Sendable {
             ledgers[command.lane.index].restore(
                 results, for: sources, from: start, shard: shard, generation: generation)
         case .grant(_, let records, let bytes): lane.state.grant(records: records, bytes: bytes, shard: shard)
-        case .hold(let partition, _, let generation): lane.state.hold(partition, generation)
+        case .pause(let partition, _, let generation): lane.state.pause(partition, generation)
         case .resume(let partition, _, let generation): lane.state.resume(partition, generation)
         case .rewind(let partition, _, let generation): lane.rewind(partition, generation, &turn)
         case .commit(_, let generation, let offsets): lane.commit(offsets, generation, shard: shard, &turn)
@@ -199,7 +199,7 @@ final class PollLoop: @unchecked Sendable {
 extension KafkaCommand {
     var lane: LaneID {
         switch self {
-        case .restore(let lane, _, _, _, _), .grant(let lane, _, _), .hold(_, let lane, _), .resume(_, let lane, _),
+        case .restore(let lane, _, _, _, _), .grant(let lane, _, _), .pause(_, let lane, _), .resume(_, let lane, _),
             .rewind(_, let lane, _), .commit(let lane, _, _), .release(let lane, _):
             lane
         }

@@ -30,7 +30,7 @@ public struct ConsumerState: Sendable {
     public struct Slot: Sendable {
         public let partition: TopicPartition
         let shard: ShardID
-        var isHeld = true
+        var isPaused = true
         /// Its offsets start again; it is not read until the former incarnation is finished.
         var hasRestarted = false
         /// The next offset to read: one past the newest offset handed out, or the reported end; `nil` before the first.
@@ -150,21 +150,21 @@ public struct ConsumerState: Sendable {
         shards[shard.index].bytes = shards[shard.index].bytes.saturating(adding: bytes)
     }
 
-    public mutating func hold(_ partition: TopicPartition, _ generation: Generation) {
+    public mutating func pause(_ partition: TopicPartition, _ generation: Generation) {
         guard let slot = slot(partition, generation) else { return }
-        slots[slot].isHeld = true
+        slots[slot].isPaused = true
     }
 
     public mutating func resume(_ partition: TopicPartition, _ generation: Generation) {
         guard let slot = slot(partition, generation) else { return }
-        slots[slot].isHeld = false
+        slots[slot].isPaused = false
     }
 
     /// - Returns: `true` to read the partition from its beginning, once resumed.
     public mutating func rewind(_ partition: TopicPartition, _ generation: Generation) -> Bool {
         guard let slot = slot(partition, generation), slots[slot].hasRestarted else { return false }
         slots[slot].hasRestarted = false
-        slots[slot].isHeld = true
+        slots[slot].isPaused = true
         slots[slot].next = nil
         slots[slot].watch = IncarnationWatch()
         slots[slot].watch.anchor = .none
@@ -188,7 +188,7 @@ public struct ConsumerState: Sendable {
             let count = shards[shard].slots.count
             for turn in 0..<count where shards[shard].records > 0 && shards[shard].bytes > 0 {
                 let slot = shards[shard].slots[(shards[shard].next + turn) % count]
-                if slots[slot].isHeld || slots[slot].hasRestarted { continue }
+                if slots[slot].isPaused || slots[slot].hasRestarted { continue }
                 let fitting = max(1, shards[shard].bytes / slots[slot].recordSize)
                 let limit = min(shards[shard].records, fitting, batch)
                 if hand(take(slot, limit), of: slot, &events) >= limit { hasMore = true }

@@ -8,7 +8,7 @@ public enum KafkaCommand: Sendable {
     /// the excess. Credit outlives a rebalance.
     case grant(LaneID, records: Int, bytes: Int)
     /// Pause reading of a partition; records read before may still arrive.
-    case hold(TopicPartition, LaneID, Generation)
+    case pause(TopicPartition, LaneID, Generation)
     /// Resume reading of a partition, within the credit.
     case resume(TopicPartition, LaneID, Generation)
     /// The former incarnation is finished: read the new one from its beginning, once resumed.

@@ -43,7 +43,7 @@ extension Engine {
     ) {
         // A full window delays reading, so then the records may be old.
         let areNew =
-            lanes[lane].heldRecords == 0
+            lanes[lane].bufferedRecords == 0
             && slot(of: id, lane, generation).map { partitions[$0].isAtEnd } ?? false
         witnesses.read(records, areNew: isTimeAwaited && areNew, at: turn.moment)
         turn.look(clock, witnesses)

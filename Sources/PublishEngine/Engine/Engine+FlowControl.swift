@@ -12,7 +12,7 @@ extension Engine {
             if let (records, bytes) = lanes[lane].grant() {
                 turn.actions.append(.kafka(.grant(lane, records: records, bytes: bytes)))
             }
-            for id in lanes[lane].owned.resumeHeld(upTo: lanes[lane].spanMax / 2, in: &partitions) {
+            for id in lanes[lane].owned.resumePaused(upTo: lanes[lane].spanMax / 2, in: &partitions) {
                 turn.actions.append(.kafka(.resume(id, lane, lanes[lane].owned.generation)))
             }
         }
@@ -20,9 +20,9 @@ extension Engine {
 
     /// Pauses the reading of a partition that has too many records above its low watermark.
     mutating func holdIfLong(_ slot: Int, _ lane: LaneID, _ turn: inout Turn) {
-        guard partitions[slot].hold(from: lanes[lane].spanMax) else { return }
-        lanes[lane].owned.hold()
-        turn.actions.append(.kafka(.hold(partitions[slot].id, lane, partitions[slot].generation)))
+        guard partitions[slot].pause(from: lanes[lane].spanMax) else { return }
+        lanes[lane].owned.notePaused()
+        turn.actions.append(.kafka(.pause(partitions[slot].id, lane, partitions[slot].generation)))
     }
 
     mutating func tidy() {

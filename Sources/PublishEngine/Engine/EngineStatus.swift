@@ -20,8 +20,8 @@ public struct EngineStatus: Sendable, Hashable {
     public struct LaneStatus: Sendable, Hashable {
         public var partitions: Int
         /// Records read and not yet stored.
-        public var held: Int
-        public var heldBytes: Int
+        public var buffered: Int
+        public var bufferedBytes: Int
         /// Deliveries that may leave.
         public var ready: Int
         /// Deliveries that wait for a time or before a gate: retries, embargoes, and editors' stops.
@@ -48,7 +48,8 @@ extension Engine {
     package func laneStatus(at moment: Moment) -> [EngineStatus.LaneStatus] {
         lanes.map {
             EngineStatus.LaneStatus(
-                partitions: $0.slots.count, held: $0.heldRecords, heldBytes: $0.heldBytes, ready: $0.ready.count,
+                partitions: $0.slots.count, buffered: $0.bufferedRecords, bufferedBytes: $0.bufferedBytes,
+                ready: $0.ready.count,
                 delayed: $0.delayed.count, isPaused: $0.isPaused, flood: $0.flood?.onTheWall(moment),
                 isStopped: $0.isStopped || orders.isHubStopped, stopped: stoppedCount(of: $0),
                 ageOnArrival: $0.arrivals.tooOld(at: moment.steady))
@@ -89,7 +90,7 @@ extension Engine {
         let waiting = lanes.filter { !$0.ready.isEmpty || !$0.unexamined.isEmpty }
         guard !waiting.isEmpty else {
             if lanes.contains(where: { stoppedCount(of: $0) > 0 }) { return .stopped }
-            let isFull = lanes.contains { $0.heldRecords >= $0.settings.window.records / 2 }
+            let isFull = lanes.contains { $0.bufferedRecords >= $0.settings.window.records / 2 }
             return isFull && partitions.unstored > inFlight.count ? .broker : .nothing
         }
         if orders.unknownSince != nil || standstill != nil { return .control }
@@ -106,7 +107,7 @@ extension Engine {
     public func tokens(at moment: Moment) -> Int? { bucket?.available(at: moment.steady) }
 
     /// The time at which the oldest buffered record was written to its topic, by lane; `nil` for an empty lane.
-    public var oldestHeld: [Instant?] {
+    public var oldestBuffered: [Instant?] {
         lanes.map { lane in lane.slots.compactMap { partitions[$0].entries.first?.writtenAt }.min() }
     }
 }

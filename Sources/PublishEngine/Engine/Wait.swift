@@ -139,11 +139,11 @@ extension Engine {
         var wait = Wait(
             lane: lane.id, reason: .embargo, since: moment.steady, detail: "events are under embargo", remedy: "")
         let isFull = lane.isWindowFull
-        guard isFull || lane.owned.hasHeldPartitions else { return wait }
+        guard isFull || lane.owned.hasPausedPartitions else { return wait }
         let (records, first) = underEmbargo(lane)
-        var blocked = lane.slots.filter { partitions[$0].isHeld && first.contains($0) }
+        var blocked = lane.slots.filter { partitions[$0].isPaused && first.contains($0) }
         // If most of the window is otherwise filled, another wait is the reason.
-        if isFull, records.count * 2 >= lane.heldRecords { blocked = lane.slots }
+        if isFull, records.count * 2 >= lane.bufferedRecords { blocked = lane.slots }
         guard let readAt = blocked.compactMap({ partitions[$0].entries.last?.readAt }).max() else { return wait }
         let name = lane.settings.name
         wait.since = moment.steady - max(moment.wall - readAt, .zero)

@@ -27,8 +27,8 @@ struct Lane: Sendable {
     private var floorCredit = 0
 
     // The window: records not stored yet, and credit to read more.
-    private(set) var heldRecords = 0
-    private(set) var heldBytes = 0
+    private(set) var bufferedRecords = 0
+    private(set) var bufferedBytes = 0
     private var grantedRecords = 0
     private var grantedBytes = 0
 
@@ -53,7 +53,7 @@ struct Lane: Sendable {
     /// Neither paused nor stopped by a flood or an editor.
     var maySend: Bool { !isPaused && !isStopped && !isFlooded }
     var mayProbe: Bool { !isPaused && !isStopped }
-    var isWindowFull: Bool { heldRecords >= settings.window.records || heldBytes >= settings.window.bytes }
+    var isWindowFull: Bool { bufferedRecords >= settings.window.records || bufferedBytes >= settings.window.bytes }
 
     // MARK: Records
 
@@ -71,8 +71,8 @@ struct Lane: Sendable {
             unexamined.append(Unexamined(id: first, record: record))
         }
         spendGrant(records: records.count, bytes: bytes)
-        heldRecords += taken
-        heldBytes += takenBytes
+        bufferedRecords += taken
+        bufferedBytes += takenBytes
     }
 
     /// Counts records that no partition takes, because they belong to an earlier assignment or incarnation.
@@ -119,14 +119,14 @@ struct Lane: Sendable {
     }
 
     private mutating func leaveWindow(records: Int, bytes: Int) {
-        heldRecords -= records
-        heldBytes -= bytes
+        bufferedRecords -= records
+        bufferedBytes -= bytes
     }
 
     /// The additional records and bytes that may be read now; `nil` while too few for a message to the reader.
     mutating func grant() -> (records: Int, bytes: Int)? {
-        let records = settings.window.records - heldRecords - grantedRecords
-        let bytes = settings.window.bytes - heldBytes - grantedBytes
+        let records = settings.window.records - bufferedRecords - grantedRecords
+        let bytes = settings.window.bytes - bufferedBytes - grantedBytes
         let worthIt = records >= settings.window.records / 8 || grantedRecords <= 0 || grantedBytes <= 0
         guard records > 0, bytes > 0, worthIt else { return nil }
         grantedRecords += records
@@ -193,7 +193,7 @@ struct Lane: Sendable {
     /// Removes superseded and recalled deliveries from the queues. Normally dispatch drops them at the front. While
     /// nothing is sent they would accumulate without bound.
     mutating func tidy(platforms: Int, in partitions: PartitionTable) {
-        let most = 2 * heldRecords * platforms + 32
+        let most = 2 * bufferedRecords * platforms + 32
         if ready.count > most { ready = ready.filter { partitions.phase(of: $0) == .ready } }
         if delayed.count > most { delayed.tidy(most, in: partitions) }
     }

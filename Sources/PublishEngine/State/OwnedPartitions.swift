@@ -13,7 +13,7 @@ struct OwnedPartitions: Sendable {
     /// The release of revoked partitions.
     private(set) var handover: Handover?
     /// Some partition may be paused for its length; checked when records finish.
-    private(set) var hasHeldPartitions = false
+    private(set) var hasPausedPartitions = false
     /// Some partition is finishing a former incarnation.
     private var hasFinishing = false
 
@@ -227,20 +227,20 @@ struct OwnedPartitions: Sendable {
     // MARK: Paused and restarted partitions
 
     /// True if reading is paused for some partition's length.
-    mutating func hold() { hasHeldPartitions = true }
+    mutating func notePaused() { hasPausedPartitions = true }
 
     /// Resumes paused partitions that have shrunk to `most` records.
     ///
     /// - Returns: the resumed partitions.
-    mutating func resumeHeld(upTo most: Int, in partitions: inout PartitionTable) -> [TopicPartition] {
-        guard hasHeldPartitions else { return [] }
-        hasHeldPartitions = false
+    mutating func resumePaused(upTo most: Int, in partitions: inout PartitionTable) -> [TopicPartition] {
+        guard hasPausedPartitions else { return [] }
+        hasPausedPartitions = false
         var resumed: [TopicPartition] = []
-        for slot in slots where partitions[slot].isHeld {
+        for slot in slots where partitions[slot].isPaused {
             if partitions[slot].resume(upTo: most) {
                 resumed.append(partitions[slot].id)
             } else {
-                hasHeldPartitions = true
+                hasPausedPartitions = true
             }
         }
         return resumed

@@ -42,23 +42,6 @@ struct Partition: Sendable {
     /// A release decision, which covers the records below its end.
     private var release: (decision: FloodRelease, end: Int64)?
 
-    enum Phase: Sendable, Hashable {
-        /// The slot waits for its next partition. Followed by `restoring`.
-        case free
-        /// The ledger is being read and nothing may be sent; `failure` is that of the last try. Followed by `active`.
-        case restoring(since: Instant, failure: KafkaFailure?)
-        /// Records are read and sent. Followed by `held`, `finishing` or `draining`.
-        case active
-        /// Reading is paused until fewer records are open. Followed by `active`, `finishing` or `draining`.
-        case held
-        /// The partition's offsets start again. Records of the former incarnation are finished without commits.
-        /// Followed by `restoring` or `draining`.
-        case finishing
-        /// Being released: sends nothing new and awaits requests in flight. The offsets of a former incarnation are
-        /// never committed. Followed by `free`.
-        case draining(commitsWatermark: Bool)
-    }
-
     /// One record of the partition.
     struct Entry: Sendable {
         let offset: Int64
@@ -103,37 +86,6 @@ struct Partition: Sendable {
 
     // MARK: Phases
 
-    var isFree: Bool { if case .free = phase { true } else { false } }
-    var isRestoring: Bool { if case .restoring = phase { true } else { false } }
-    var isDraining: Bool { if case .draining = phase { true } else { false } }
-    var isFinishing: Bool { if case .finishing = phase { true } else { false } }
-    var isHeld: Bool { if case .held = phase { true } else { false } }
-
-    /// New records are accepted.
-    var isReading: Bool {
-        switch phase {
-        case .active, .held: true
-        case .free, .restoring, .finishing, .draining: false
-        }
-    }
-
-    /// The partition's deliveries may leave.
-    var isSending: Bool {
-        switch phase {
-        case .active, .held, .finishing: true
-        case .free, .restoring, .draining: false
-        }
-    }
-
-    /// False for a former incarnation, whose offsets would hide records of the present one.
-    var mayCommitWatermark: Bool {
-        switch phase {
-        case .restoring, .active, .held: true
-        case .draining(let commitsWatermark): commitsWatermark
-        case .free, .finishing: false
-        }
-    }
-
     /// The start of reading the ledger, and the last try's failure; `nil` if it is not being read.
     var ledgerReading: (since: Instant, failure: KafkaFailure?)? {
         if case .restoring(let since, let failure) = phase { return (since, failure) }
@@ -146,9 +98,9 @@ struct Partition: Sendable {
     /// Pauses reading if the partition has too many records above its low watermark.
     ///
     /// - Returns: `false` if it has fewer than `most`, or is paused already.
-    mutating func hold(from most: Int) -> Bool {
-        guard !isHeld, entries.count >= most else { return false }
-        phase = .held
+    mutating func pause(from most: Int) -> Bool {
+        guard !isPaused, entries.count >= most else { return false }
+        phase = .paused
         return true
     }
 
@@ -164,7 +116,7 @@ struct Partition: Sendable {
     /// - Returns: `false` if the partition is being released, or is finishing already.
     mutating func finishIncarnation() -> Bool {
         switch phase {
-        case .restoring, .active, .held:
+        case .restoring, .active, .paused:
             phase = .finishing
             return true
         case .free, .finishing, .draining: return false

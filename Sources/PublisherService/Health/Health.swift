@@ -23,10 +23,10 @@ struct Health {
             now - report.progressAt > normalWait && !hasReason(report, errorAt: errorAt, at: now)
         }
         for report in unexplained {
-            let held = report.status.lanes.reduce(0) { $0 + $1.held }
-            guard held > 0 else { continue }
+            let buffered = report.status.lanes.reduce(0) { $0 + $1.buffered }
+            guard buffered > 0 else { continue }
             let idle = (now - report.progressAt).components.seconds
-            return "nothing has moved for \(idle) s, without a known reason; waiting: \(counted(held, "record"))"
+            return "nothing has moved for \(idle) s, without a known reason; waiting: \(counted(buffered, "record"))"
         }
         // A single shard with progress or a known reason shows that records are read.
         if let waitingSince, now - waitingSince > normalWait, unexplained.count == reports.count {

@@ -14,7 +14,7 @@ struct ShardReport: Sendable {
     var limitedFor: [Int64]
     var tokens: Int?
     var wire: HubWire
-    var oldestHeld: [Instant?]
+    var oldestBuffered: [Instant?]
     /// The time of the last progress: a record read, a reply, a stored result, a commit.
     var progressAt: Instant
 }
@@ -67,7 +67,7 @@ struct ShardMeter {
         reportedAt = now.steady
         return ShardReport(
             at: now.steady, tally: tally, recent: recent, status: status, limiter: limiter, limitedFor: limitedFor,
-            tokens: engine.tokens(at: now), wire: wire, oldestHeld: engine.oldestHeld,
+            tokens: engine.tokens(at: now), wire: wire, oldestBuffered: engine.oldestBuffered,
             progressAt: progressAt)
     }
 }
@@ -80,7 +80,7 @@ extension Input {
         case .kafka(let event): event.isProgress
         case .recalled, .orders, .ordersKnown, .stoodStill, .ordersConfirmed, .recallsSettled, .keepsRecalls, .held,
             .holdsBeyond, .pause, .resume,
-            .release, .connections, .reload, .hubDate, .schema, .registryFailed,
+            .release, .connections, .reload, .keyChanged, .hubDate, .schema, .registryFailed,
             .alarm, .drain:
             false
         }

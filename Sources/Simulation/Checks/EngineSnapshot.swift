@@ -15,8 +15,8 @@ struct EngineSnapshot {
 
     struct Lane {
         var partitions: Int
-        var held: Int
-        var heldBytes: Int
+        var buffered: Int
+        var bufferedBytes: Int
         var flood: Bool
     }
 
@@ -27,7 +27,9 @@ struct EngineSnapshot {
         self.wakeAt = wakeAt
         counts = engine.counts
         lanes = engine.laneStatus(at: moment).map {
-            Lane(partitions: $0.partitions, held: $0.held, heldBytes: $0.heldBytes, flood: $0.flood != nil)
+            Lane(
+                partitions: $0.partitions, buffered: $0.buffered, bufferedBytes: $0.bufferedBytes,
+                flood: $0.flood != nil)
         }
         halt = engine.halt?.reason.rawValue
     }

@@ -33,8 +33,8 @@ extension SimulatedCluster {
         case .grant(let lane, let records, let bytes):
             processes[index].lanes[lane].consumer.grant(records: records, bytes: bytes, shard: ShardID(0))
             wakePoll(index)
-        case .hold(let partition, let lane, let generation):
-            processes[index].lanes[lane].consumer.hold(partition, generation)
+        case .pause(let partition, let lane, let generation):
+            processes[index].lanes[lane].consumer.pause(partition, generation)
         case .resume(let partition, let lane, let generation):
             processes[index].lanes[lane].consumer.resume(partition, generation)
             wakePoll(index)

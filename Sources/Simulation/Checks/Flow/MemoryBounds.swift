@@ -29,24 +29,26 @@ struct MemoryBounds: Checker {
     private func excess(_ snapshot: EngineSnapshot, _ truth: GroundTruth) -> String? {
         let settings = truth.scenario.setting.engine
         let counts = snapshot.counts
-        var held = 0
+        var buffered = 0
         for (lane, status) in zip(settings.lanes, snapshot.lanes) {
-            held += status.held
-            if status.held > lane.window.records {
-                return "lane \(lane.name) holds \(status.held) records of \(lane.window.records)"
+            buffered += status.buffered
+            if status.buffered > lane.window.records {
+                return "lane \(lane.name) buffers \(status.buffered) records of \(lane.window.records)"
             }
             // The last batch of a grant may exceed its bytes, because the sizes of its records are unknown before.
             let most = lane.window.bytes + truth.scenario.setting.queueBytes + largest
-            if status.heldBytes > most {
-                return "lane \(lane.name) holds \(status.heldBytes) bytes of \(lane.window.bytes)"
+            if status.bufferedBytes > most {
+                return "lane \(lane.name) buffers \(status.bufferedBytes) bytes of \(lane.window.bytes)"
             }
-            if status.held < 0 || status.heldBytes < 0 { return "lane \(lane.name) holds less than nothing" }
+            if status.buffered < 0 || status.bufferedBytes < 0 { return "lane \(lane.name) buffers less than nothing" }
         }
-        let deliveries = held * settings.platforms.count
+        let deliveries = buffered * settings.platforms.count
         if counts.inFlight > settings.connections {
             return "\(counts.inFlight) requests for \(settings.connections) connections"
         }
-        if counts.unexamined > held { return "\(counts.unexamined) records wait to be examined, \(held) are held" }
+        if counts.unexamined > buffered {
+            return "\(counts.unexamined) records wait to be examined, \(buffered) are buffered"
+        }
         if counts.stories > deliveries { return "\(counts.stories) stories for \(deliveries) deliveries" }
         let slack = 2 * deliveries + 64 * settings.lanes.count
         if counts.ready > slack { return "\(counts.ready) places in the queues for \(deliveries) deliveries" }
@@ -70,7 +72,7 @@ struct MemoryBounds: Checker {
         // While sending is halted, the places of ended deliveries leave the queues with the next probe.
         if counts.ready > 0, snapshot.halt == nil { return "\(counts.ready) places in the queues" }
         if counts.records > 0 { return "\(counts.records) records" }
-        if snapshot.lanes.contains(where: { $0.held != 0 || $0.heldBytes != 0 }) { return "a window in use" }
+        if snapshot.lanes.contains(where: { $0.buffered != 0 || $0.bufferedBytes != 0 }) { return "a window in use" }
         return nil
     }
 }
