@@ -17,6 +17,7 @@ public struct ControlSettings: Sendable, Hashable {
     /// - Parameter replica: the name of the process; `nil` for a process that only reads.
     public func stateSettings(replica: String?, shards: Int) -> ControlState.Settings {
         var settings = ControlState.Settings(replica: replica, shards: shards, environment: environment)
+        settings.heldTopic = topics.held
         settings.staleAfter = staleAfter
         settings.onStale = onStale
         settings.asksHubForTime = replica != nil

@@ -154,7 +154,8 @@ extension Settings {
         var control = control
         if let name = policy.environment {
             control.environment = HubEnvironment(
-                name: name, host: try connection().endpoint.authority.asciiLowercased, hub: try hub().description)
+                name: name, host: try connection().endpoint.authority.asciiLowercased, hub: try hub().description,
+                group: kafkaSettings.group)
         }
         return control
     }

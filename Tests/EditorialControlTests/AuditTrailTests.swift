@@ -203,10 +203,10 @@ extension ControlViewTests {
     @Test func `the view takes the hub's environment from the last record`() {
         var view = ControlView()
         let hub = HubEnvironment(name: "production", host: "h", hub: "n")
-        for (record, expected) in [(ControlRecord.environment(hub), hub), (.noEnvironment, nil)] {
+        for (record, expected) in [(ControlRecord.environment(hub), hub), (.noEnvironment(), nil)] {
             let written = record.record(on: "c")
             view.apply(SourceRecord(offset: 0, key: written.key, value: written.value))
-            #expect(view.environment == expected)
+            #expect(view.environments.first == expected)
         }
     }
 }

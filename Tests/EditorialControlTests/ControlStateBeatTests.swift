@@ -162,6 +162,40 @@ import Testing
         #expect(state.isKnown)
     }
 
+    @Test func `a further group with a hub of its own writes its environment beside the first one's`() {
+        let sport = HubEnvironment(name: "production", host: "h", hub: "sport", group: "sport")
+        var state = TestControlState(environment: sport)
+        state.write(.environment(.init(name: "production", host: "h", hub: "n", group: "news")))
+        state.start()
+        #expect(state.written.contains(.environment(sport, isFirst: false)))
+        #expect(state.isKnown)
+        // A later start of the group finds its own record.
+        state.write(.environment(.init(name: "production", host: "h", hub: "other", group: "sport"), isFirst: false))
+        state.read()
+        #expect(!state.isKnown)
+        state.write(.noEnvironment(group: "sport"))
+        state.read()
+        #expect(state.isKnown)
+    }
+
+    @Test func `a further group of another environment sends nothing`() {
+        let ours = HubEnvironment(name: "staging", host: "h", hub: "sport", group: "sport")
+        let theirs = HubEnvironment(name: "production", host: "h", hub: "n", group: "news")
+        var state = TestControlState(environment: ours)
+        state.write(.environment(theirs))
+        state.start()
+        #expect(!state.isKnown)
+        #expect(state.status.alarms == [.elsewhere(ours: ours, theirs: theirs)])
+    }
+
+    @Test func `the first group adds its name to the record of an older version`() {
+        let ours = HubEnvironment(name: "production", host: "h", hub: "n", group: "news")
+        var state = TestControlState(environment: ours)
+        state.write(.environment(.init(name: "production", host: "h", hub: "n")))
+        state.start()
+        #expect(state.isKnown && state.written.contains(.environment(ours)))
+    }
+
     @Test(arguments: [
         HubEnvironment(name: "staging", host: "h", hub: "n"), .init(name: "production", host: "other", hub: "n"),
         .init(name: "production", host: "h", hub: "other"), nil,
@@ -174,7 +208,7 @@ import Testing
         #expect(!state.isKnown)
         #expect(state.status.alarms == [.elsewhere(ours: ours, theirs: theirs)])
         #expect(!state.status.wasKnown)
-        state.write(.noEnvironment)
+        state.write(.noEnvironment())
         state.read()
         #expect(state.isKnown)
     }

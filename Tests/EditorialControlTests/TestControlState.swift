@@ -34,6 +34,7 @@ struct TestControlState {
         environment: HubEnvironment? = nil, asksHubForTime: Bool = false
     ) {
         var settings = ControlState.Settings(replica: replica, shards: shards, environment: environment)
+        settings.heldTopic = "news.held"
         settings.onStale = onStale
         settings.asksHubForTime = asksHubForTime
         state = ControlState(settings)

@@ -1,6 +1,7 @@
 import EditorialControl
 import Foundation
 import KafkaModel
+import NewsModel
 import NewswireCommands
 import Testing
 
@@ -100,7 +101,10 @@ struct EditorialTopicTests {
         let ours = HubEnvironment(name: "production", host: "h", hub: "n")
         let theirs = HubEnvironment(name: "staging", host: "h", hub: "n")
         func line(_ ours: HubEnvironment?, _ theirs: HubEnvironment?) -> String? {
-            CheckFinding.environment(EnvironmentAgreement(ours: ours, theirs: theirs), on: "news.control")?
+            var view = ControlView()
+            let record = theirs.map { ControlRecord.environment($0).record(on: "news.control") }
+            if let record { view.apply(SourceRecord(offset: 0, key: record.key, value: record.value)) }
+            return CheckFinding.environment(view.environments.agreement(with: ours), on: "news.control")?
                 .line(hasColours: false)
         }
         #expect(line(nil, nil) == nil)

@@ -6,11 +6,13 @@ import Testing
 
 /// Two consumer groups that read the same lanes, such as one for each hub.
 struct EngineGroupTests {
-    private func headers(of group: String, isRedriven: Bool = true) -> [RecordHeader] {
-        [RecordHeader(HeaderName.group, group)] + (isRedriven ? [RecordHeader(HeaderName.redrive, "1")] : [])
+    private func headers(of group: String, _ mark: String? = HeaderName.redrive) -> [RecordHeader] {
+        [RecordHeader(HeaderName.group, group)] + (mark.map { [RecordHeader($0, "1")] } ?? [])
     }
 
-    @Test func `another group's dead letter that returns to the lane is skipped and recorded nowhere`() throws {
+    @Test(arguments: [HeaderName.redrive, HeaderName.held, "nw-held-restored"])
+    func `another group's record that returns to the lane is skipped and recorded nowhere`(mark: String) throws {
+        func headers(of group: String) -> [RecordHeader] { self.headers(of: group, mark) }
         var shell = try TestShell { ($0.group, $0.platforms) = ("ours", [.apple, .fcmv1]) }
         _ = shell.assign()
         let skipped = shell.publish(news("a"), headers: headers(of: "theirs"))
@@ -26,7 +28,7 @@ struct EngineGroupTests {
     @Test func `only a record that returned to its lane is skipped, and only if it names a group`() throws {
         var shell = try TestShell { $0.group = "ours" }
         _ = shell.assign()
-        #expect(shell.publish(news("a"), headers: headers(of: "theirs", isRedriven: false)).sends.count == 1)
+        #expect(shell.publish(news("a"), headers: headers(of: "theirs", nil)).sends.count == 1)
         #expect(shell.publish(news("b"), headers: [RecordHeader(HeaderName.redrive, "1")]).sends.count == 1)
     }
 }

@@ -29,7 +29,7 @@ extension RunSource {
     ///
     /// - Parameter group: the consumer group. It skips another group's dead letters that return to their lane.
     package static func run(of record: SourceRecord, for group: String) -> String? {
-        guard !record.headers.isEmpty, !record.isRedriven(forOtherThan: group) else { return nil }
+        guard !record.headers.isEmpty, !record.isReturned(forOtherThan: group) else { return nil }
         return record.headers.last { $0.name == HeaderName.run }?.text
     }
 }

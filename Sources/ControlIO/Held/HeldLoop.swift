@@ -196,7 +196,9 @@ final class HeldLoop {
             let again = HeldRecord.again(record, topic: topic, partition: place.partition)
             return writer.write(again, ending: .written(place))
         }
-        guard let original = HeldRecord.original(record, because: next.reason, to: next.target),
+        guard
+            let original = HeldRecord.original(
+                record, because: next.reason, to: next.target, group: settings.group),
             let story = record.key.map({ String(decoding: $0, as: UTF8.self) })
         else { return finish([.gone(place)]) }
         writer.write(original, ending: .putBack(place, story: story))

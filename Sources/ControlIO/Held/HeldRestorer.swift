@@ -31,7 +31,9 @@ struct HeldRestorer {
             switch originals[Place(restore)] {
             case .some(.some(let record)) where restore.original.isThe(record):
                 try publisher.publish(
-                    HeldRecord.restored(record, to: restore.partition, at: ServiceClock.wall), timeout: Self.timeout)
+                    HeldRecord.restored(
+                        record, to: restore.partition, at: ServiceClock.wall, group: settings.group),
+                    timeout: Self.timeout)
                 written.append((publisher.published - 1, restore.id))
             case .some: endings.append(.gone(restore.id))
             case nil: endings.append(.failed(restore.id))

@@ -3,8 +3,8 @@ public import NewsModel
 /// The control topic as seen by an observer: orders in force and living processes.
 public struct ControlView: Sendable, Hashable {
     public private(set) var orders = StandingOrders()
-    /// The environment that the hub serves; `nil` if no record names one.
-    public private(set) var environment: HubEnvironment?
+    /// The environments that the groups' hubs serve.
+    public private(set) var environments = HubEnvironments()
     /// Number of invalid records.
     public private(set) var unreadable = 0
     /// Bounded: has room for the processes of an hour even if each were a new one.
@@ -34,8 +34,8 @@ public struct ControlView: Sendable, Hashable {
             offsets[scope] = nil
         case .beat(let beat): signs.heard(beat)
         case .ended(let replica): signs.ended(replica)
-        case .environment(let found): environment = found
-        case .noEnvironment: environment = nil
+        case .environment(let found, let isFirst): environments.apply(found, isFirst: isFirst)
+        case .noEnvironment(let group): environments.remove(group: group)
         case .heldTotals, nil: break
         }
         return reading.record

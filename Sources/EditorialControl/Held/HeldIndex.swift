@@ -52,10 +52,10 @@ struct HeldIndex: Sendable {
         /// Time of release, by the embargo's clock. An event requested back does not wait.
         var release: Instant { reason == .due ? ownRelease : .distantPast }
 
-        /// Returns true for a newer version. Without versions, the later event on the same source partition is newer.
+        /// Returns true for a newer version. If one has no version, the later event on the same source partition is newer.
         func isLater(than other: Entry) -> Bool {
             if let isNewer = version.isNewer(than: other.version) { return isNewer }
-            guard version.isNone, other.version.isNone, source == other.source, let original,
+            guard version.isNone || other.version.isNone, source == other.source, let original,
                 let former = other.original
             else { return false }
             return original.offset > former.offset

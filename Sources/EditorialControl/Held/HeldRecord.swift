@@ -72,16 +72,18 @@ public enum HeldRecord {
             eventID: eventID, story: story, version: text(HeaderName.version).map { NewsEvent.Version($0) },
             due: Instant(milliseconds: due), because: because, lane: lane, source: source,
             identity: headers.last { $0.name == HeaderName.identity }?.value.flatMap(RecordIdentity.init(headerValue:)))
-        event.restoredAt = text(HeldHeader.restored).flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
+        event.restoredAt = text(HeaderName.restored).flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
         return .held(event, since: text(HeldHeader.since).flatMap { Int64($0) })
     }
 
     /// Returns the original for its lane's topic and partition. Its timestamp is the return time, because ages count from it.
     ///
-    /// - Parameter target: the partition, if the source partition no longer exists.
+    /// - Parameters:
+    ///   - target: the partition, if the source partition no longer exists.
+    ///   - group: the consumer group that held it. Others skip the record, because they hold the event themselves.
     /// - Returns: `nil` if the record holds no event.
     public static func original(
-        _ record: SourceRecord, because reason: ReturnReason, to target: Int32? = nil
+        _ record: SourceRecord, because reason: ReturnReason, to target: Int32? = nil, group: String? = nil
     ) -> ProducedRecord? {
         guard case .held(let event, _) = read(key: record.key, hasValue: record.hasValue, headers: record.headers)
         else { return nil }
@@ -89,21 +91,31 @@ public enum HeldRecord {
         return ProducedRecord(
             topic: event.source.partition.topic, partition: target ?? event.source.partition.partition,
             key: key.map(\.value) ?? record.key, value: record.value,
-            headers: record.headers.filter { !ours.contains($0.name) && $0.name != HeldHeader.restored }
-                + [RecordHeader(HeaderName.held, reason.rawValue)])
+            headers: returned(
+                record.headers.filter { !ours.contains($0.name) }, HeaderName.held, reason.rawValue, group))
     }
 
     /// Returns the original for its source topic again, after the held topic has lost it. Its reader decides again whether to
     /// hold it. If two processes write it, the second copy is a duplicate, because the first was accepted or is held.
     ///
-    /// - Parameter now: the wall clock.
+    /// - Parameters:
+    ///   - now: the wall clock.
+    ///   - group: see `original`.
     public static func restored(
-        _ original: SourceRecord, to partition: TopicPartition, at now: Instant
+        _ original: SourceRecord, to partition: TopicPartition, at now: Instant, group: String? = nil
     ) -> ProducedRecord {
         ProducedRecord(
             topic: partition.topic, partition: partition.partition, key: original.key, value: original.value,
-            headers: original.headers.filter { $0.name != HeaderName.held && $0.name != HeldHeader.restored }
-                + [RecordHeader(HeldHeader.restored, String(now.milliseconds))])
+            headers: returned(original.headers, HeaderName.restored, String(now.milliseconds), group))
+    }
+
+    /// The headers of a record that is returned to its lane.
+    private static func returned(
+        _ headers: [RecordHeader], _ name: String, _ value: String, _ group: String?
+    ) -> [RecordHeader] {
+        let former = [HeaderName.held, HeaderName.restored] + (group == nil ? [] : [HeaderName.group])
+        return headers.filter { !former.contains($0.name) } + [RecordHeader(name, value)]
+            + (group.map { [RecordHeader(HeaderName.group, $0)] } ?? [])
     }
 
     /// Makes a tombstone for records up to an offset. It names the offset because a newer version may have been written
@@ -150,8 +162,6 @@ private enum HeldHeader {
     static let erases = "nw-held-erases"
     /// The event at that offset, as a number.
     static let original = "nw-held-original"
-    /// Marks an original that was written to its lane again after the held topic had lost the event.
-    static let restored = "nw-held-restored"
 }
 
 extension String {

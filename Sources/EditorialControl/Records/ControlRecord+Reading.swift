@@ -32,11 +32,17 @@ extension ControlRecord {
             guard let value = record.value else { return Reading(record: .lifted(scope)) }
             return order(scope, value, record)
         }
-        if key == environmentKey { return environment(record.value) }
-        if key == heldTotalsKey, let value = record.value {
+        if key == environmentKey { return environment(record.value, group: nil) }
+        if key.hasPrefix(environmentPrefix) {
+            let group = String(key.dropFirst(environmentPrefix.count))
+            guard !group.isEmpty, group.utf8.count <= TextLimit.name else { return Reading(fault: .key) }
+            return environment(record.value, group: group)
+        }
+        if key == heldTotalsKey || key.hasPrefix(heldTotalsPrefix), let value = record.value {
             guard let fields = Fields(value), let count = fields.count else { return Reading(fault: .value) }
             let totals = HeldTotals(count: count, last: fields.mark, writtenAt: record.timestamp)
-            return Reading(record: .heldTotals(totals))
+            let topic = key == heldTotalsKey ? nil : String(key.dropFirst(heldTotalsPrefix.count))
+            return Reading(record: .heldTotals(totals, topic: topic))
         }
         guard key.hasPrefix(beatPrefix) else {
             // A tombstone deletes an invalid record and has no meaning of its own.
@@ -63,11 +69,13 @@ extension ControlRecord {
             fault: isKnown ? nil : fields == nil ? .value : .command)
     }
 
-    private static func environment(_ value: [UInt8]?) -> Reading {
-        guard let value else { return Reading(record: .noEnvironment) }
+    /// - Parameter group: a further group; `nil` for the first one, whose name is in the value.
+    private static func environment(_ value: [UInt8]?, group: String?) -> Reading {
+        guard let value else { return Reading(record: .noEnvironment(group: group)) }
         guard let fields = Fields(value), let name = fields.environment, let host = fields.host, let hub = fields.hub
         else { return Reading(fault: .value) }
-        return Reading(record: .environment(HubEnvironment(name: name, host: host, hub: hub)))
+        let environment = HubEnvironment(name: name, host: host, hub: hub, group: group ?? fields.group)
+        return Reading(record: .environment(environment, isFirst: group == nil))
     }
 }
 
@@ -111,6 +119,7 @@ private struct Fields {
     var environment: String?
     var host: String?
     var hub: String?
+    var group: String?
     var logTime: Duration?
     var appliedTo: Int64?
     var orders: Int?
@@ -164,6 +173,7 @@ private struct Fields {
         case "environment": environment = text.cut(to: TextLimit.name)
         case "host": host = text.cut(to: TextLimit.name)
         case "hub": hub = text.cut(to: TextLimit.name)
+        case "group": group = text.cut(to: TextLimit.name)
         case "identity": identity = UInt64(text, radix: 16)
         default: break
         }

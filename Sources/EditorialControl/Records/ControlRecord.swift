@@ -11,11 +11,14 @@ public enum ControlRecord: Sendable, Hashable {
     case beat(Beat)
     /// A tombstone: the process has ended.
     case ended(replica: String)
-    /// The environment that the hub serves; written once.
-    case environment(HubEnvironment)
-    /// A tombstone: the next process that starts writes its environment.
-    case noEnvironment
-    case heldTotals(HeldTotals)
+    /// The environment that a group's hub serves; written once for each group.
+    ///
+    /// - isFirst: the group is the first one that wrote to the topic. Each further group has a record of its own.
+    case environment(HubEnvironment, isFirst: Bool = true)
+    /// A tombstone: the next process of the group that starts writes its environment. `nil` stands for the first group.
+    case noEnvironment(group: String? = nil)
+    /// The content of a held topic; `nil` for the record of an older version, which did not name the topic.
+    case heldTotals(HeldTotals, topic: String? = nil)
 
     /// A sign of life from a process that follows the control topic.
     public struct Beat: Sendable, Hashable {
@@ -57,7 +60,9 @@ public enum ControlRecord: Sendable, Hashable {
 
     package static let beatPrefix = "beat/"
     package static let environmentKey = "environment/hub"
+    static let environmentPrefix = environmentKey + "/"
     static let heldTotalsKey = "held/totals"
+    static let heldTotalsPrefix = heldTotalsKey + "/"
 
     public var key: String {
         switch self {
@@ -65,8 +70,10 @@ public enum ControlRecord: Sendable, Hashable {
         case .lifted(let scope): scope.key
         case .beat(let beat): Self.beatPrefix + beat.replica
         case .ended(let replica): Self.beatPrefix + replica
-        case .environment, .noEnvironment: Self.environmentKey
-        case .heldTotals: Self.heldTotalsKey
+        case .environment(let environment, let isFirst):
+            isFirst ? Self.environmentKey : Self.environmentPrefix + (environment.group ?? "")
+        case .noEnvironment(let group): group.map { Self.environmentPrefix + $0 } ?? Self.environmentKey
+        case .heldTotals(_, let topic): topic.map { Self.heldTotalsPrefix + $0 } ?? Self.heldTotalsKey
         }
     }
 
@@ -75,8 +82,8 @@ public enum ControlRecord: Sendable, Hashable {
         switch self {
         case .stands(let order): order.json
         case .beat(let beat): beat.json
-        case .environment(let environment): environment.json
-        case .heldTotals(let totals): totals.json
+        case .environment(let environment, _): environment.json
+        case .heldTotals(let totals, _): totals.json
         case .lifted, .ended, .noEnvironment: nil
         }
     }
@@ -89,62 +96,6 @@ public enum ControlRecord: Sendable, Hashable {
 
     /// The partition for all records of the control topic and all lines of the audit topic.
     public static let partition: Int32 = 0
-}
-
-/// The content of the held topic when a process had read it to its end.
-public struct HeldTotals: Sendable, Hashable {
-    /// Number of held events of all lanes.
-    public var count: Int
-    /// The record with the highest offset; `nil` on an empty topic. If its place is empty or has another record later, the topic was
-    /// deleted or cut back.
-    public var last: HeldMark?
-    /// The timestamp of the record that was read; `nil` for a record that is still to be written.
-    public var writtenAt: Instant?
-
-    public init(count: Int, last: HeldMark?, writtenAt: Instant? = nil) {
-        (self.count, self.last, self.writtenAt) = (count, last, writtenAt)
-    }
-
-    var json: [UInt8] {
-        JSONWriter.object { json in
-            json.field("count", count)
-            json.field("partition", last.map { Int($0.place.partition) })
-            json.field("offset", last?.place.offset)
-            json.field("identity", last.map { String($0.identity, radix: 16) })
-        }
-    }
-}
-
-/// A record of the held topic, recognised by its content.
-public struct HeldMark: Sendable, Hashable {
-    public var place: HeldPlace
-    public var identity: UInt64
-
-    public init(_ place: HeldPlace, identity: UInt64) { (self.place, self.identity) = (place, identity) }
-}
-
-/// The environment that a hub serves, according to a configuration or to the control topic.
-public struct HubEnvironment: Sendable, Hashable, CustomStringConvertible {
-    /// Name of the environment, e.g. `production`.
-    public var name: String
-    public var host: String
-    public var hub: String
-
-    public init(name: String, host: String, hub: String) {
-        self.name = name
-        self.host = host
-        self.hub = hub
-    }
-
-    public var description: String { "\(name) (hub \(hub) at \(host))" }
-
-    var json: [UInt8] {
-        JSONWriter.object { json in
-            json.field("environment", name)
-            json.field("host", host)
-            json.field("hub", hub)
-        }
-    }
 }
 
 extension Order {

@@ -115,25 +115,6 @@ struct Beats: Sendable {
     }
 }
 
-/// The content of the held topic, according to this process and to the control topic.
-struct HeldTotalsOnTopic: Sendable {
-    /// `nil` while this process does not know it.
-    var ours: HeldTotals?
-    var recorded: HeldTotals?
-    /// True after the action `formerlyHeld`.
-    var isTold = false
-    private var writtenAt: Instant?
-
-    /// Returns what to write. At most one record for each interval between beats, because every held event changes it.
-    mutating func due(_ now: Moment) -> HeldTotals? {
-        guard let ours, ours.count != recorded?.count || ours.last != recorded?.last,
-            writtenAt.map({ now.steady - $0 >= ControlRecord.Beat.interval }) ?? true
-        else { return nil }
-        writtenAt = now.steady
-        return ours
-    }
-}
-
 /// Invalid records on the topic, by their keys. A later valid record or a tombstone of the same key replaces such a record.
 /// Bounded: beyond its capacity, further keys are not counted.
 struct UnreadableRecords: Sendable {

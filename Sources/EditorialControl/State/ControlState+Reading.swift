@@ -48,9 +48,9 @@ extension ControlState {
                 beats.metCompany(now)
             }
         case .ended(let replica): beats.ended(replica)
-        case .environment(let found): read(found)
-        case .noEnvironment: read(nil)
-        case .heldTotals(let totals): heldTotals.recorded = totals
+        case .environment(let found, let isFirst): readEnvironments { $0.apply(found, isFirst: isFirst) }
+        case .noEnvironment(let group): readEnvironments { $0.remove(group: group) }
+        case .heldTotals(let totals, let topic): heldTotals.read(totals, of: topic, ours: settings.heldTopic)
         }
     }
 
@@ -95,12 +95,9 @@ extension ControlState {
         phase = .reading(fresh)
     }
 
-    private mutating func read(_ found: HubEnvironment?) {
-        guard case .reading(var fresh) = phase else {
-            environment = found
-            return
-        }
-        fresh.environment = found
+    private mutating func readEnvironments(_ change: (inout HubEnvironments) -> Void) {
+        guard case .reading(var fresh) = phase else { return change(&environments) }
+        change(&fresh.environments)
         phase = .reading(fresh)
     }
 
@@ -178,7 +175,7 @@ extension ControlState {
         waiting = fresh.waiting
         unreadable = fresh.unreadable
         counts.unreadable = max(counts.unreadable, fresh.unreadableCount)
-        environment = fresh.environment
+        environments = fresh.environments
         tellFormerlyHeld()
         if isFirst, fresh.unreadableCount > 0 { note(.garbageFound(fresh.unreadableCount)) }
         settle(with: fresh, now)
@@ -187,7 +184,7 @@ extension ControlState {
         if waiting.count > 0 { note(.refused(waiting.count)) }
         counts.unordered = max(counts.unordered, waiting.countOfEvents)
         if waiting.countOfEvents > 0 { note(.unordered(waiting.countOfEvents)) }
-        if environment == nil, let ours = settings.environment { write(.environment(ours), for: .environment) }
+        if let record = environments.missing(settings.environment) { write(record, for: .environment) }
         payOwed(now)
     }
 
@@ -247,7 +244,7 @@ struct FreshReading: Sendable {
     var waiting = WaitingOrders()
     var unreadable = UnreadableRecords()
     var unreadableCount: UInt64 = 0
-    var environment: HubEnvironment?
+    var environments = HubEnvironments()
 
     init(number: UInt64, isAwaited: Bool) { (self.number, self.isAwaited) = (number, isAwaited) }
 

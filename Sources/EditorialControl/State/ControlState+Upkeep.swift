@@ -19,7 +19,7 @@ extension ControlState {
         payOwed(now)
         guard case .following = phase else { return }
         for replica in beats.forgotten() { write(.ended(replica: replica), for: .forgotten) }
-        if let totals = heldTotals.due(now) { write(.heldTotals(totals), for: .heldTotals) }
+        if let totals = heldTotals.due(now) { write(.heldTotals(totals, topic: settings.heldTopic), for: .heldTotals) }
         for order in lapsed.due(at: lapseClock(now), by: settings.replica ?? "") { remove(order, now) }
     }
 

@@ -16,6 +16,8 @@ public struct ControlState: Sendable {
         public var shards: Int
         /// The process's hub and the environment it serves; `nil` if the settings have no environment.
         public var environment: HubEnvironment?
+        /// The group's held topic.
+        public var heldTopic = ""
         /// Duration of silence on the topic that raises an alarm.
         public var staleAfter = Duration.seconds(60)
         public var onStale = OnStale.continue
@@ -130,7 +132,7 @@ public struct ControlState: Sendable {
     var isKnown = false
     /// True once `isKnown` was true.
     var hasSent = false
-    var environment: HubEnvironment?
+    var environments = HubEnvironments()
     /// `nil` until the audit topic was looked up.
     var auditTopic: AuditTopic?
     /// True once the audit topic existed.
@@ -241,7 +243,7 @@ public struct ControlState: Sendable {
             early = []
             for recall in waiting { take(recall, now) }
         }
-        let knows = hasKnown && !isElsewhere && (settings.onStale == .continue || !silence.isStale && isHeard)
+        let knows = hasKnown && contradiction == nil && (settings.onStale == .continue || !silence.isStale && isHeard)
         guard knows != isKnown else { return }
         isKnown = knows
         hasSent = hasSent || knows
@@ -261,10 +263,12 @@ public struct ControlState: Sendable {
     /// True if actions are written to the audit topic.
     var hasAudit: Bool { auditTopic == nil || auditTopic == .there }
 
-    /// True if the control topic names another environment for our hub than our settings do.
-    var isElsewhere: Bool {
-        guard settings.replica != nil, let environment else { return false }
-        return environment != settings.environment
+    /// The environment that the control topic names for our hub if our settings say something else; otherwise `nil`.
+    var contradiction: HubEnvironment? {
+        guard settings.replica != nil,
+            case .disagreed(_, let theirs) = environments.agreement(with: settings.environment)
+        else { return nil }
+        return theirs
     }
 
     mutating func note(_ note: ControlNote) { actions.append(.note(note)) }

@@ -76,7 +76,7 @@ extension ControlState {
 
     private func alarms(_ now: Moment) -> [ControlStatus.Alarm] {
         var alarms: [ControlStatus.Alarm] = []
-        if isElsewhere, let environment { alarms.append(.elsewhere(ours: settings.environment, theirs: environment)) }
+        if let contradiction { alarms.append(.elsewhere(ours: settings.environment, theirs: contradiction)) }
         switch phase {
         case .waiting(.unreadable(let failure)) where !hasKnown || silence.isStale: alarms.append(.unreadable(failure))
         case .waiting(.missing) where hasRead: alarms.append(.gone)

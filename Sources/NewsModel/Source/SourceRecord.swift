@@ -93,10 +93,9 @@ extension SourceRecord {
         return .redriven(of: headers.last { $0.name == HeaderName.redriveOf }?.text)
     }
 
-    /// Returns true if the record is a dead letter of another consumer group that was returned to its lane. Only that group processes
-    /// it.
-    package func isRedriven(forOtherThan group: String) -> Bool {
-        guard !headers.isEmpty, headers.contains(where: { $0.name == HeaderName.redrive }),
+    /// Returns true if another consumer group's dead letter or held event was returned to its lane. Only that group processes it.
+    package func isReturned(forOtherThan group: String) -> Bool {
+        guard !headers.isEmpty, headers.contains(where: { HeaderName.ofReturned.contains($0.name) }),
             let owner = headers.last(where: { $0.name == HeaderName.group })?.text
         else { return false }
         return owner != group
@@ -129,7 +128,7 @@ public enum HeaderName {
     /// On results and dead letters: the outcome's name.
     public static let outcome = "nw-outcome"
     /// On results and dead letters: the consumer group that wrote them (`kafka.group`). Results of other groups are not part of our
-    /// ledger. On a record put back on its lane: the group whose dead letter it was. Other groups skip it.
+    /// ledger. On a record returned to its lane: the group whose dead letter or held event it was. Other groups skip it.
     public static let group = "nw-group"
     /// On dead letters: the code of the failure.
     public static let reason = "nw-reason"
@@ -172,6 +171,10 @@ public enum HeaderName {
     public static let builtInFormat = "news-event"
     /// On events returned from the held topic: the reason.
     public static let held = "nw-held"
+    /// On an original that was written to its lane again after the held topic had lost the event: the time in milliseconds.
+    package static let restored = "nw-held-restored"
+    /// The headers that show that a record was returned to its lane.
+    static let ofReturned = [redrive, held, restored]
 
     public static let contentType = "content-type"
     /// The header of W3C Trace Context.

@@ -110,7 +110,7 @@ struct CheckCommand: AsyncParsableCommand {
             guard ContinuousClock.now <= deadline else {
                 return [.warning("control", "\(topics.control) was not read to its end in 10 s", "look at the brokers")]
             }
-            let agreement = EnvironmentAgreement(ours: ours, theirs: view.environment)
+            let agreement = view.environments.agreement(with: ours)
             let stops = CheckFinding.stops(view.standing(at: ServiceClock.wall), try? settings.orderRules())
             return (CheckFinding.environment(agreement, on: topics.control).map { [$0] } ?? []) + stops
         } catch {
@@ -217,7 +217,7 @@ package struct CheckFinding: Hashable, Sendable {
         switch agreement {
         case .unnamed: nil
         case .agreed(let environment): .ok("environment", "\(environment), as \(topic) says")
-        case .unwritten(let environment):
+        case .unwritten(let environment, _):
             .ok(
                 "environment",
                 "\(environment); \(topic) names none yet, newswire topics --create or the first start writes it")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ByteText
 import ControlIO
-package import EditorialControl
+import EditorialControl
 import KafkaIO
 package import KafkaModel
 import NewsModel
@@ -83,11 +83,11 @@ struct TopicsCommand: ParsableCommand {
         // Settings without an environment make no claim. Without the hub's address, the first `newswire run` writes it.
         guard let ours = (try? settings.controlSettings())?.environment else { return true }
         let view = try ControlReading(settings.kafkaSettings, topics).view()
-        switch EnvironmentAgreement(ours: ours, theirs: view.environment) {
+        switch view.environments.agreement(with: ours) {
         case .unnamed, .agreed: return true
-        case .unwritten(let environment):
+        case .unwritten(let environment, let isFirst):
             let publisher = try RecordPublisher(settings: settings.kafkaSettings)
-            try publisher.publish(ControlRecord.environment(environment).record(on: topics.control))
+            try publisher.publish(ControlRecord.environment(environment, isFirst: isFirst).record(on: topics.control))
             try publisher.flush(timeout: .seconds(10))
             try tell("\(topics.control) says now: \(environment)")
             return true
@@ -168,25 +168,5 @@ extension TopicRules {
             }
         }
         return table.text
-    }
-}
-
-/// Compares the hub's environment in the settings with the one on the control topic. A process whose settings disagree with the
-/// topic does not start.
-package enum EnvironmentAgreement: Sendable, Hashable {
-    /// Neither the settings nor the topic name an environment.
-    case unnamed
-    /// The topic names no environment yet. `newswire topics --create` or the first process that starts writes it.
-    case unwritten(HubEnvironment)
-    case agreed(HubEnvironment)
-    case disagreed(ours: HubEnvironment?, theirs: HubEnvironment)
-
-    package init(ours: HubEnvironment?, theirs: HubEnvironment?) {
-        self =
-            switch (ours, theirs) {
-            case (nil, nil): .unnamed
-            case (let ours?, nil): .unwritten(ours)
-            case (let ours, let theirs?): ours == theirs ? .agreed(theirs) : .disagreed(ours: ours, theirs: theirs)
-            }
     }
 }

@@ -90,7 +90,7 @@ extension Engine {
     /// Settles every delivery of the record or joins it to its story.
     private mutating func admit(_ content: ExaminedRecord, _ id: DeliveryID, _ turn: inout Turn) {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
-        if let group = settings.group, content.record.isRedriven(forOtherThan: group) { return skip(first) }
+        if let group = settings.group, content.record.isReturned(forOtherThan: group) { return skip(first) }
         // A record that the ledger has settled may leave its place below.
         let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
         let withheldSource = withheld.map { _ in partitions.source(of: first) }

@@ -159,7 +159,7 @@ extension HubEnvironment {
     }
 
     package static func remedy(_ topic: String) -> String {
-        "correct environment or hub in the settings; if the hub has really changed, delete the record \"environment/hub\" on "
-            + "\(topic) by a tombstone"
+        "correct environment or hub in the settings; if the hub has really changed, delete the record \"environment/hub\", or "
+            + "\"environment/hub/\" and the group, on \(topic) by a tombstone"
     }
 }

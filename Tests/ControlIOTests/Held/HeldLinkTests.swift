@@ -73,7 +73,11 @@ import Testing
             let story = try #require(record.headers.first.flatMap(\.text).flatMap { Int($0) })
             #expect(record.key == Array("k\(story)".utf8))
             #expect(record.value == [0, 255, UInt8(story % 251)])
-            #expect(record.headers == [RecordHeader("ce_id", "\(story)"), RecordHeader(HeaderName.held, "due")])
+            #expect(
+                record.headers == [
+                    RecordHeader("ce_id", "\(story)"), RecordHeader(HeaderName.held, "due"),
+                    RecordHeader(HeaderName.group, topics.kafka.group),
+                ])
         }
         let erased = try read(Self.topic, 400) { !$0.hasValue }
         #expect(Set(erased.map(\.key)) == Set((0..<400).map { Array("s\($0)".utf8) }))
@@ -87,7 +91,7 @@ import Testing
         defer { link.close() }
         link.post(.orders([.stands(Order(id: "1", scope: .recall(story: "s1"), at: Self.noon, by: "editor"))]))
         // A request counts only for known events, so it follows the recall, which shows that all was read.
-        #expect(try read(Self.lane, 1).first?.headers.last == RecordHeader(HeaderName.held, "recalled"))
+        #expect(try read(Self.lane, 1).first?.headers.contains(RecordHeader(HeaderName.held, "recalled")) == true)
         link.post(.bringBack(story: "s2", .superseded))
         let returned = try read(Self.lane, 2)
         #expect(Set(returned.map(\.key)) == [Array("k1".utf8), Array("k2".utf8)])

@@ -38,7 +38,7 @@ struct HeldComesBack: Checker {
             onTopic[Line(partition: partition, story: truth.news[item].story), default: []].append(item)
             places[item] = (HeldPlace(partition, (truth.held[partition]?.end ?? 0) - 1), truth.now)
         case .controlled(let row):
-            guard case .heldTotals(let totals) = ControlRecord.read(row.record).record else { break }
+            guard case .heldTotals(let totals, _) = ControlRecord.read(row.record).record else { break }
             recorded = totals.last.map { ($0.place, truth.now) }
         case .returned(let copy, let item, let event, _, _, _):
             returned.insert(item)

@@ -1,0 +1,93 @@
+import NewsModel
+
+/// The environment that a hub serves. A process that names another one for its group's hub sends nothing.
+public struct HubEnvironment: Sendable, Hashable, CustomStringConvertible {
+    /// Name of the environment, e.g. `production`.
+    public var name: String
+    public var host: String
+    public var hub: String
+    /// The consumer group that sends to the hub; `nil` in records of older versions.
+    public var group: String?
+
+    public init(name: String, host: String, hub: String, group: String? = nil) {
+        self.name = name
+        self.host = host
+        self.hub = hub
+        self.group = group
+    }
+
+    public var description: String { "\(name) (hub \(hub) at \(host))" }
+
+    fileprivate func says(same other: HubEnvironment) -> Bool {
+        name == other.name && host == other.host && hub == other.hub
+    }
+
+    var json: [UInt8] {
+        JSONWriter.object { json in
+            json.field("environment", name)
+            json.field("host", host)
+            json.field("hub", hub)
+            json.field("group", group)
+        }
+    }
+}
+
+/// The environments on a control topic. Groups that send to hubs of their own share one topic, so that an order reaches all of
+/// them; they must all serve the same environment.
+public struct HubEnvironments: Sendable, Hashable {
+    /// The environment of the group that wrote first.
+    public private(set) var first: HubEnvironment?
+    /// The environments of further groups, by group.
+    private var further: [String: HubEnvironment] = [:]
+
+    /// Limit of further groups. More are ignored, so that their processes do not start.
+    private static let furtherMax = 1_000
+
+    public init() {}
+
+    mutating func apply(_ found: HubEnvironment, isFirst: Bool) {
+        guard !isFirst else {
+            first = found
+            return
+        }
+        guard let group = found.group, further[group] != nil || further.count < Self.furtherMax else { return }
+        further[group] = found
+    }
+
+    mutating func remove(group: String?) {
+        if let group { further[group] = nil } else { first = nil }
+    }
+
+    /// Compares the environment in the settings with those on the topic.
+    public func agreement(with ours: HubEnvironment?) -> EnvironmentAgreement {
+        guard let first else { return ours.map { .unwritten($0, isFirst: true) } ?? .unnamed }
+        guard let ours else { return .disagreed(ours: nil, theirs: first) }
+        if let group = ours.group, let own = further[group] {
+            return own.says(same: ours) ? .agreed(own) : .disagreed(ours: ours, theirs: own)
+        }
+        guard let group = ours.group, let other = first.group, group != other else {
+            return first.says(same: ours) ? .agreed(first) : .disagreed(ours: ours, theirs: first)
+        }
+        return first.name == ours.name ? .unwritten(ours, isFirst: false) : .disagreed(ours: ours, theirs: first)
+    }
+
+    /// The record that a process writes about its hub; `nil` if the topic has it.
+    func missing(_ ours: HubEnvironment?) -> ControlRecord? {
+        switch agreement(with: ours) {
+        case .unwritten(let environment, let isFirst): .environment(environment, isFirst: isFirst)
+        // An older version has not named its group, so another group would seem to disagree.
+        case .agreed(let found) where found.group == nil && ours?.group != nil: ours.map { .environment($0) }
+        case .agreed, .unnamed, .disagreed: nil
+        }
+    }
+}
+
+/// The environment in the settings, compared with the control topic. A process whose settings disagree does not start.
+public enum EnvironmentAgreement: Sendable, Hashable {
+    /// Neither the settings nor the topic name an environment.
+    case unnamed
+    /// The topic names no environment for the hub yet. `newswire topics --create` or the first process that starts writes it.
+    case unwritten(HubEnvironment, isFirst: Bool)
+    case agreed(HubEnvironment)
+    case disagreed(ours: HubEnvironment?, theirs: HubEnvironment)
+}
