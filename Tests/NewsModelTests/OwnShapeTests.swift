@@ -109,6 +109,23 @@ func `a list of readers that is empty or blank is an error, and an absent one is
     #expect(try decode(#"{"articleId": "a", "title": "h", "readers": null}"#, format).users == [])
 }
 
+@Test func `readers behind a star are all named, or the event is an error`() throws {
+    for source in [from("/readers/*/id"), from("/readers/*/id", "/readers")] {
+        let format = try cms([MappedMember(.users, [source])])
+        for readers in [
+            "[]", "[{\"id\": null}]", "[{\"x\": 1}]", "{\"id\": \"a\"}", "\"all\"", "false", "{}",
+            "[{\"id\": \"a\"}, {\"id\": \"\"}]", "[{\"id\": \"a\"}, 7]", "[{\"id\": true}]",
+        ] {
+            let json = #"{"articleId": "a", "title": "h", "readers": \#(readers)}"#
+            #expect(try refusal(json, format).reason == .badUsers, "\(readers)")
+        }
+        #expect(try decode(#"{"articleId": "a", "title": "h", "readers": null}"#, format).users == [])
+        #expect(try decode(#"{"articleId": "a", "title": "h"}"#, format).users == [])
+        let two = #"{"articleId": "a", "title": "h", "readers": [{"id": "a"}, {"id": 7}]}"#
+        #expect(try decode(two, format).users == ["a", "7"])
+    }
+}
+
 @Test(arguments: [(.seconds, 1), (.milliseconds, 1_000), (.microseconds, 1_000_000)] as [(MemberSource.TimeUnit, Int)])
 func `a number of each unit is a time`(unit: MemberSource.TimeUnit, perSecond: Int) throws {
     let format = try cms([

@@ -47,6 +47,16 @@ package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         self.tokens = tokens
     }
 
+    /// The pointer to the array whose elements `*` stands for; `nil` without one.
+    package var arrayOfElements: JSONPointer? {
+        tokens.firstIndex(where: \.isEvery).map { JSONPointer(tokens: Array(tokens[..<$0]), of: self) }
+    }
+
+    private init(tokens: [Token], of whole: JSONPointer) {
+        description = whole.description
+        self.tokens = tokens
+    }
+
     /// True if the pointer may find more than one value.
     package var findsSeveral: Bool { tokens.contains(where: \.isEvery) }
 

@@ -29,6 +29,8 @@ struct Translation {
         /// The text that replaces the value.
         var text: String?
         var pointer: JSONPointer?
+        /// A list that names nobody, or has elements that name nobody.
+        var isNobody = false
     }
 
     init(_ document: JSONObject, by format: EventFormat, collectsValues: Bool) {
@@ -60,7 +62,8 @@ struct Translation {
         do throws(Undecodable) {
             guard mapped.member.isObject, mapped.sources.contains(where: { $0.name != nil }) else {
                 return try mapped.sources.first.flatMap { source throws(Undecodable) in
-                    try tree(of: source, mapped.member.shape, mapped.member.rawValue)
+                    try tree(
+                        of: source, mapped.member.shape, mapped.member.rawValue, areReaders: mapped.member == .users)
                 }
             }
             var named: [(String, JSONTree)] = []
@@ -77,11 +80,11 @@ struct Translation {
     }
 
     private mutating func tree(
-        of source: MemberSource, _ shape: EventMember.Shape, _ member: String
+        of source: MemberSource, _ shape: EventMember.Shape, _ member: String, areReaders: Bool = false
     ) throws(Undecodable) -> JSONTree? {
         let found: [Found]
         do throws(Undecodable) {
-            found = try find(source, isList: shape == .texts)
+            found = try find(source, isList: shape == .texts, areReaders: areReaders)
         } catch {
             throw format.problem(error, at: "\(member) from \(source.place)")
         }
@@ -104,7 +107,10 @@ struct Translation {
 
     /// The values of the first pointer that finds any that is not blank. If all are blank, returns the first one, because a
     /// blank text has a meaning for some members: an embargo without an end.
-    private func find(_ source: MemberSource, isList: Bool) throws(Undecodable) -> [Found] {
+    ///
+    /// - Parameter areReaders: a list that is there and names nobody, or names somebody only in part, is an error of the event: it
+    ///   must not become news for everybody.
+    private func find(_ source: MemberSource, isList: Bool, areReaders: Bool) throws(Undecodable) -> [Found] {
         var blank: Found?
         for pointer in source.pointers {
             var found: [Found] = []
@@ -131,11 +137,29 @@ struct Translation {
                 }
             }
             try pointer.visit(in: root) { value throws(Undecodable) in receive(value) }
+            if areReaders, let least = try elements(of: pointer), found.count < least {
+                return [Found(value: .null, pointer: pointer, isNobody: true)]
+            }
             guard !found.isEmpty else { continue }
             return try found.map { one throws(Undecodable) in try meaning(of: one, source) }
         }
         if let text = source.otherwise { return [Found(value: .null, text: text)] }
         return blank.map { [$0] } ?? []
+    }
+
+    /// The fewest values that a pointer with `*` must find: one for each element of its array, and at least one if anything but
+    /// null stands there; `nil` if nothing does, or without a `*`.
+    private func elements(of pointer: JSONPointer) throws(Undecodable) -> Int? {
+        var least: Int?
+        try pointer.arrayOfElements?.visit(in: root) { value in
+            switch value {
+            case .null: break
+            case .array(let array): least = max(1, array.reduce(0) { count, _ in count + 1 })
+            default: least = 1
+            }
+            return true
+        }
+        return least
     }
 
     /// Applies `values`, `else` and `as`.
@@ -173,7 +197,8 @@ struct Translation {
 extension Translation.Found {
     /// True for a list of the document without elements.
     fileprivate var isEmptyList: Bool {
-        if text == nil, case .array(let array) = value { !array.contains { _ in true } } else { false }
+        if isNobody { return true }
+        return if text == nil, case .array(let array) = value { !array.contains { _ in true } } else { false }
     }
 
     /// The value in the form that a member of this shape has in a `news-event`. What does not fit stays as it is, so that the
