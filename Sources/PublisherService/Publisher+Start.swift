@@ -57,18 +57,20 @@ extension Publisher {
     private struct EarlyOrders {
         private var isPaused: [LaneID: Bool] = [:]
         private var reload: Event?
+        private var key: Event?
 
         mutating func add(_ event: Event) {
             switch event {
             case .pause(let lane): isPaused[lane] = true
             case .resume(let lane): isPaused[lane] = false
             case .reload: reload = event
+            case .key: key = event
             default: break
             }
         }
 
         var all: [Event] {
-            isPaused.filter(\.value).keys.sorted().map { .pause($0) } + [reload].compactMap { $0 }
+            isPaused.filter(\.value).keys.sorted().map { .pause($0) } + [reload, key].compactMap { $0 }
         }
     }
 }

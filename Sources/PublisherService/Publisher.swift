@@ -39,6 +39,8 @@ public final class Publisher: Sendable {
         case resume(LaneID)
         case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
         case reload([Reload], categories: [String], tls: HubTLS?)
+        /// The connection string was read again.
+        case key(ConnectionString)
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
         /// Kafka's threads have ended. These records were given to the producer but not stored.
@@ -111,49 +113,6 @@ public final class Publisher: Sendable {
         guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }) else { return false }
         events.yield(event(LaneID(lane)))
         return true
-    }
-
-    /// Applies a new rate, categories, `unroutable`, message, flood guard and trust roots; nothing else changes. Each event uses
-    /// the old or the new settings, never a mix. Any thread may call it, also before `run`; reloads take effect in order.
-    ///
-    /// - Throws: the problem of the new settings. Nothing changes in this case.
-    public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
-        var payload = new.payload
-        payload.mode = settings.payload.mode
-        var new = new
-        // The environment of the hub cannot change at run time, whatever the new file says.
-        new.policy.environment = settings.policy.environment
-        new.policy.acceptsUnstamped = settings.policy.acceptsUnstamped
-        let rules: [ContentRules]
-        let tls: HubTLS?
-        do {
-            rules = try Self.rules(new, payload, shards: settings.shards)
-            // The file is read again even if its name is the same, because certificates rotate.
-            tls = try Self.makeTLS(settings, roots: new.trustRoots)
-        } catch {
-            throw .settings("\(error)")
-        }
-        let categories = metrics.reloaded(rate: new.engine.rate, new.table, new.policy.interests)
-        events.yield(
-            .reload(
-                rules.map { Reload(rate: new.engine.rate, rules: $0, floodGuard: new.engine.floodGuard) },
-                categories: categories, tls: tls))
-    }
-
-    private static func makeTLS(
-        _ settings: PublisherSettings, roots: TrustRoots
-    ) throws(TrustRootsProblem) -> HubTLS? {
-        guard settings.connection.endpoint.scheme == .https else { return nil }
-        return try roots.makeHubTLS(offersHTTP2: settings.limits.offersHTTP2)
-    }
-
-    private static func rules(
-        _ settings: PublisherSettings, _ payload: PayloadSettings, shards: Int
-    ) throws -> [ContentRules] {
-        try (0..<shards).map { _ in
-            try ContentRules(
-                table: settings.table, unroutable: settings.unroutable, payload: payload, policy: settings.policy)
-        }
     }
 
     /// Runs until `drain`, or until everything that was on the topics at the start is settled and committed. Waits for
@@ -345,6 +304,7 @@ public final class Publisher: Sendable {
         var leftovers = Leftovers()
         var failure: PublisherFailure?
         var isDraining = false
+        var connection = settings.connection
         for await event in life {
             switch event {
             case .drain:
@@ -362,6 +322,19 @@ public final class Publisher: Sendable {
                 for (index, (loop, reload)) in zip(loops, reloads).enumerated() {
                     loop.execute { shards[index].shard?.value.reload(reload, categories: categories, tls: tls) }
                 }
+            case .key(let read):
+                guard read.endpoint == connection.endpoint else {
+                    log.warning("another hub waits for a restart", metadata: ["key": "hub.connectionString"])
+                    continue
+                }
+                guard read != connection else { continue }
+                connection = read
+                metrics.keyChanged()
+                log.notice("the hub's key has changed", metadata: ["key": "\(read.keyName)"])
+                for (index, loop) in loops.enumerated() {
+                    loop.execute { shards[index].shard?.value.use(read) }
+                }
+            case .shard(_, .keyRefused): readKey()
             case .shard(let origin, .recalled(let recall)): tell(.recalled(recall), but: origin)
             case .shard(let shard, .finished(let left)):
                 leftovers.unanswered += left.unanswered

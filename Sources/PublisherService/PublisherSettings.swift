@@ -15,6 +15,9 @@ public struct PublisherSettings: Sendable {
     public var payload: PayloadSettings
     public var policy: ContentPolicy
     public var connection: ConnectionString
+    /// Reads the connection string again after the hub has refused its key; `nil` as a result if that is not possible. Called on a
+    /// thread that may block.
+    public var readConnection: (@Sendable () -> ConnectionString?)?
     public var hub: HubName
     public var limits: SenderLimits
     public var trustRoots: TrustRoots

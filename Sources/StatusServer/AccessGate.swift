@@ -3,13 +3,13 @@ import NotificationHub
 
 /// Decides which callers may read the status and which may act on the service.
 struct AccessGate: Sendable {
-    private let token: String?
+    private let token: BearerToken
     private let isOnLoopback: Bool
 
     /// - Parameters:
-    ///   - token: permits its bearer everything; `nil` for no token.
+    ///   - token: permits its bearer everything.
     ///   - isOnLoopback: true if only this machine can reach the port.
-    init(token: String?, isOnLoopback: Bool) {
+    init(token: BearerToken, isOnLoopback: Bool) {
         self.token = token
         self.isOnLoopback = isOnLoopback
     }
@@ -32,7 +32,7 @@ struct AccessGate: Sendable {
         guard caller.isSameSite else { return .refused("The request comes from a page of another site.") }
         if let authorization { return showsToken(authorization) ? .allowed(as: "token") : .needsToken }
         if caller.isLocal { return .allowed(as: "loopback") }
-        guard token == nil else { return .needsToken }
+        guard token.current == nil else { return .needsToken }
         if caller.isForwarded {
             return .refused("The request came through a proxy; set http.token, and show the token, to do this.")
         }
@@ -45,7 +45,7 @@ struct AccessGate: Sendable {
     private func showsToken(_ authorization: String) -> Bool {
         let parts = authorization.split(separator: " ", maxSplits: 1)
         // The scheme is compared without regard to case, RFC 9110 §11.1.
-        guard let token, parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
+        guard let token = token.current, parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
         return String(parts[1].drop { $0 == " " }).isEqualInConstantTime(to: token)
     }
 }

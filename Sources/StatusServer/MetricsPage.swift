@@ -105,9 +105,9 @@ enum MetricsPage {
         gauge("newswire_assigned_partitions", "Partitions of the lane that this process reads.") {
             $0.partitions ?? 0
         }
-        gauge("newswire_window_records", "Buffered records of the lane.") { $0.held }
+        gauge("newswire_window_records", "Buffered records of the lane.") { $0.buffered }
         gauge("newswire_window_limit_records", "Records that each event loop may buffer.") { $0.window.records }
-        gauge("newswire_window_bytes", "Bytes of the lane's buffered records.") { $0.heldBytes }
+        gauge("newswire_window_bytes", "Bytes of the lane's buffered records.") { $0.bufferedBytes }
         gauge("newswire_window_limit_bytes", "Bytes of records that each event loop may buffer.") {
             $0.window.bytes
         }
@@ -132,6 +132,8 @@ enum MetricsPage {
             "newswire_held_events_lost_total", .counter,
             "Events that vanished from the held topic and whose originals are gone from their lanes too.",
             UInt64(clamping: status.heldLost))
+        text.family(
+            "newswire_hub_key_changes_total", .counter, "Changes of the hub's key since the start.", status.keyChanges)
         gauge("newswire_in_flight_requests", "Requests sent and not answered.", status.inFlight)
         gauge("newswire_concurrency_limit", "Requests that may be in flight now.", status.concurrencyLimit)
         gauge("newswire_hub_connections", "Connections to the hub.", status.wire.connections)

@@ -7,7 +7,7 @@ public struct StatusServerSettings: Sendable, CustomStringConvertible {
     /// The port; 0 lets the system choose.
     public var port: Int
     /// The token that permits pausing and resuming lanes from anywhere. Without it only callers on this machine may.
-    public var token: String?
+    public let token: BearerToken
 
     /// Limits with room for scrapers, probes and a few dashboards. Prometheus may scrape every 15 s on one connection.
     package var limits = ConnectionLimits(
@@ -17,7 +17,7 @@ public struct StatusServerSettings: Sendable, CustomStringConvertible {
     /// The interval between two log lines about refused actions of one kind.
     package var refusalInterval = Duration.seconds(60)
 
-    public init(host: String = "127.0.0.1", port: Int = 9464, token: String? = nil) {
+    public init(host: String = "127.0.0.1", port: Int = 9464, token: BearerToken = BearerToken(nil)) {
         self.host = host
         self.port = port
         self.token = token

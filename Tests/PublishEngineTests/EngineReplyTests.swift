@@ -165,6 +165,18 @@ struct EngineReplyTests {
         #expect(after.sends.count == 2)
     }
 
+    @Test func `another key is tried at once although the hub has refused the former one`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let refused = shell.reply(401, to: try #require(shell.publish(news("a")).sends.first))
+        _ = shell.reply(401, to: try #require(refused.sends.first))
+        #expect(shell.engine.halt?.reason == .keyRefused)
+        let probe = shell.take(.keyChanged)
+        #expect(probe.contains { if case .renewToken = $0 { true } else { false } })
+        #expect(shell.reply(201, to: try #require(probe.sends.first)).outcomes == [.accepted])
+        #expect(shell.engine.halt == nil)
+    }
+
     @Test func `a halted engine without connections asks for one, to probe the hub`() throws {
         var shell = try TestShell()
         _ = shell.assign()

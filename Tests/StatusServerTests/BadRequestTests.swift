@@ -123,7 +123,7 @@ struct BadRequestTests {
             try await post([("Origin", "https://evil.example"), ("Authorization", "Bearer canary-5b1e")]).status == 403)
         #expect(try await post([("Origin", "http://127.0.0.1:\(port)")]).status == 200)
         #expect(!room.log.all.joined().contains("canary"))
-        #expect(!String(describing: StatusServerSettings(token: "canary-5b1e")).contains("canary"))
+        #expect(!String(describing: StatusServerSettings(token: BearerToken("canary-5b1e"))).contains("canary"))
         #expect(room.log.all.contains("operator action action=pause as=token caller=127.0.0.1 lane=live"))
         #expect(
             room.log.all.contains(
@@ -205,7 +205,8 @@ struct BadRequestTests {
     ])
     func `only entitled callers may act`(caller: Caller, authorization: String?, withoutToken: Bool, withToken: Bool) {
         for (token, isAllowed) in [(nil, withoutToken), ("secret", withToken)] as [(String?, Bool)] {
-            let verdict = AccessGate(token: token, isOnLoopback: true).mayAct(caller, authorization: authorization)
+            let verdict = AccessGate(token: BearerToken(token), isOnLoopback: true).mayAct(
+                caller, authorization: authorization)
             #expect({ if case .allowed = verdict { true } else { false } }() == isAllowed, "\(verdict)")
         }
     }

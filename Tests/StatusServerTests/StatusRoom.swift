@@ -117,7 +117,7 @@ struct StatusRoom {
 extension StatusServerSettings {
     /// Settings with a free port and limits that no test reaches, even a slow one.
     static func patient(token: String? = nil) -> StatusServerSettings {
-        var settings = StatusServerSettings(port: 0, token: token)
+        var settings = StatusServerSettings(port: 0, token: BearerToken(token))
         settings.limits = ConnectionLimits(
             firstByte: .seconds(120), head: .seconds(120), body: .seconds(120), idle: .seconds(120),
             write: .seconds(120), connectionsMax: 128, streamsMax: 32)

@@ -54,7 +54,7 @@ struct RunCommand: AsyncParsableCommand {
         let loaded = try configurationOption.load()
         let settings = try loaded.usable
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        let publisherSettings = try settings.publisherSettings(cores: cores)
+        var publisherSettings = try settings.publisherSettings(cores: cores)
         try DescriptorNeeds(
             connections: publisherSettings.engine.connections, lanes: publisherSettings.engine.lanes.count,
             brokers: publisherSettings.kafka.bootstrapServers.count, eventLoops: publisherSettings.shards + cores
@@ -63,15 +63,18 @@ struct RunCommand: AsyncParsableCommand {
         let log = Logger(label: "newswire")
         do {
             let exporter = try settings.spanExporter(log: log)
+            let token = BearerToken(settings.token?.revealed)
+            let path = try configurationOption.path
+            publisherSettings.readConnection = { try? SettingsFile(path: path).read().settings?.connection() }
             let publisher = try Publisher(
                 settings: publisherSettings, log: log,
                 tracer: exporter.map { OTLPTracer($0, sampledPercent: settings.tracing.sampledPercent) })
             Signals.onStop { publisher.drain() }
-            SettingsReload(try configurationOption.path, "settings", log).begin(
-                publisher, inForce: loaded.effective, threshold: logOption.level == nil ? threshold : nil)
+            SettingsReload(path, "settings", log).begin(
+                publisher, token: token, inForce: loaded.effective, threshold: logOption.level == nil ? threshold : nil)
             let lanes = settings.engine.lanes.map(\.name).joined(separator: ",")
             log.info("started", metadata: ["group": "\(settings.kafkaSettings.group)", "lanes": "\(lanes)"])
-            let status = await settings.serveStatus(of: publisher, exporter: exporter, log: log)
+            let status = await settings.serveStatus(of: publisher, token: token, exporter: exporter, log: log)
             do {
                 try await publisher.run(untilCaughtUp: untilCaughtUp)
             } catch {
@@ -115,7 +118,7 @@ extension Settings {
 
     /// Serves health, metrics and the dashboard. The publisher also runs without them.
     fileprivate func serveStatus(
-        of publisher: Publisher, exporter: SpanExporter?, log: Logger
+        of publisher: Publisher, token: BearerToken, exporter: SpanExporter?, log: Logger
     ) async -> RunningServer? {
         let watch = FeedWatch(ingestService) { failure in
             log.warning("feeds are not shown", metadata: ["reason": "\(failure)"])
@@ -124,7 +127,7 @@ extension Settings {
         return await ServedStatus.begin(on: listen, page: "dashboard", setting: "http.listen", log: log) {
             listen async throws(ListenFailure) in
             try await StatusServer(
-                StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed),
+                StatusServerSettings(host: listen.host, port: listen.port, token: token),
                 publisher: publisher, control: controlRoom, exporter: exporter, log: log
             ) {
                 feeds.isEmpty ? nil : watch.report(feeds)

@@ -7,6 +7,7 @@ import HTTPServing
 import Logging
 import NewswireSettings
 import PublisherService
+import StatusServer
 import Synchronization
 
 /// Reads the configuration again at every SIGHUP and applies the settings that can change while a service runs. A file with any
@@ -21,12 +22,17 @@ struct SettingsReload: Sendable {
         (self.path, self.what, self.log) = (path, what, log)
     }
 
-    /// - Parameter threshold: `nil` if the command line sets the log level, which the file then cannot change.
-    func begin(_ publisher: Publisher, inForce: [EffectiveSetting], threshold: LogThreshold?) {
+    /// - Parameters:
+    ///   - token: that of the publisher's status port.
+    ///   - threshold: `nil` if the command line sets the log level, which the file then cannot change.
+    func begin(
+        _ publisher: Publisher, token: BearerToken, inForce: [EffectiveSetting], threshold: LogThreshold?
+    ) {
         let inForce = Mutex(inForce)
         begin { [log] settings, effective in
             let change = inForce.withLock { SettingsChange(from: $0, to: effective) }
             try publisher.reload(try settings.publisherSettings(cores: 1))
+            token.current = settings.token?.revealed
             threshold?.level = settings.logging.level
             // Settings that wait for a restart keep their old value, so that the next reload reports them again.
             inForce.withLock { inForce in

@@ -122,7 +122,8 @@ extension SettingsPath {
         case "test", "users", "quiet", "localization": true
         // The running decoders keep the places in documents.
         case "interests": parts.last == "tag"
-        case "hub": parts == ["hub", "trustRoots"]
+        case "hub": parts == ["hub", "trustRoots"] || parts == ["hub", "connectionString"]
+        case "http": parts == ["http", "token"]
         case "logging": parts == ["logging", "level"]
         // `newswire ingest` applies its feeds at once. The publisher uses neither feeds nor prices.
         case "ingest", "prices": true

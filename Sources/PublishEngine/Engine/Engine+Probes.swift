@@ -55,6 +55,12 @@ extension Engine {
         }
     }
 
+    /// The next requests carry a token of another key. If the hub has refused the former key, a probe leaves at once.
+    mutating func useNewKey(_ turn: inout Turn) {
+        renewToken(&turn)
+        if halt?.reason == .keyRefused { halt?.probeSoon(at: turn.now, pause: settings.probeFirst) }
+    }
+
     mutating func renewToken(_ turn: inout Turn) {
         token.renew()
         turn.actions.append(.renewToken)

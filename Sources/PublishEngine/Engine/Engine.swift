@@ -121,6 +121,7 @@ public struct Engine {
         case .release(let lane, let decision, let ends): release(lane, decision, upTo: ends)
         case .connections(let count): concurrency.change(maximum: count)
         case .reload(let reload): self.reload(reload, turn)
+        case .keyChanged: useNewKey(&turn)
         case .hubDate(let date): hear(hub: date, &turn)
         case .schema(let id, let schema): learn(id, schema)
         case .registryFailed(let reason): registryFailure = reason

@@ -39,6 +39,8 @@ public enum Input: Sendable {
     case connections(Int)
     /// New settings that are safe to change while running.
     case reload(Reload)
+    /// Requests carry another key of the hub from now on.
+    case keyChanged
     /// The answer to `Action.fetchSchema`.
     case schema(UInt32, WriterSchema)
     /// The schema registry does not answer, for this reason; the shell asks it again.

@@ -67,6 +67,9 @@ public struct Halt: Sendable, Hashable {
     mutating func beginProbe(_ id: RequestID?) { probe = id }
     mutating func postponeProbe(to instant: Instant) { probeAt = instant }
 
+    /// Lets the next probe leave at once, or soon after one in flight has failed.
+    mutating func probeSoon(at now: Instant, pause: Duration) { (probeAt, self.pause) = (now, pause) }
+
     /// The next probe waits twice as long, up to `longest`.
     mutating func probeFailed(at now: Instant, longest: Duration) {
         probe = nil

@@ -38,6 +38,8 @@ public struct ServiceStatus: Sendable {
     public var held: Held?
     /// Events that vanished from the held topic and could not be restored, since the start of the process.
     public var heldLost: Int
+    /// How often another key of the hub was read since the start of the process.
+    public var keyChanges: UInt64
     /// Reasons for waiting, by lane, over all shards. Includes normal ones such as a pending retry.
     public var waits: [Waiting]
     /// Reasons why some news cannot be sent now; empty when ready.
@@ -61,8 +63,8 @@ public struct ServiceStatus: Sendable {
         public var isPaused: Bool
         /// True if the flood guard has stopped the lane on at least one shard.
         public var isFlooded: Bool
-        public var held: Int
-        public var heldBytes: Int
+        public var buffered: Int
+        public var bufferedBytes: Int
         public var window: LaneSettings.Window
         public var ready: Int
         public var delayed: Int

@@ -34,7 +34,7 @@ extension ServiceMetrics {
             held: state.held.map {
                 // An event that was requested back is due now.
                 .init(events: $0.held, ours: $0.ours, nextDue: $0.nextDue.map { max($0, startedAt) })
-            }, heldLost: state.heldLost, waits: waits,
+            }, heldLost: state.heldLost, keyChanges: state.keyChanges, waits: waits,
             notReady: notReady(lanes, reports, waits, state, at: now),
             stuck: state.isDraining ? nil : stuck(lanes, state, at: now))
     }
@@ -44,15 +44,15 @@ extension ServiceMetrics {
         let assigned = state.assigned.filter { $0.key.lane == id }
         let statuses = reports.map { $0.status.lanes[index] }
         let lag = state.lags[id]
-        let oldest = reports.compactMap { $0.oldestHeld[index] }.min().map { now.wall - $0 }
+        let oldest = reports.compactMap { $0.oldestBuffered[index] }.min().map { now.wall - $0 }
         // Unread records are at least as old as the first measurement that found them.
         let age = oldest ?? lag?.since.map { now.steady - $0 }
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,
             partitions: assigned.isEmpty ? nil : assigned.values.reduce(0) { $0 + $1.count },
             isPaused: statuses.contains { $0.isPaused }, isFlooded: statuses.contains { $0.flood != nil },
-            held: statuses.reduce(0) { $0 + $1.held },
-            heldBytes: statuses.reduce(0) { $0 + $1.heldBytes }, window: settings.lanes[index].window,
+            buffered: statuses.reduce(0) { $0 + $1.buffered },
+            bufferedBytes: statuses.reduce(0) { $0 + $1.bufferedBytes }, window: settings.lanes[index].window,
             ready: statuses.reduce(0) { $0 + $1.ready }, delayed: statuses.reduce(0) { $0 + $1.delayed },
             lag: lag?.records, hidden: lag.map { $0.hidden.values.reduce(0) { $0 + $1.records } },
             removedUnread: state.removedUnread[id]?.total ?? 0, consumer: state.consumers[id],
@@ -186,7 +186,7 @@ extension ServiceMetrics {
     private func stuck(_ lanes: [ServiceStatus.Lane], _ state: State, at now: Moment) -> String? {
         let reports = state.reports.enumerated().compactMap { shard, report in report.map { (shard, $0) } }
         let waiting = lanes.enumerated().compactMap { index, lane in
-            lane.held == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0
+            lane.buffered == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0
                 ? state.lags[LaneID(index)]?.readableSince : nil
         }
         return health.stuck(reports, errorAt: state.lastError?.at, waitingSince: waiting.min(), at: now.steady)

@@ -53,6 +53,7 @@ public final class ServiceMetrics: Sendable {
         var held: HeldLink.Status?
         var heldTopic = HeldTopicState()
         var heldLost = 0
+        var keyChanges: UInt64 = 0
         var isDraining = false
         /// The status of the control topic; `nil` before the start.
         var control: ControlStatus?
@@ -201,6 +202,8 @@ public final class ServiceMetrics: Sendable {
             return state.categories
         }
     }
+
+    func keyChanged() { state.withLock { $0.keyChanges &+= 1 } }
 
     /// - Parameter obstacle: `nil` once the publisher starts.
     func cannotStart(_ obstacle: PublisherFailure?) { state.withLock { $0.obstacle = obstacle } }

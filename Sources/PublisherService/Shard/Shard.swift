@@ -32,8 +32,7 @@ final class Shard {
 
     private var engine: Engine
     private var pool: SenderPool?
-    private var accessToken: AccessToken
-    private var tokenCheckedAt = Instant.distantPast
+    private var authorization: HubAuthorization
     private var share: ConnectionShare
 
     private var inputs = ReentrancyQueue<Input>()
@@ -59,6 +58,8 @@ final class Shard {
     enum Event: Sendable {
         case finished(Leftovers)
         case recalled(EventRecall)
+        /// The hub may have refused the key, so it is read again.
+        case keyRefused
     }
 
     init(
@@ -95,7 +96,7 @@ final class Shard {
         for lane in ours.lanes.indices { ours.lanes[lane].window.divideBytes(among: settings.shards) }
         engine = Engine(
             settings: ours, rules: rules, seed: settings.seed &+ UInt64(id.index))
-        accessToken = AccessToken(settings.connection)
+        authorization = HubAuthorization(settings.connection)
         // The pool has room for all connections, because this shard may get the share of others.
         var limits = settings.limits
         limits.connections = settings.engine.connections
@@ -185,6 +186,12 @@ final class Shard {
         pool?.renew(tls)
         timeQuestion.renew(tls)
         receive(.reload(reload))
+    }
+
+    /// Uses another key of the same hub for the requests that follow.
+    func use(_ connection: ConnectionString) {
+        authorization = HubAuthorization(connection)
+        receive(.keyChanged)
     }
 
     // MARK: Reports
@@ -286,8 +293,8 @@ final class Shard {
         // Handled in groups by `carryOutActions`.
         case .send, .store: break
         case .renewToken:
-            accessToken.discard()
-            tokenCheckedAt = .distantPast
+            authorization.discard()
+            onEvent(.keyRefused)
         case .storeDeadLetter(let request, let record):
             note(request)
             traces?.keep(request)
@@ -326,18 +333,11 @@ final class Shard {
         }
     }
 
-    /// Renews the token once per lifetime; checked at most once a second.
-    private func authorize() {
-        let now = clock.now.steady
-        guard now >= tokenCheckedAt + .seconds(1) else { return }
-        tokenCheckedAt = now
-        let value = accessToken.headerValue(at: ServiceClock.wall.milliseconds / 1000)
-        if pool?.authorization != value { pool?.authorization = value }
-    }
-
     private func send(_ requests: inout [PoolRequest]) {
         guard !requests.isEmpty else { return }
-        authorize()
+        if let value = authorization.due(at: clock.now.steady), pool?.authorization != value {
+            pool?.authorization = value
+        }
         meter.tally.requests += UInt64(requests.count)
         if let traces {
             let now = clock.now.wall
