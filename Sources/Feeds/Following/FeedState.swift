@@ -50,14 +50,15 @@ public struct FeedState: Sendable, Hashable {
 
     private static let quietMin = Duration.seconds(3_600)
 
-    /// Corrects the time of a first reading in the future, which a clock that was ahead has measured. If it stayed until its
-    /// time had come, news before that time would look like the backlog.
+    /// Corrects the times of the first reading and of the last poll in the future, which a clock that was ahead has measured.
+    /// If they stayed until their time had come, news before that time would look like the backlog.
     ///
     /// Entries of the last hour then count as news unless they are known, because a poll may come as late as that.
     /// - Returns: true if the time was wrong.
     mutating func correctFirstReading(at wall: Instant) -> Bool {
         guard let primedAt, primedAt > wall + Self.clockDifferenceMax else { return false }
         self.primedAt = wall - Self.lateMax
+        lastSuccessAt = lastSuccessAt.map { min($0, wall) }
         return true
     }
 

@@ -11,18 +11,20 @@ extension Follower {
         let unseen = keys.entries.filter { known[$0.hash]?.standing ?? .moved == .moved }
         let moved = movedEntries(unseen, among: keys.entries, isPartial: isPartial, isRekeyed: isRekeyed)
         result.recognized = keys.entries.count - unseen.count + moved.count
-        let firstKnown = keys.entries.firstIndex { known[$0.hash] != nil } ?? keys.entries.count
         let rebuiltAfter =
             isPartial ? nil : newestStory(replacedBy: unseen.count - moved.count, of: keys.entries.count)
         var rebuilt = 0
         var candidates: [EntryIdentity.Keyed] = []
         var told = Set(known.told(near: Minute.of(servedAt)))
+        // The newest date of the known entries above the present one. An older one was moved up or brought back.
+        var newestAbove = Instant.distantPast
         for (rank, keyed) in keys.entries.enumerated() {
             if let former = moved[keyed.index] {
                 followMoved(keyed, from: former)
                 continue
             }
             if let old = known[keyed.hash] {
+                newestAbove = max(newestAbove, keyed.entry.publishedAt ?? .distantFuture)
                 if old.standing == .moved {
                     unchanged(keyed, old, "another entry of the feed continues it")
                 } else {
@@ -31,6 +33,7 @@ extension Follower {
                 continue
             }
             let meaning = EntryMeaning(keyed.entry, rules: rules)
+            let isAboveKnown = keyed.entry.publishedAt.map { newestAbove < $0 } ?? (newestAbove == .distantPast)
             var state = freshState(keyed, meaning)
             if meaning.status == .canceled {
                 state.version = "0"
@@ -43,8 +46,8 @@ extension Follower {
                 decide(keyed, .noise, "its link and headline came under another id minutes ago", keeping: state)
             } else if rank >= FeedLimits.entriesUsed {
                 decide(keyed, .backlog, "it stands below the first \(FeedLimits.entriesUsed) entries", keeping: state)
-            } else if let because = reasonForStale(keyed.entry, isAboveKnown: rank < firstKnown) {
-                if rank < firstKnown { noteDate(of: keyed.entry) }
+            } else if let because = reasonForStale(keyed.entry, isAboveKnown: isAboveKnown) {
+                if isAboveKnown { noteDate(of: keyed.entry) }
                 followLate(keyed, meaning, state, because)
             } else if let rebuiltAfter, !isNews(keyed.entry, after: rebuiltAfter) {
                 rebuilt += 1
@@ -92,8 +95,9 @@ extension Follower {
     private func newestStory(replacedBy unknown: Int, of count: Int) -> UInt32? {
         guard unknown > max(5, count * 4 / 5) else { return nil }
         let appeared = known.rows.filter { $0.state.standing != .moved }.map(\.state.firstSeen)
-        // A clock that was ahead has dated some in the future.
-        return appeared.count * 2 < unknown ? nil : appeared.filter { $0 <= Minute.of(servedAt) }.max()
+        // A clock that was ahead has dated some after the poll that brought them.
+        let last = Minute.of(min(result.feed.lastSuccessAt ?? servedAt, servedAt))
+        return appeared.count * 2 < unknown ? nil : appeared.filter { $0 <= last }.max()
     }
 
     private func isNews(_ entry: FeedEntry, after newest: UInt32) -> Bool {

@@ -157,14 +157,15 @@ public struct Follower {
     }
 
     /// The entries in the order that readers expect. A feed whose newest entry comes last is reversed, because the
-    /// limit of entries used would hide its news.
+    /// limit of entries used would hide its news. Most pairs of neighbours decide, because some dates are wrong.
     private func newestFirst() -> [(offset: Int, element: FeedEntry)] {
         let all = document.entries.prefix(FeedLimits.entriesRead).enumerated().map {
             ($0.offset, plausible($0.element))
         }
-        let dates = all.lazy.compactMap(\.1.publishedAt)
-        guard let first = dates.first, let last = dates.last, first < last else { return all }
-        return all.reversed()
+        let dates = all.compactMap(\.1.publishedAt).filter { $0 <= now }
+        var rises = 0
+        for (date, next) in zip(dates, dates.dropFirst()) { rises += date < next ? 1 : date > next ? -1 : 0 }
+        return rises > 0 ? all.reversed() : all
     }
 
     /// Removes dates that do not tell the entry's age, such as those far ahead. A date ahead is an embargo if the

@@ -102,9 +102,11 @@ struct EntryLog: Sendable, Hashable {
     }
 
     /// Returns true if the record comes from a second first reading: its writer did not know that another process had
-    /// completed one. An entry found only by the second one may be news, and this record would make it backlog.
+    /// completed one. An entry found only by the second one may be news, and this record would make it backlog. A backlog entry
+    /// that the publisher had withheld by then would become news once it is free.
     private func repeatsFirstReading(_ record: EntryRecord, after old: EntryState?) -> Bool {
-        hasFirstReading && record.isOfFirstReading && record.intent == nil && old?.standing != .known
+        guard record.isOfFirstReading, record.intent == nil else { return false }
+        return old?.standing == .known ? record.state.standing != .known : hasFirstReading
     }
 
     /// Marks an entry as moved, because the record at `offset` has its story under another id. The feed's owner stores

@@ -94,10 +94,14 @@ import Testing
         #expect(undated.poll((10..<18).map { undated.entry("\($0)", age: nil) }).events.count == 8)
     }
 
-    @Test func `entries that a clock ahead of time has seen do not make later ones old`() {
+    /// - Parameter isPast: true if the time by the clock that was ahead has come.
+    @Test(arguments: [false, true])
+    func `entries that a clock ahead of time has seen do not make later ones old`(isPast: Bool) {
         var feed = FollowedFeed.empty()
         for number in 0..<6 { feed.poll([feed.entry("\(number)")]) }
-        let result = feed.poll((10..<18).map { feed.entry("\($0)") }, after: .seconds(-10_800))
+        if isPast { feed.poll([feed.entry("5")], after: .seconds(-10_800)) }
+        let entries = (10..<18).map { feed.entry("\($0)", age: .seconds(isPast ? -10_640 : 0)) }
+        let result = feed.poll(entries, after: .seconds(isPast ? 10_860 : -10_800))
         #expect(result.events.count == 8 && result.notes.isEmpty)
     }
 

@@ -81,6 +81,16 @@ import Testing
         #expect(result.decisions.map(\.action) == (isAbove ? [action, .unchanged] : [.unchanged, action]))
     }
 
+    /// An entry that was brought back, a wrong date of a new entry, and a date in the future.
+    @Test(arguments: [["old", "new", "a", "b"], ["wrong", "new", "a", "b"], ["new", "ahead"]])
+    func `an entry above known ones is news in spite of its neighbours' dates`(ids: [String]) {
+        let ages = ["ahead": -3_600, "new": 80, "a": 7_000, "b": 8_000, "old": 90_000, "wrong": 108_000]
+        var feed = FollowedFeed()
+        func entry(_ id: String) -> FeedEntry { feed.entry(id, age: ages[id].map { .seconds($0) }) }
+        feed.poll(ids.filter { $0 != "new" && $0 != "wrong" }.map(entry))
+        #expect(feed.poll(ids.map(entry)).events.map(\.id) == ["wire:new"])
+    }
+
     /// A day has ended everywhere on Earth 12 hours after its end in UTC.
     @Test(arguments: [(0, Decision.Action.alert), (18, .alert), (22, .stale)])
     func `an entry dated by its day is news above known entries until the day has ended`(

@@ -78,6 +78,20 @@ import Testing
         #expect(log.overwritten.contains(Self.hash) == (isVoid && standing != nil))
     }
 
+    /// The publisher withholds or withdraws the entry after the first reading, and its end is not on the topic yet.
+    @Test(arguments: [EntryState.Standing.held, .canceled])
+    func `a second first reading leaves the backlog as it is`(standing: EntryState.Standing) throws {
+        var log = EntryLog()
+        var record = try #require(Self.record("0 known"))
+        record.isOfFirstReading = true
+        log.fold(Self.hash, record)
+        record.state.standing = standing
+        let counts = log.fold(Self.hash, record)
+        #expect(!counts)
+        #expect(log.table[Self.hash]?.standing == .known)
+        #expect(log.overwritten == [Self.hash])
+    }
+
     @Test func `an unreadable record is overwritten only if its entry is known`() {
         var log = EntryLog()
         log.spoiled(Self.hash, at: 0)

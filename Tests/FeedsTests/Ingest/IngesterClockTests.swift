@@ -49,9 +49,11 @@ import Testing
         #expect(fixture.written.isEmpty)
     }
 
-    @Test func `a first reading in the future is corrected before its time comes`() {
+    /// - Parameter isReplaced: true if no entry of the first reading is in the feed any more.
+    @Test(arguments: [false, true])
+    func `a first reading in the future is corrected before its time comes`(isReplaced: Bool) {
         var fixture = IngesterFixture()
-        fixture.publish("old")
+        for number in 0..<8 { fixture.publish("old \(number)") }
         fixture.clockAhead = .seconds(10_800)
         fixture.live(as: "first")
         fixture.clockAhead = .zero
@@ -59,10 +61,11 @@ import Testing
         // This process ends before it polls the feed.
         fixture.live(as: "second", polls: 0)
         fixture.now = fixture.now + .seconds(7_200)
-        fixture.publish("new")
+        if isReplaced { fixture.document = [] }
+        for number in 0..<8 { fixture.publish("new \(number)") }
         fixture.now = fixture.now + .seconds(3_600)
         fixture.live(as: "third")
-        #expect(fixture.texts == ["wire:new 1 Headline of new"])
+        #expect(fixture.texts == (0..<8).map { "wire:new \($0) 1 Headline of new \($0)" })
     }
 
     @Test func `a publisher whose time is days old decides nothing`() {
