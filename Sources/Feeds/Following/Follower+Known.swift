@@ -106,7 +106,8 @@ extension Follower {
 
     /// Withholds an entry. If an event of it was written, another one says so, because the first may still wait for its time.
     private mutating func hold(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning) {
-        guard !old.standing.isHeld else {
+        let isHeldBack = log.heldBack[keyed.hash] != nil
+        guard !old.standing.isHeld || isHeldBack else {
             unchanged(keyed, old, "it is still withheld")
             return
         }
@@ -121,7 +122,8 @@ extension Follower {
         state.see(keyed.entry, at: minute)
         guard old.standing == .sent else {
             state.standing = old.standing.wasSent ? .heldAfterSent : .held
-            if let own, !old.standing.wasSent { state.learnVersion(own) }
+            // An event that is held back would have freed it.
+            if let own, !old.standing.wasSent || isHeldBack { state.learnVersion(own) }
             decide(keyed, .withheld, because, keeping: state, held: .dropped)
             return
         }

@@ -76,6 +76,17 @@ struct WithheldTests {
         #expect(free.notes.count == 1)
     }
 
+    @Test func `an entry that is withheld again while the limit of its feed holds its release back stays withheld`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
+        feed.poll([entry(feed, version: "1")])
+        feed.poll([entry(feed, version: "2", isWithheld: true)])
+        #expect(feed.poll([entry(feed, version: "3")]).actions == [.limited])
+        #expect(feed.poll([entry(feed, version: "4", isWithheld: true)]).actions == [.withheld])
+        #expect(feed.log.heldBack.isEmpty)
+        // An old copy does not free it.
+        #expect(feed.poll([entry(feed, version: "3")]).actions == [.unchanged])
+    }
+
     @Test func `versions ahead of the publisher's survive a change of the owner`() throws {
         var state = EntryState()
         state.setVersion(NewsEvent.Version("7"), publishers: NewsEvent.Version("5"))
