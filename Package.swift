@@ -80,7 +80,7 @@ let package = Package(
         .target(name: "HubModel", dependencies: ["NewsModel", "NotificationHub", deque]),
         // The questions to the hub about accepted sends, and its answers.
         .target(name: "HubTelemetry", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"]),
-        .target(name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "KafkaModel", "NewsModel"]),
+        .target(name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "KafkaModel", "NewsModel", logging]),
         .target(name: "Feeds", dependencies: ["ByteText", "CIconv", "NewsModel", crypto]),
         .target(
             name: "FeedIO",

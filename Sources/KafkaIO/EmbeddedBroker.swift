@@ -46,7 +46,7 @@ public final class EmbeddedBroker: Sendable {
     public func create(topic: String, partitions: Int) throws(KafkaFailure) {
         let error = rd_kafka_mock_topic_create(pointer, topic, Int32(clamping: partitions), 1)
         if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-            throw KafkaFailure(error, detail: "The embedded broker refused topic \(topic)")
+            throw KafkaFailure(error, during: "The embedded broker refused topic \(topic)")
         }
     }
 

@@ -25,9 +25,7 @@ public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
         return clause.last == "." ? String(clause.dropLast()) : clause
     }
 
-    public var description: String {
-        remedy.isEmpty ? "\(detail) (\(code))" : "\(detail) (\(code)). \(remedy)"
-    }
+    public var description: String { remedy.isEmpty ? detail : "\(detail). \(remedy)" }
 }
 
 extension KafkaFailure {

@@ -269,6 +269,10 @@ def restart():
 
             hub.end()
             page.wait("the loss", lambda: reader.state("apple") == "The hub does not answer." == page.text("#status"))
+            page.find("#headline").send_keys("Unheard", Keys.ENTER)
+            page.wait("the page's own words", lambda: reader.hint() == "Not sent. The hub does not answer.")
+            page.find("#headline").clear()
+            page.driver.execute_script("document.activeElement.blur()")
             hub = Hub(hub.port)
             page.wait("the hub to know the phones again", lambda: hub.tags("apple") == ["Science"] and hub.tags("browser") == ["Politics", "Science"])
             page.wait("the page to say so", lambda: reader.state("browser") == "Subscribed to Politics and Science.")

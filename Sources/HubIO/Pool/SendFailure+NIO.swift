@@ -24,12 +24,12 @@ extension SendFailure {
             if case .sslError(let stack) = reason, stack.contains(.eofDuringHandshake) {
                 self.init(.closedEarly, "the connection was closed during the TLS handshake")
             } else {
-                self.init(.tls, "TLS handshake failed: \(reason)")
+                self.init(.tls, "TLS handshake failed: \(Self.words("\(reason)"))")
             }
         case NIOSSLError.uncleanShutdown, ChannelError.eof, ChannelError.ioOnClosedChannel:
             self.init(.closedEarly, "the connection was closed during the TLS handshake")
         case is WrongCertificate, is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-            self.init(.tls, "\(error)")
+            self.init(.tls, Self.words("\(error)"))
         default: self.init(.connectFailed, "\(error)")
         }
     }
@@ -46,8 +46,6 @@ extension SendFailure {
     private init(_ error: NIOConnectionError) {
         if let last = error.connectionErrors.last {
             self.init(connecting: last.error)
-        } else if let problem = error.dnsAError ?? error.dnsAAAAError {
-            self.init(.dns, "\(error.host) has no address: \(problem)")
         } else {
             self.init(.dns, "\(error.host) has no address")
         }
@@ -58,7 +56,15 @@ extension SendFailure {
         case ECONNREFUSED: self.init(.connectRefused, "the connection was refused")
         case ETIMEDOUT: self.init(kind == .reset ? .reset : .connectTimeout, "the connection timed out")
         case ECONNRESET, EPIPE: self.init(.reset, "the connection was reset")
-        default: self.init(kind, error.description)
+        case EHOSTUNREACH, ENETUNREACH: self.init(kind, "there is no route to the host")
+        default: self.init(kind, String(cString: strerror(error.errnoCode)).lowercased())
         }
+    }
+
+    /// BoringSSL's frequent errors in plain words.
+    private static func words(_ reason: String) -> String {
+        if reason.contains("CERTIFICATE_VERIFY_FAILED") { return "the certificate is not trusted" }
+        if reason.contains("WRONG_VERSION_NUMBER") { return "the server does not speak TLS on this port" }
+        return reason
     }
 }

@@ -1,5 +1,6 @@
 // The form that sends a story.
 
+import { request } from "/hub.js";
 import { outcome } from "/panels.js";
 import { categories, chip } from "/phone.js";
 
@@ -89,7 +90,7 @@ export class Composer {
     const story = { category: category.value, headline: text, language, headlines: Object.fromEntries(others), story: corrects.value };
     this.isSending = true;
     try {
-      const reply = await fetch("/_emulator/stories", {
+      const reply = await request("/_emulator/stories", {
         method: "POST", body: JSON.stringify(story), headers: { "Content-Type": "application/json" },
       });
       const answer = await reply.json();

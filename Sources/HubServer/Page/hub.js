@@ -3,9 +3,16 @@
 const version = "2020-06";
 let session;
 
+// Calls the hub. A browser's own words for a missing answer differ and help nobody.
+export async function request(path, options = {}) {
+  return fetch(path, { signal: AbortSignal.timeout(20_000), ...options }).catch(() => {
+    throw new Error("The hub does not answer.");
+  });
+}
+
 // Requests an app's values: the hub's name and a token with the Listen right.
 export async function open() {
-  const reply = await fetch("/_emulator/phone", { signal: AbortSignal.timeout(5000) });
+  const reply = await request("/_emulator/phone", { signal: AbortSignal.timeout(5000) });
   if (!reply.ok) throw new Error((await reply.json().catch(() => ({}))).error ?? `The hub answered ${reply.status}.`);
   session = await reply.json();
   return session;
@@ -13,7 +20,7 @@ export async function open() {
 
 async function call(method, path, body) {
   if (Date.now() / 1000 > session.expires - 300) await open();
-  const ask = () => fetch(`/${session.hub}/${path}?api-version=${version}`, {
+  const ask = () => request(`/${session.hub}/${path}?api-version=${version}`, {
     method, body, headers: { Authorization: session.token, "Content-Type": "application/json" },
   });
   let reply = await ask();
@@ -22,7 +29,7 @@ async function call(method, path, body) {
     await open();
     reply = await ask();
   }
-  if (!reply.ok) throw new Error(`the hub answered ${reply.status}`);
+  if (!reply.ok) throw new Error(`The hub answered ${reply.status}.`);
 }
 
 // Both calls may be repeated, because the hub keeps one installation for each id.

@@ -136,7 +136,7 @@ export class Phone {
       this.isAwaited = true;
       memory.save(this.platform, { tags: choice.tags, run: this.run });
     } catch (error) {
-      this.trouble = error.message;
+      this.trouble = error.message.replace(/^The/, "the").replace(/\.$/, "");
     }
     this.isWorking = false;
     this.workedAt = performance.now();

@@ -230,7 +230,7 @@ final class LaneConsumer {
         if rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR {
             failure = KafkaFailure(rd_kafka_event_error(event))
         } else if let refused = elements.first(where: { $0.error != RD_KAFKA_RESP_ERR_NO_ERROR }) {
-            failure = KafkaFailure(refused.error, detail: "The offset of \(refused.partition) was not committed")
+            failure = KafkaFailure(refused.error, during: "The offset of \(refused.partition) was not committed")
         }
         answer(UInt(bitPattern: rd_kafka_event_opaque(event)), failure, &turn)
     }

@@ -96,9 +96,9 @@ struct LedgerLocator {
         var group = Committed()
         for element in try consumer.committedEach(partitions.sorted()) {
             if element.error != RD_KAFKA_RESP_ERR_NO_ERROR {
-                let detail = "The group's committed offset of \(element.partition) could not be read"
+                let action = "The group's committed offset of \(element.partition) could not be read"
                 if requests.contains(where: { $0.results == element.partition }) {
-                    failures[element.partition] = KafkaFailure(element.error, detail: detail)
+                    failures[element.partition] = KafkaFailure(element.error, during: action)
                 }
             } else if element.offset >= 0 {
                 group.offsets[element.partition] = element.offset

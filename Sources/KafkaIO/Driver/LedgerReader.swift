@@ -197,7 +197,7 @@ struct LedgerTurn {
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: parts[partition, default: Part()].isAtEnd = true
             case let error:
                 parts[partition, default: Part()].failure = KafkaFailure(
-                    error, detail: "Reading the ledger \(partition) failed")
+                    error, during: "Reading the ledger \(partition) failed")
             }
         }
         if let count, count > 0 { isExpecting = false }

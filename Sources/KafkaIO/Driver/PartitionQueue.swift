@@ -35,8 +35,8 @@ final class PartitionQueue {
                 readings.append(.end(offset: message.pointee.offset))
             case let error:
                 flush(&records, &readings)
-                let text = rd_kafka_message_errstr(message).map { String(cString: $0) } ?? ""
-                report(KafkaFailure(error, detail: "\(partition): \(text)"))
+                let text = rd_kafka_message_errstr(message).map { String(cString: $0) }
+                report(KafkaFailure(error, during: "Reading \(partition) failed", text: text))
             }
         }
         flush(&records, &readings)

@@ -76,7 +76,7 @@ final class ResultProducer: @unchecked Sendable {
         case RD_KAFKA_RESP_ERR_NO_ERROR: return true
         case RD_KAFKA_RESP_ERR__QUEUE_FULL: return false
         default:
-            commands.post(.refused(record(), key, client.failure(error, detail: nil)))
+            commands.post(.refused(record(), key, client.failure(error)))
             return true
         }
     }
@@ -127,7 +127,7 @@ final class ResultProducer: @unchecked Sendable {
             if stored.indices.contains(key.shard.index) { tooLarge.append(key) }
         case RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: purged.insert(key)
         case let error:
-            let failure = clients.client(isAlone: isAlone).failure(error, detail: nil)
+            let failure = clients.client(isAlone: isAlone).failure(error)
             // A producer with a fatal error refuses all further records until the process restarts.
             if failure.isFatal && !hasFailed {
                 hasFailed = true

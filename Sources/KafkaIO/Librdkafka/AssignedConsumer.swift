@@ -84,7 +84,7 @@ final class AssignedConsumer {
         for partition in partitions { list.append(partition) }
         let error = list.withPointer { rd_kafka_committed(client.handle, $0, timeout) }
         if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-            throw client.explained(error, detail: "The group's committed offsets could not be read")
+            throw client.explained(error, during: "The group's committed offsets could not be read")
         }
         return try Self.offsets(list)
     }
@@ -98,19 +98,14 @@ final class AssignedConsumer {
         let elements = list.elements
         // If every partition failed, the call fails too; the partitions' own errors explain why.
         if error != RD_KAFKA_RESP_ERR_NO_ERROR && elements.contains(where: { $0.error == RD_KAFKA_RESP_ERR_NO_ERROR }) {
-            throw client.explained(error, detail: "The group's committed offsets could not be read")
+            throw client.explained(error, during: "The group's committed offsets could not be read")
         }
         return elements
     }
 
     /// Every topic this user may see.
     func topics() throws(KafkaFailure) -> [String: TopicDescription] {
-        do throws(KafkaFailure) {
-            return try client.topics(timeout: timeout)
-        } catch {
-            guard error.isTimeout, let cause = client.worstError() else { throw error }
-            throw cause
-        }
+        try client.topics(timeout: timeout)
     }
 
     /// Returns the broker's error for a topic; `nil` if it describes the topic. A consumer's request creates no topic.
@@ -120,7 +115,7 @@ final class AssignedConsumer {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let error = rd_kafka_metadata(client.handle, 0, handle, &metadata, timeout)
         guard error == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else {
-            throw client.explained(error, detail: "Topic \(topic) could not be looked for")
+            throw client.explained(error, during: "Topic \(topic) could not be looked for")
         }
         defer { rd_kafka_metadata_destroy(metadata) }
         let topics = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
@@ -156,7 +151,7 @@ final class AssignedConsumer {
         for partition in partitions { list.append(partition, max(time.milliseconds, 0)) }
         let error = list.withPointer { rd_kafka_offsets_for_times(client.handle, $0, timeout) }
         if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-            throw client.explained(error, detail: "The offsets of a time could not be read")
+            throw client.explained(error, during: "The offsets of a time could not be read")
         }
         return try Self.offsets(list)
     }

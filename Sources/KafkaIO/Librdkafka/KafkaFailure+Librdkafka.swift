@@ -1,18 +1,31 @@
 import CRdkafka
 import KafkaModel
+import Logging
 
 /// librdkafka's errors as sentences with remedies.
 extension KafkaFailure {
-    /// Makes a failure of an error code. `detail` is librdkafka's text if it adds to the code's own text.
-    init(_ error: rd_kafka_resp_err_t, detail: String? = nil, fatal: Bool = false) {
-        let text = rd_kafka_err2str(error).map { String(cString: $0) } ?? "Unknown error"
+    /// Makes a failure of an error code, in our words. librdkafka's words go to the log, at the level debug.
+    ///
+    /// - Parameters:
+    ///   - detail: the failure in a sentence of ours, if the code's words are not enough.
+    ///   - action: what failed; the code's words follow it.
+    ///   - text: librdkafka's words, if they say more than the code's own.
+    init(
+        _ error: rd_kafka_resp_err_t, detail: String? = nil, during action: String? = nil, text: String? = nil,
+        fatal: Bool = false
+    ) {
+        let code = rd_kafka_err2name(error).map { String(cString: $0) } ?? String(error.rawValue)
+        let own = rd_kafka_err2str(error).map { String(cString: $0) } ?? ""
+        let text = text.flatMap { $0.isEmpty ? nil : $0 } ?? own
+        Logger(label: "newswire").debug("librdkafka", metadata: ["code": "\(code)", "text": "\(text)"])
+        let words = KafkaWords(code: code, text: text)
         self.init(
-            code: rd_kafka_err2name(error).map { String(cString: $0) } ?? String(error.rawValue),
+            code: code,
             // A fenced process was replaced by another one, so the broker accepts nothing from it.
             isFatal: fatal || error == RD_KAFKA_RESP_ERR__FATAL || error == RD_KAFKA_RESP_ERR__FENCED
                 || error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,
             isRetriable: !fatal && Self.retriable.contains(error.rawValue),
-            detail: detail.flatMap { $0.isEmpty ? nil : $0 } ?? text,
+            detail: detail ?? action.map { "\($0): \(words.clause)" } ?? words.sentence,
             remedy: Self.remedy(for: error))
     }
 
@@ -20,7 +33,8 @@ extension KafkaFailure {
     init(consuming error: OpaquePointer, during action: String) {
         defer { rd_kafka_error_destroy(error) }
         let text = rd_kafka_error_string(error).map { String(cString: $0) } ?? ""
-        self.init(rd_kafka_error_code(error), detail: "\(action): \(text)", fatal: rd_kafka_error_is_fatal(error) != 0)
+        self.init(
+            rd_kafka_error_code(error), during: action, text: text, fatal: rd_kafka_error_is_fatal(error) != 0)
     }
 
     var isTimeout: Bool { ["_TIMED_OUT", "_TRANSPORT", "_TIMED_OUT_QUEUE", "REQUEST_TIMED_OUT"].contains(code) }

@@ -24,7 +24,7 @@ final class PreparedTopics {
             let error = rd_kafka_metadata(client.handle, 0, handle, &metadata, milliseconds)
             if let metadata { rd_kafka_metadata_destroy(metadata) }
             if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-                throw client.explained(error, detail: "The leader of topic \(topic) could not be found")
+                throw client.explained(error, during: "The leader of topic \(topic) could not be found")
             }
         }
     }

@@ -25,18 +25,18 @@ final class RdClient: @unchecked Sendable {
     func takeLogs() { rd_kafka_set_log_queue(handle, nil) }
 
     /// Makes a failure. librdkafka reports a fatal error with its own code and its cause separately.
-    func failure(_ error: rd_kafka_resp_err_t, detail: String?) -> KafkaFailure {
-        guard error == RD_KAFKA_RESP_ERR__FATAL else { return KafkaFailure(error, detail: detail) }
+    func failure(
+        _ error: rd_kafka_resp_err_t, during action: String? = nil, text: String? = nil
+    ) -> KafkaFailure {
+        guard error == RD_KAFKA_RESP_ERR__FATAL else { return KafkaFailure(error, during: action, text: text) }
         var text = [CChar](repeating: 0, count: 512)
         let cause = rd_kafka_fatal_error(handle, &text, text.count)
-        return KafkaFailure(cause, detail: String(rd: text), fatal: true)
+        return KafkaFailure(cause, during: action, text: String(rd: text), fatal: true)
     }
 
     /// Makes the failure for a record that the broker did not store.
     func notStored(_ error: rd_kafka_resp_err_t, on topic: String) -> KafkaFailure {
-        var failure = failure(error, detail: nil)
-        failure.detail = "A record was not stored on \(topic): \(failure.detail)"
-        return failure
+        failure(error, during: "A record was not stored on \(topic)")
     }
 }
 
@@ -60,7 +60,7 @@ extension RdClient {
         for list in lists {
             let error = list.withPointer { rd_kafka_offsets_for_times(handle, $0, milliseconds) }
             if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-                throw explained(error, detail: "The offsets of \(first) could not be read")
+                throw explained(error, during: "The offsets of \(first) could not be read")
             }
         }
         var ranges: [TopicPartition: Range<Int64>] = [:]
@@ -75,7 +75,7 @@ extension RdClient {
     func watermarks(_ partition: TopicPartition, milliseconds: Int32) throws(KafkaFailure) -> Range<Int64> {
         guard let range = try ranges([partition], milliseconds: milliseconds)[partition] else {
             throw KafkaFailure(
-                RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, detail: "The offsets of \(partition) could not be read")
+                RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, during: "The offsets of \(partition) could not be read")
         }
         return range
     }

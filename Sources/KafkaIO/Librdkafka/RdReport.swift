@@ -11,7 +11,7 @@ extension RdClient {
         switch rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_ERROR:
             let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
-            notify(.error(failure(rd_kafka_event_error(event), detail: text)))
+            notify(.error(failure(rd_kafka_event_error(event), text: text)))
         case RD_KAFKA_EVENT_STATS:
             guard let text = rd_kafka_event_stats(event) else { return }
             let json = UnsafeBufferPointer(start: UnsafePointer<UInt8>(OpaquePointer(text)), count: strlen(text))
@@ -25,19 +25,22 @@ extension RdClient {
             let word = String(cString: facility)
             // Producer and consumers share one set of properties, so each warns of those for the other.
             guard word != "CONFWARN" else { return }
-            notify(.log(severity: Int(severity), text: "\(word): \(String(cString: text))"))
+            // Errors of connections are reported as such too, in our words.
+            let isRepeated = word == "FAIL" || word == "ERROR"
+            notify(.log(severity: isRepeated ? 7 : Int(severity), text: "\(word): \(String(cString: text))"))
         default: break
         }
     }
 
     /// Makes the failure of a call, for a client whose main queue has no other reader. A timeout explains little. The
     /// connections' errors give the cause, e.g. refused credentials or an unknown name.
-    func explained(_ error: rd_kafka_resp_err_t, detail: String) -> KafkaFailure {
+    ///
+    /// - Parameter action: what failed; `nil` if the cause says enough.
+    func explained(_ error: rd_kafka_resp_err_t, during action: String? = nil) -> KafkaFailure {
         let isVague = error == RD_KAFKA_RESP_ERR__TIMED_OUT || error == RD_KAFKA_RESP_ERR__TRANSPORT
-        guard isVague, let cause = worstError() else { return KafkaFailure(error, detail: detail) }
-        return KafkaFailure(
-            code: cause.code, isFatal: cause.isFatal, isRetriable: cause.isRetriable,
-            detail: "\(detail): \(cause.detail)", remedy: cause.remedy)
+        guard isVague, var cause = worstError() else { return KafkaFailure(error, during: action) }
+        if let action { cause.detail = "\(action): \(cause.detail.prefix(1).lowercased() + cause.detail.dropFirst())" }
+        return cause
     }
 
     /// Empties the main queue and returns its most useful error for an operator.
@@ -48,7 +51,7 @@ extension RdClient {
         while let event = rd_kafka_queue_poll(queue, 0) {
             if rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR {
                 let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
-                let found = failure(rd_kafka_event_error(event), detail: text)
+                let found = failure(rd_kafka_event_error(event), text: text)
                 if worst.map({ $0.isRetriable && !found.isRetriable }) ?? true { worst = found }
             }
             rd_kafka_event_destroy(event)

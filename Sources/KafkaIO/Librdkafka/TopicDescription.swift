@@ -28,7 +28,7 @@ extension RdClient {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let error = rd_kafka_metadata(handle, 1, nil, &metadata, timeout)
         guard error == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else {
-            throw KafkaFailure(error, detail: "The cluster's topics could not be read")
+            throw explained(error)
         }
         defer { rd_kafka_metadata_destroy(metadata) }
         var topics: [String: TopicDescription] = [:]

@@ -97,7 +97,7 @@ package final class KeyedProducer {
     package func abandon(_ deliver: (SharedStateEvent) -> Void) {
         _ = clients.purge()
         waiting = []
-        for end in pending.abandon(KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil)) { deliver(end) }
+        for end in pending.abandon(KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE)) { deliver(end) }
     }
 }
 

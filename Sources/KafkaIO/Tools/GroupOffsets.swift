@@ -36,7 +36,7 @@ public final class GroupOffsets: Sendable {
         for partition in partitions { list.append(partition) }
         let error = list.withPointer { rd_kafka_committed(client.handle, $0, timeout) }
         if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-            throw client.explained(error, detail: "The group's committed offsets could not be read")
+            throw client.explained(error, during: "The group's committed offsets could not be read")
         }
         var positions: [TopicPartition: Position] = [:]
         for element in list.elements {
@@ -55,7 +55,7 @@ public final class GroupOffsets: Sendable {
         }
         let error = list.withPointer { rd_kafka_commit(client.handle, $0, 0) }
         if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-            throw client.explained(error, detail: "The offsets could not be committed")
+            throw client.explained(error, during: "The offsets could not be committed")
         }
     }
 }

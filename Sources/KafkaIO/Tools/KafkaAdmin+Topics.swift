@@ -91,7 +91,7 @@ extension KafkaAdmin {
                 continue
             }
             let text = rd_kafka_topic_result_error_string(result).map { String(cString: $0) } ?? ""
-            throw KafkaFailure(error, detail: "Topic \(name) \(what): \(text)")
+            throw KafkaFailure(error, during: "Topic \(name) \(what)", text: text)
         }
         return existing
     }
@@ -218,11 +218,11 @@ extension KafkaAdmin {
         }
         send(options, answers)
         guard let event = rd_kafka_queue_poll(answers, timeout + 1_000) else {
-            throw client.explained(RD_KAFKA_RESP_ERR__TIMED_OUT, detail: "\(what) in time")
+            throw client.explained(RD_KAFKA_RESP_ERR__TIMED_OUT, during: what)
         }
         let error = rd_kafka_event_error(event)
         if error == RD_KAFKA_RESP_ERR_NO_ERROR { return event }
         rd_kafka_event_destroy(event)
-        throw client.explained(error, detail: what)
+        throw client.explained(error, during: what)
     }
 }

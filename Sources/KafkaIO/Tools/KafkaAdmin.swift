@@ -66,7 +66,7 @@ public final class KafkaAdmin: Sendable {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let error = rd_kafka_metadata(client.handle, 1, nil, &metadata, timeout)
         guard error == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else {
-            throw client.explained(error, detail: "The cluster's topics could not be read")
+            throw client.explained(error)
         }
         defer { rd_kafka_metadata_destroy(metadata) }
         let brokers = UnsafeBufferPointer(start: metadata.pointee.brokers, count: Int(metadata.pointee.broker_cnt))

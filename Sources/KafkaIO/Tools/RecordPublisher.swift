@@ -121,7 +121,7 @@ public final class RecordPublisher {
     ///
     /// - Returns: the number of records that the broker may have stored without acknowledging them.
     public func abandon() -> Int {
-        if failure == nil { failure = KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil) }
+        if failure == nil { failure = KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE) }
         settled += clients.purge()
         // librdkafka reports purged records at once.
         _ = settle(within: .seconds(5))
@@ -138,7 +138,7 @@ public final class RecordPublisher {
             case .other(let event, let isAlone):
                 guard rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR else { return }
                 let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
-                let error = clients.client(isAlone: isAlone).failure(rd_kafka_event_error(event), detail: text)
+                let error = clients.client(isAlone: isAlone).failure(rd_kafka_event_error(event), text: text)
                 lastError = error
                 if error.isFatal && failure == nil { failure = error }
             }

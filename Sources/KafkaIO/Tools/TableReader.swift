@@ -3,7 +3,7 @@ public import KafkaModel
 public import NewsModel
 
 /// Reads a topic from its first offset without joining a group, and follows it. This yields the current records of a compacted
-/// topic. Copies keys and headers, but not values.
+/// topic. Copies keys and headers, and values only if asked to.
 ///
 /// Detects added partitions and recreated topics within seconds, because librdkafka does not. Its calls block. Use it from one
 /// thread at a time.
@@ -15,6 +15,8 @@ public final class TableReader {
         /// `false` for a tombstone.
         public var hasValue: Bool
         public var headers: [RecordHeader]
+        /// `nil` for a tombstone, and if the reader leaves values out.
+        public var value: [UInt8]?
     }
 
     public enum Event: Sendable, Hashable {
@@ -34,16 +36,20 @@ public final class TableReader {
     private var looksAt = ContinuousClock.Instant.now
 
     private let lookInterval: Duration
+    private let hasValues: Bool
 
     /// - Parameters:
     ///   - admin: Client for requests about partitions.
     ///   - lookInterval: Time between checks of the topic's partitions and their ends.
+    ///   - hasValues: True to copy values too.
     /// - Throws: `UNKNOWN_TOPIC_OR_PART` if the topic does not exist; otherwise the reason why it cannot be read.
     public init(
-        settings: KafkaSettings, topic: String, admin: KafkaAdmin, lookInterval: Duration = .seconds(10)
+        settings: KafkaSettings, topic: String, admin: KafkaAdmin, lookInterval: Duration = .seconds(10),
+        hasValues: Bool = false
     ) throws(KafkaFailure) {
         self.topic = topic
         self.lookInterval = lookInterval
+        self.hasValues = hasValues
         self.admin = admin
         guard let count = try admin.partitionCounts(of: [topic])[topic] else { throw Self.missing(topic) }
         consumer = try AssignedConsumer(settings, group: settings.group, partitions: count, budget: 4 << 20, idle: 250)
@@ -91,13 +97,14 @@ public final class TableReader {
                 rows.append(
                     Row(
                         offset: offset, timestamp: message.timestamp, key: message.key,
-                        hasValue: message.pointee.payload != nil, headers: message.headers))
+                        hasValue: message.pointee.payload != nil, headers: message.headers,
+                        value: hasValues ? SourceRecord(message).value : nil))
                 if positions.indices.contains(Int(partition)) { positions[Int(partition)] = offset + 1 }
             case RD_KAFKA_RESP_ERR__PARTITION_EOF:
                 close()
                 events.append(.endReached(partition: partition, offset: message.pointee.offset))
             case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART: failure = Self.missing(topic)
-            case let error: events.append(.failed(KafkaFailure(error, detail: "Reading \(place) failed")))
+            case let error: events.append(.failed(KafkaFailure(error, during: "Reading \(place) failed")))
             }
         }
         close()

@@ -154,7 +154,7 @@ public final class TopicReader {
                     let offset = message.pointee.offset
                     if end == .highWatermark { pauses[partition] = offset }
                     if end == .lastStable || ends[partition].map({ offset >= $0 }) ?? true { ends[partition] = nil }
-                case let error: failure = KafkaFailure(error, detail: "Reading \(partition) failed")
+                case let error: failure = KafkaFailure(error, during: "Reading \(partition) failed")
                 }
             }
             // The end of a partition arrives as a message, but is not a record.

@@ -95,7 +95,7 @@ struct CheckCommand: AsyncParsableCommand {
             return [.ok("broker", "\(servers) answers")] + CheckFinding.topics(rules, states)
                 + (states[settings.control.topics.control] == nil ? [] : environment(settings))
         } catch {
-            return [.failed("broker", "\(servers): \(error.detail) (\(error.code))", error.remedyClause)]
+            return [.failed("broker", error.detail, error.remedyClause)]
         }
     }
 

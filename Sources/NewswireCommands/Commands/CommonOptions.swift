@@ -59,6 +59,7 @@ struct ConfigurationOption: ParsableArguments {
         if !loaded.errors.isEmpty {
             notice("\(counted(loaded.errors.count, "problem")) in \(path)")
         }
+        if let settings = loaded.settings { LogLineHandler.install(settings.logging) }
         return loaded
     }
 }

@@ -92,7 +92,11 @@ struct RedriveCommand: ParsableCommand {
             let publisher = try RecordPublisher(settings: admin.limitingBatches(settings.kafkaSettings, to: topics))
             try putBack(settings, publisher, partitions: partitions, stop: stop, &summary)
         }
-        if case .failure(let failure) = result { notice("error: \(failure)") }
+        if case .failure(let failure) = result {
+            notice("error: \(failure)")
+            // Counts of zero would look like an answer.
+            if summary.kinds.isEmpty { throw ExitCode.failure }
+        }
         let output = Terminal.standardOutput
         if json {
             try output.line(summary.json)

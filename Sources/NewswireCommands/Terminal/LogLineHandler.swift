@@ -133,9 +133,23 @@ package struct LogLineHandler: LogHandler {
 }
 
 extension LogLineHandler {
-    /// Installs the handler as the log of the process. Must be called only once.
+    private static let installed = Mutex<LogThreshold?>(nil)
+
+    /// Installs the handler as the log of the process. A later call changes only the level.
     @discardableResult
     static func install(_ settings: Settings.Logging) -> LogThreshold {
+        installed.withLock { installed in
+            if let installed {
+                installed.level = settings.level
+                return installed
+            }
+            let threshold = bootstrap(settings)
+            installed = threshold
+            return threshold
+        }
+    }
+
+    private static func bootstrap(_ settings: Settings.Logging) -> LogThreshold {
         let error = Terminal.standardError
         let isText = settings.format == .text || settings.format == .auto && error.isInteractive
         let format: Format = isText ? .text(isColoured: error.hasColours) : .json

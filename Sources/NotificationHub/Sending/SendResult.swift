@@ -72,5 +72,11 @@ public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.detail = String(detail.prefix(Self.detailLengthMax))
     }
 
-    public var description: String { "\(kind.rawValue): \(detail)" }
+    public var description: String {
+        switch kind {
+        case .malformedReply: "the reply is not HTTP: \(detail)"
+        case .invalidRequest: "the request cannot be written: \(detail)"
+        default: detail
+        }
+    }
 }
