@@ -17,6 +17,9 @@ struct HeldCommandTests {
         var story: String
         var due: String
         var because: String
+        var categories: [String]
+        var lane: String
+        var run: String?
     }
 
     @Test func `a scheduled send waits on the held topic, and its text is not shown`() async throws {
@@ -31,9 +34,12 @@ struct HeldCommandTests {
         let json = try await room.run("held", "--json")
         let held = try JSONDecoder().decode(Held.self, from: Data(json.output.utf8))
         #expect((held.due, held.because) == ("2100-01-01T05:00:00.000Z", "embargo"))
+        #expect((held.categories, held.lane, held.run) == (["World"], "live", nil))
+        #expect(try await room.run("held", "--story", "another").output.split(separator: "\n").count == 1)
         #expect(sent.output.contains(held.eventId))
         let table = try await room.run("held")
-        #expect(table.output.contains(held.story) && table.output.contains("2100-01-01T05:00:00.000Z"))
+        #expect(table.output.contains(held.story) && table.output.contains("2100-01-01 05:00:00"))
+        #expect(table.output.contains("World"))
         let results = try await room.run("results", "--json")
         #expect(results.output.contains(#""outcome":"held""#))
         for ended in [sent, published, json, table, results] {
@@ -48,10 +54,12 @@ struct HeldCommandTests {
         let running = try room.start("run")
         try await running.wrote("partitions assigned")
         _ = try await room.run(
-            "publish", "-",
+            "publish", "-", "--run", "archive-7",
             input:
                 #"{"id":"1","story":"S","headline":"h","category":"World","embargoUntil":"2100-01-01T00:00:00Z"}"#)
         while try await !room.run("results", "--json").output.contains(#""outcome":"held""#) {}
+        let row = try await room.run("held").output.split(separator: "\n").last ?? ""
+        #expect(row.contains("World") && row.contains("live") && row.contains("archive-7"), "\(row)")
         let recalled = try await room.run("recall", "S", "--reason", "wrong")
         #expect(recalled.output.contains("; 1 was held\n"), "\(recalled.output)\(recalled.errors)")
         while try await !room.run("results", "--json").output.contains(#""outcome":"canceled""#) {}

@@ -3,14 +3,16 @@ import ControlIO
 import EditorialControl
 import NewsModel
 import NewswireSettings
+import PublishEngine
 
 struct HeldCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "held",
-        abstract: "Shows the events that wait for their time: id, story, due when, why.",
+        abstract: "Shows the events that wait for their time: due when, why, category, lane, run, story, id.",
         discussion: """
             An event that is under embargo for more than a minute, or that quiet hours delay, waits on the held topic. \
-            This command reads that topic to its current end. It never shows what an event says.
+            This command reads that topic to its current end. It never shows what an event says. Categories are those \
+            that the configuration gives an event now.
 
             Examples:
               newswire held
@@ -22,46 +24,62 @@ struct HeldCommand: ParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
+    @Option(help: .init("Only this story.", valueName: "story")) var story: String?
     @Flag(help: "Print one JSON object per line, for programs.") var json = false
 
     func run() throws {
         let settings = try configurationOption.settings()
         let stop = Signals.stopFlag()
         let topic = settings.control.topics.held
-        let held = try HeldReading.all(settings.kafkaSettings, topic: topic) { stop.isRaised }
+        let decoder = settings.decoders.make()
+        let router = try settings.contentRules().router
+        let held = try HeldReading.all(settings.kafkaSettings, topic: topic) { original, topic in
+            guard let event = try? decoder.decode(original, topic: topic),
+                case .tagged(let routing) = router.route(event)
+            else { return [] }
+            return routing.categories
+        } isStopped: {
+            stop.isRaised
+        }
+        let rows = held.rows.filter { row in story.map { $0 == row.event.story } ?? true }
         let output = Terminal.standardOutput
         if json {
-            for event in held.events { try output.line(event.json) }
+            for row in rows { try output.line(row.json) }
         } else {
-            try show(held.events, on: output)
+            try show(rows, on: output)
         }
         reportSkipped(held.unreadable, of: topic, "event")
     }
 
     /// Prints row by row, because there may be a million events.
-    private func show(_ events: [HeldEvent], on output: StandardOutput) throws {
-        let columns: [TextTable.Column] = ["due", "story", "event", "because", "lane"]
-        let widths = [24, 42, 42, 11, 12]
+    private func show(_ rows: [HeldTable.Row], on output: StandardOutput) throws {
+        let columns: [TextTable.Column] = ["due (UTC)", "because", "categories", "lane", "run", "story", "event"]
+        let widths = [19, 11, 20, 12, 16, 42, 42]
         let table = TextTable(columns, hasColours: output.hasColours)
         try output.line(table.line(columns.map { .init($0.title, colour: .bold) }, widths))
-        for event in events where !output.isAbandoned {
-            let row: [TextTable.Cell] = [
-                .init(event.due.description), .init(event.story), .init(event.eventID), .init(event.because.rawValue),
-                .init(event.lane),
+        for row in rows where !output.isAbandoned {
+            let event = row.event
+            let categories = row.categories.isEmpty ? "-" : row.categories.joined(separator: ",")
+            let cells: [TextTable.Cell] = [
+                .init(event.due.short), .init(event.because.rawValue), .init(categories), .init(event.lane),
+                .init(row.run ?? "-"), .init(event.story), .init(event.eventID),
             ]
-            try output.line(table.line(row, widths))
+            try output.line(table.line(cells, widths))
         }
     }
 }
 
-extension HeldEvent {
+extension HeldTable.Row {
     /// The event as one line of JSON for programs.
-    var json: String {
+    fileprivate var json: String {
         JSONLine.object { json in
-            json.field("eventId", eventID)
-            json.field("story", story)
-            json.field("due", due)
-            json.field("because", because.rawValue)
+            json.field("eventId", event.eventID)
+            json.field("story", event.story)
+            json.field("due", event.due)
+            json.field("because", event.because.rawValue)
+            json.array("categories", of: categories)
+            json.field("lane", event.lane)
+            json.field("run", run)
         }
     }
 }
