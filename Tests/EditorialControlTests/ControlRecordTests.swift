@@ -33,6 +33,7 @@ import Testing
 
     @Test(arguments: [
         ("", "{}", ControlRecord.Fault.key), ("hold/story/a", "{}", .key), ("recall/story/", "{}", .key),
+        ("hold/story/a", "{\"do\":\"hold\"}", .kind), ("stop/region/eu", "{\"do\":\"stop\"}", .kind),
         ("recall/story/a", "recall", .value), ("recall/story/a", "[]", .value),
         ("recall/story/a", "{\"do\":\"approve\"}", .command), ("recall/story/a", "{}", .command),
         ("beat/a", "?", .value),

@@ -33,6 +33,23 @@ import Testing
         #expect(state.isKnown)
     }
 
+    @Test func `nothing is sent while an order of an unknown kind is on the topic, because it may be a stop`() {
+        var state = TestControlState()
+        state.write("stop/region/eu", #"{"do":"stop"}"#)
+        state.readAll()
+        state.writeBeat()
+        state.read()
+        #expect(!state.isKnown)
+        #expect(state.status.alarms == [.unknownOrders(1)])
+        state.write("stop/region/eu", nil)
+        state.read()
+        #expect(state.isKnown)
+        #expect(state.status.alarms.isEmpty)
+        state.write("hold/story/a", #"{"do":"hold"}"#)
+        state.read()
+        #expect(!state.isKnown)
+    }
+
     @Test func `a process without write permission continues without its beat`() {
         var state = TestControlState()
         state.readAll()

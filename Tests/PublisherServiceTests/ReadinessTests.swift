@@ -102,6 +102,12 @@ struct ReadinessTests {
         #expect(reasons([.auditGone], isKnown: false).map(\.code) == ["audit-missing", "orders-unknown"])
     }
 
+    @Test func `an order of an unknown kind is the reason why nothing is sent`() throws {
+        let found = reasons([.unknownOrders(1)], isKnown: false)
+        #expect(found.map(\.code) == ["orders-unknown"])
+        #expect(found.first?.detail.contains("does not know: nothing is sent") == true)
+    }
+
     @Test func `an open transaction on the control topic is reported with its effect`() throws {
         let stopped = reasons([.heldUp(.seconds(7), stops: true)], isKnown: false)
         #expect(stopped.map(\.code) == ["control-transaction"])

@@ -7,6 +7,9 @@ public struct ControlView: Sendable, Hashable {
     public private(set) var environments = HubEnvironments()
     /// Number of invalid records.
     public private(set) var unreadable = 0
+    private var present = UnreadableRecords()
+    /// Number of orders of a kind that this version does not know. Processes of this version send nothing while there is one.
+    public var unknownOrders: Int { present.unknownOrders }
     /// Bounded: has room for the processes of an hour even if each were a new one.
     public private(set) var signs = LifeSigns(capacity: 10_000)
     /// Offset of the record of each order in force.
@@ -23,6 +26,7 @@ public struct ControlView: Sendable, Hashable {
     public mutating func apply(_ record: SourceRecord) -> ControlRecord? {
         let reading = ControlRecord.read(record)
         if reading.fault != nil { unreadable += 1 }
+        present.take(record, reading.fault)
         switch reading.record {
         case .stands(let order):
             changedAt = record.offset

@@ -18,6 +18,7 @@ extension ControlRecord {
         case tooLarge = "it is too large"
         case value = "its value is not a JSON object that says what is to be done"
         case command = "its command is not known"
+        case kind = "it is an order of a kind that this version does not know, and it may be a stop"
     }
 
     /// Maximum size of a record's key and value together, in bytes.
@@ -46,7 +47,8 @@ extension ControlRecord {
         }
         guard key.hasPrefix(beatPrefix) else {
             // A tombstone deletes an invalid record and has no meaning of its own.
-            return Reading(fault: record.hasValue ? .key : nil)
+            guard let value = record.value else { return Reading() }
+            return Reading(fault: Fields(value)?.command == nil ? .key : .kind)
         }
         let replica = String(key.dropFirst(beatPrefix.count))
         guard !replica.isEmpty, replica.utf8.count <= TextLimit.name else { return Reading(fault: .key) }

@@ -117,22 +117,27 @@ struct Beats: Sendable {
 
 /// Invalid records on the topic, by their keys. A later valid record or a tombstone of the same key replaces such a record.
 /// Bounded: beyond its capacity, further keys are not counted.
-struct UnreadableRecords: Sendable {
+struct UnreadableRecords: Sendable, Hashable {
     private var keys: Set<UInt64> = []
+    /// The keys of orders of an unknown kind. Each may be a stop, so nothing is sent while there is one.
+    private var unknownKeys: Set<UInt64> = []
 
     private static let capacity = 10_000
 
     var count: Int { keys.count }
+    var unknownOrders: Int { unknownKeys.count }
 
     mutating func take(_ record: SourceRecord, _ fault: ControlRecord.Fault?) {
-        guard fault != nil || !keys.isEmpty else { return }
+        guard fault != nil || !keys.isEmpty || !unknownKeys.isEmpty else { return }
         var key = Fingerprint()
         // Without a key, no later record can replace it.
         if let bytes = record.key { key.mix(bytes) } else { key.mix(UInt64(bitPattern: record.offset)) }
-        if fault == nil {
-            keys.remove(key.value)
-        } else if keys.count < Self.capacity {
-            keys.insert(key.value)
+        keys.remove(key.value)
+        unknownKeys.remove(key.value)
+        switch fault {
+        case nil: break
+        case .kind?: if unknownKeys.count < Self.capacity { unknownKeys.insert(key.value) }
+        case _?: if keys.count < Self.capacity { keys.insert(key.value) }
         }
     }
 }

@@ -243,7 +243,9 @@ public struct ControlState: Sendable {
             early = []
             for recall in waiting { take(recall, now) }
         }
-        let knows = hasKnown && contradiction == nil && (settings.onStale == .continue || !silence.isStale && isHeard)
+        let knows =
+            hasKnown && contradiction == nil && unreadable.unknownOrders == 0
+            && (settings.onStale == .continue || !silence.isStale && isHeard)
         guard knows != isKnown else { return }
         isKnown = knows
         hasSent = hasSent || knows

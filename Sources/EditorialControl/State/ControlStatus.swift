@@ -46,6 +46,8 @@ public struct ControlStatus: Sendable, Hashable {
         case refused(Int)
         /// This many records on the topic are invalid. One of them may be an order.
         case garbage(Int)
+        /// This many orders are of a kind that this version does not know. One may be a stop, so nothing is sent.
+        case unknownOrders(Int)
         case notWritten(KafkaFailure)
         case notAudited(KafkaFailure)
         /// The audit topic existed and is now missing.
@@ -90,6 +92,7 @@ extension ControlState {
         if silence.isStale { alarms.append(.stale(silence.duration(now), stops: settings.onStale == .stop)) }
         if waiting.count > 0 { alarms.append(.refused(waiting.count)) }
         if unreadable.count > 0 { alarms.append(.garbage(unreadable.count)) }
+        if unreadable.unknownOrders > 0 { alarms.append(.unknownOrders(unreadable.unknownOrders)) }
         if let failure = writes.controlFailure { alarms.append(.notWritten(failure)) }
         switch auditTopic {
         case .refused(let failure)?: alarms.append(.notAudited(failure))

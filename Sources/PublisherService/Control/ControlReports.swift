@@ -70,7 +70,7 @@ extension ControlStatus.Alarm {
     /// True if the alarm alone explains why no news is sent.
     fileprivate var holdsAll: Bool {
         switch self {
-        case .unreadable, .neverThere, .stale, .elsewhere: true
+        case .unreadable, .neverThere, .stale, .elsewhere, .unknownOrders: true
         case .heldUp(_, let stops): stops
         case .gone, .refused, .garbage, .notWritten, .notAudited, .auditGone: false
         }
@@ -112,7 +112,7 @@ extension ControlStatus.Alarm {
             .init(
                 .tooManyOrders,
                 "\(counted(count, "order")) more than the \(StandingOrders.capacity) that may stand: they are not obeyed",
-                remedy: "lift what is no longer needed; see newswire control --list")
+                remedy: "lift what is no longer needed; see newswire control")
         case .garbage(let count):
             .init(
                 .controlGarbage,
@@ -120,6 +120,12 @@ extension ControlStatus.Alarm {
                     + "understood: should one be an order, it is not obeyed",
                 remedy:
                     "give the order again with newswire recall or stop; a tombstone of the same key removes the record")
+        case .unknownOrders(let count):
+            .init(
+                .ordersUnknown,
+                "\(counted(count, "order")) on the control topic \(topics.control) \(count == 1 ? "is" : "are") of a kind that "
+                    + "this version does not know: nothing is sent, because it may be a stop",
+                remedy: "update this process; or let whoever gave the order lift it")
         case .notWritten(let failure):
             .init(
                 .controlNotWritten,

@@ -46,7 +46,9 @@ extension SimulatedCluster {
         let keys = ["", "recall/story/", "quiet/World", "recall/story/story-1", "beat/", "stop/lane/nobody"]
         let values = ["", "no order", "{}", #"{"do":"dance"}"#, #"{"do":7,"at":"yesterday"}"#]
         let key = keys[fault % keys.count]
-        appendControl(key: key.isEmpty ? nil : Array(key.utf8), value: Array(values[fault % values.count].utf8))
+        // An order of an unknown kind would stop every process for ever, because nobody lifts it here.
+        let value = key == "quiet/World" ? "{}" : values[fault % values.count]
+        appendControl(key: key.isEmpty ? nil : Array(key.utf8), value: Array(value.utf8))
     }
 
     mutating func compactControl(_ fault: Int) {
