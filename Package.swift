@@ -4,6 +4,9 @@ import PackageDescription
 
 let hasJemalloc = FileManager.default.fileExists(atPath: "/usr/include/jemalloc/jemalloc.h")
 
+/// The commit of the build. A build without the repository's history, e.g. of an image, gets it from the environment.
+let commit = String((Context.environment["NEWSWIRE_COMMIT"] ?? Context.gitInformation?.currentCommit ?? "").prefix(12))
+
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -173,10 +176,13 @@ let package = Package(
                 "PublisherService", "SchemaRegistry", "ServerIdentity", "Simulation", "StatusServer", "TelemetryIO",
                 argumentParser, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
-        .executableTarget(name: "newswire", dependencies: ["CAllocator", "NewswireCommands", argumentParser]),
+        .executableTarget(
+            name: "newswire", dependencies: ["CAllocator", "CBuild", "NewswireCommands", argumentParser]),
         // jemalloc: an event's memory is allocated on one thread and freed on another, for which glibc's allocator takes
         // a lock. An event costs an eighth less with jemalloc. The program also works without it.
         .target(name: "CAllocator", linkerSettings: hasJemalloc ? [.linkedLibrary("jemalloc")] : []),
+        // The commit, for `newswire --version`. Only this target is built again when it changes.
+        .target(name: "CBuild", cSettings: [.define("NEWSWIRE_COMMIT", to: "\"\(commit)\"")]),
         // Counts the allocations of the benchmark.
         .target(name: "CAllocations"),
         .executableTarget(
@@ -322,7 +328,9 @@ let package = Package(
             dependencies: [
                 "newswire", "Backfill", "ByteText", "CZlib", "CZstd", "ControlIO", "EditorialControl", "Feeds",
                 "HubEmulator", "HubServer", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NewswireCommands",
-                "NewswireSettings", "NotificationHub", "PublishEngine", "TestSupport", logging, nioCore, nioPosix,
+                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
+                nioCore,
+                nioPosix,
             ], exclude: ["page.py"]),
         .testTarget(name: "ArchitectureTests"),
         // A broker in its own process, for tests.

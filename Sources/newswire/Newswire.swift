@@ -1,4 +1,5 @@
 import ArgumentParser
+import CBuild
 import Foundation
 import NewswireCommands
 
@@ -12,7 +13,7 @@ enum Newswire {
         if CommandLine.arguments.dropFirst().first == "run" { signal(SIGHUP, SIG_IGN) }
         Terminal.prepare()
         Task.detached {
-            await NewswireCommand.main()
+            await NewswireCommand.main(commit: String(cString: newswire_commit()))
             exit(EXIT_SUCCESS)
         }
         while true { pause() }

@@ -2,7 +2,7 @@ package import ArgumentParser
 import Foundation
 import HubIO
 import KafkaModel
-import PublisherService
+import Synchronization
 
 package struct NewswireCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
@@ -25,7 +25,7 @@ package struct NewswireCommand: AsyncParsableCommand {
             When something wrong is going out:
               newswire stop hub --reason "wrong alert"          # sends nothing more
               newswire recall quake-1 --reason "agency kill"    # takes a story back
-              newswire control --list                           # what is ordered
+              newswire control                                  # what is ordered
 
             Commands read the configuration that --config or $NEWSWIRE_CONFIG names, or else ./newswire.yaml, or else \
             /etc/newswire/newswire.yaml.
@@ -39,7 +39,7 @@ package struct NewswireCommand: AsyncParsableCommand {
               newswire --generate-completion-script fish \\
                 > ~/.config/fish/completions/newswire.fish
             """,
-        version: "newswire \(ServiceVersion.text)",
+        version: ProgramVersion.text,
         subcommands: [
             DemoCommand.self, InitCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self,
             PublishCommand.self,
@@ -54,7 +54,10 @@ package struct NewswireCommand: AsyncParsableCommand {
     package init() {}
 
     /// Runs the command of the process's arguments, and ends the process. An error of the command is one line on standard error.
-    package static func main() async {
+    ///
+    /// - Parameter commit: the commit of the build; empty if it is not known.
+    package static func main(commit: String) async {
+        ProgramVersion.commit.withLock { $0 = commit }
         do {
             try checkName(CommandLine.arguments.dropFirst().first)
             var command = try parseAsRoot()
