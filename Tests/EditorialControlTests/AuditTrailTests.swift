@@ -253,6 +253,8 @@ struct ControlSchemaTests {
             given("o", .recall(story: "S")), given("o", .stop(.run("r")), lifts: true),
             applied(given("o", .stop(.hub)), by: "a", waiting: 1),
             AuditEntry.send(NewsEvent(id: "e", headline: "h"), at: start, by: "m", reason: "r", despite: [stop]),
+            .release(lane: "live", at: start, by: "m", reason: "r"),
+            .redrive(group: "newswire", at: start, by: "m", reason: nil),
         ].map { $0.encode() }
         func texts(_ written: [[UInt8]], _ examples: String) throws -> [String] {
             try (written + JSONSchema.examples(examples).map(\.bytes)).map { String(decoding: $0, as: UTF8.self) }

@@ -68,6 +68,18 @@ final class ConfigurationFileTests {
         #expect(try written == "mine\n")
     }
 
+    @Test func `check prints JSON for a configuration that is missing or cannot be read`() async throws {
+        let folder = FileManager.default.temporaryDirectory.path
+        for path in ["/no/such/file.yaml", folder] {
+            let ended = try await Program.run(["check", "--json", "--config", path])
+            #expect(ended.status == 78)
+            let object = try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: String]
+            #expect(object?["severity"] == "fail" && object?["subject"] == "settings", "\(ended.output)")
+            #expect(object?["message"]?.hasPrefix("\(path): ") == true && object?["remedy"] != nil, "\(ended.output)")
+            #expect(ended.errors.contains(path))
+        }
+    }
+
     @Test func `init says that a folder is missing`() async throws {
         let ended = try await paste("newswire init none/newswire.yaml")
         #expect(ended.status == 1)

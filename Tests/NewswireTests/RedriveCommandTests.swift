@@ -6,7 +6,8 @@ import Testing
 
 struct RedriveCommandTests {
     @Test func `a returned dead letter is delivered once, and a second run returns nothing`() async throws {
-        let room = try await ProgramRoom()
+        let wide = ["events", "results", "dead-letters"].map { ("news.\($0)", 2) }
+        let room = try await ProgramRoom(topics: wide + [("news.control", 1), ("news.audit", 1)])
         let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
         for (key, category) in [("a", "Gardening"), ("b", "World"), ("c", "Gardening")] {
             try publisher.publish(
@@ -23,8 +24,14 @@ struct RedriveCommandTests {
         #expect(dry.output.hasSuffix("would put back 2 dead letters\n"), "\(dry.output) \(dry.errors)")
         let other = try await room.run("redrive", "--outcome", "rejected")
         #expect(other.output == "put back 0 dead letters, left 2 excluded by the filters\n", "\(other.errors)")
-        let one = try await room.run("redrive", "--limit", "1")
+        let one = try await room.run("redrive", "--limit", "1", "--by", "ops", "--reason", "World is known now")
         #expect(one.output.hasSuffix("put back 1 dead letter\n"), "\(one.output) \(one.errors)")
+        let audit = try await room.run("audit", "--json")
+        let lines = audit.output.split(separator: "\n").filter { $0.contains(#""do":"redrive""#) }
+        #expect(lines.count == 1, "\(audit.output) \(audit.errors)")
+        #expect(lines.first?.contains(#""by":"ops","reason":"World is known now""#) == true, "\(audit.output)")
+        let unknown = try await room.run("redrive", "--code", "no-category")
+        #expect(unknown.output.contains("put back 0 dead letters, left 1 excluded"), "\(unknown.output)")
         let rest = try await room.run("redrive")
         #expect(rest.output.contains("put back 1 dead letter"), "\(rest.output) \(rest.errors)")
         let none = try await room.run("redrive", "--json")

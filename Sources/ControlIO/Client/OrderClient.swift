@@ -79,7 +79,7 @@ public final class OrderClient {
             case .tooMany:
                 "as many orders stand as a process keeps (\(grouped(StandingOrders.capacity)) recalls, "
                     + "\(grouped(StandingOrders.stopCapacity)) stops). Lift some first: "
-                    + "newswire control --config FILE --list"
+                    + "newswire control --config FILE"
             case .failed(let failure): "nothing was ordered. \(failure)"
             case .halfway(let failure):
                 "it may have been ordered: the audit topic has it, but the control topic has not acknowledged it. "

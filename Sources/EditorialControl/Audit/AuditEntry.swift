@@ -1,11 +1,11 @@
 public import NewsModel
 
 /// One line of the audit topic: an order was given or lifted, a process has applied it, a process has started, or a person has sent
-/// a notification.
+/// a notification, released a lane, or put dead letters back.
 public struct AuditEntry: Sendable, Hashable {
     public var at: Instant
-    /// The key of the order's scope, `send/` and the event's id for a notification, or `process/` and the name of a process that
-    /// has started.
+    /// The key of the order's scope, `send/` and the event's id for a notification, `release/` and the lane, `redrive/` and the
+    /// consumer group, or `process/` and the name of a process that has started.
     public var scope: String
     public var action: Action
     /// The order's id, or the event's id for a notification.
@@ -31,6 +31,10 @@ public struct AuditEntry: Sendable, Hashable {
         case lapse
         /// `newswire send` sent a notification without Kafka.
         case send
+        /// `newswire release` has let a lane go on that the flood guard had stopped.
+        case release
+        /// `newswire redrive` begins to put dead letters back.
+        case redrive
         /// A process has started. The line shows early whether the topic takes its records.
         case start
     }
@@ -49,6 +53,16 @@ public struct AuditEntry: Sendable, Hashable {
     }
 
     package static let sendPrefix = "send/"
+
+    /// Makes the line about a lane that a process has let go on.
+    public static func release(lane: String, at time: Instant, by: String, reason: String?) -> AuditEntry {
+        AuditEntry(at: time, scope: "release/\(lane)", action: .release, by: by, reason: reason)
+    }
+
+    /// Makes the line about dead letters that a consumer group puts back. It is written before the first of them.
+    public static func redrive(group: String, at time: Instant, by: String, reason: String?) -> AuditEntry {
+        AuditEntry(at: time, scope: "redrive/\(group)", action: .redrive, by: by, reason: reason)
+    }
 
     /// Makes the line about a process that has started.
     static func start(_ replica: String, at time: Instant) -> AuditEntry {

@@ -124,15 +124,21 @@ public struct AuditTrail: Sendable, Hashable {
 }
 
 extension AuditEntry {
-    /// The name that an announcement and its answers share: the order's id or, for an end, the scope. A notification has no answers.
-    fileprivate var answerName: String? { action == .send ? nil : action.isEnd ? scope : order }
+    /// The name that an announcement and its answers share: the order's id or, for an end, the scope; `nil` if it has no answers.
+    fileprivate var answerName: String? {
+        switch action {
+        case .send, .release, .redrive: nil
+        case .recall, .stop, .start: order
+        case .lift, .resume, .lapse: scope
+        }
+    }
 }
 
 extension AuditEntry.Action {
     /// True if the action ends an order.
     public var isEnd: Bool {
         switch self {
-        case .recall, .stop, .send, .start: false
+        case .recall, .stop, .send, .release, .redrive, .start: false
         case .lift, .resume, .lapse: true
         }
     }

@@ -25,11 +25,15 @@ struct AuditCommand: ParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: .init("Only recalls of this story.", valueName: "story")) var story: String?
+    @Option(help: .init("Only this story.", valueName: "story")) var story: String?
     @Option(
         help: .init("Only lines since then: an RFC 3339 time, or how long ago, e.g. 2h.", valueName: "time"),
         transform: TimeArgument.init(parsing:))
     var since: TimeArgument?
+    @Option(
+        help: .init("Only lines before then; the same formats.", valueName: "time"),
+        transform: TimeArgument.init(parsing:))
+    var until: TimeArgument?
     @Flag(help: "Print one JSON object per line, for programs.") var json = false
 
     func run() throws {
@@ -41,7 +45,10 @@ struct AuditCommand: ParsableCommand {
         let scope = story.map { ControlScope.recall(story: $0).key }
         let view = try reading.view()
         ControlTable.warn(of: view, settings.control.topics.control)
-        let lines = trail.lines(view, at: now).filter { line in scope.map { $0 == line.entry.scope } ?? true }
+        let end = until?.instant(at: now)
+        let lines = trail.lines(view, at: now).filter { line in
+            (scope.map { $0 == line.entry.scope } ?? true) && (end.map { line.entry.at < $0 } ?? true)
+        }
         let output = Terminal.standardOutput
         if json {
             for line in lines { try output.line(JSONLine.text { line.list(into: &$0) }) }

@@ -49,7 +49,16 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let loaded = try configurationOption.load()
+        let loaded: LoadedSettings
+        do throws(ConfigurationOption.Unreadable) {
+            loaded = try configurationOption.read()
+        } catch {
+            if json {
+                let message = (error.file.map { "\($0): " } ?? "") + error.message
+                try Terminal.standardOutput.line(CheckFinding.failed("settings", message, error.remedy).json)
+            }
+            throw error.reported()
+        }
         if json { for problem in loaded.problems { try Terminal.standardOutput.line(problem.json) } }
         if printsSettings { try Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
         let settings = try loaded.usable

@@ -23,16 +23,32 @@ struct ConfigurationOption: ParsableArguments {
     /// The path of the configuration; `nil` if the option is missing and no file is at any of the usual places.
     var found: String? { config ?? SettingsFile.standardPath() }
 
+    /// A configuration that is missing or cannot be read.
+    struct Unreadable: Error {
+        var file: String?
+        var message: String
+        var remedy: String
+
+        /// - Returns: the exit with 78, after writing the problem to standard error.
+        func reported() -> ExitCode {
+            notice("\(file.map { "\($0): " } ?? "")error: \(message); \(remedy)")
+            return .badConfiguration
+        }
+    }
+
     /// - Throws: the exit with 78 if there is no file, after saying what to do.
     var path: String {
         get throws {
-            if let found { return found }
-            let places = SettingsFile.standardPaths.joined(separator: " nor ")
-            notice(
-                "error: there is no configuration: neither \(places) exists; name a file with --config or in "
-                    + "$\(SettingsFile.variable), or write one with newswire init")
-            throw ExitCode.badConfiguration
+            do throws(Unreadable) { return try place() } catch { throw error.reported() }
         }
+    }
+
+    private func place() throws(Unreadable) -> String {
+        if let found { return found }
+        let places = SettingsFile.standardPaths.joined(separator: " nor ")
+        throw Unreadable(
+            message: "there is no configuration: neither \(places) exists",
+            remedy: "name a file with --config or in $\(SettingsFile.variable), or write one with newswire init")
     }
 
     /// The settings of a command that does not call the hub.
@@ -47,13 +63,16 @@ struct ConfigurationOption: ParsableArguments {
     ///
     /// - Parameter sections: the sections that the command does not use.
     func load(leavingOut sections: Set<String> = []) throws -> LoadedSettings {
-        let path = try path
+        do throws(Unreadable) { return try read(leavingOut: sections) } catch { throw error.reported() }
+    }
+
+    func read(leavingOut sections: Set<String> = []) throws(Unreadable) -> LoadedSettings {
+        let path = try place()
         let loaded: LoadedSettings
         do {
             loaded = try SettingsFile(path: path).read(leavingOut: sections)
         } catch {
-            notice("\(path): error: the file \(error); name another with --config")
-            throw ExitCode.badConfiguration
+            throw Unreadable(file: path, message: "the file \(error)", remedy: "name another with --config")
         }
         for problem in loaded.problems { notice(problem.line(file: path)) }
         if !loaded.errors.isEmpty {
@@ -69,7 +88,8 @@ struct LogOption: ParsableArguments {
     @Option(
         name: .long,
         help: .init(
-            "The least severe level to log: \(SettingsKey.logLevels.joined(separator: ", ")).", valueName: "level"))
+            "The least severe level to log: \(SettingsKey.logLevels.joined(separator: ", ")).", valueName: "level"),
+        completion: .list(SettingsKey.logLevels))
     var logLevel: String?
 
     func validate() throws {

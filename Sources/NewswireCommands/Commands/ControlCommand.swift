@@ -19,14 +19,15 @@ struct ControlCommand: ParsableCommand {
             clock is listed all the same, and may have lapsed.
 
             Examples:
-              newswire control --list
-              newswire control --list --json | jq .scope
+              newswire control
+              newswire control --json | jq .scope
 
             Exit code 1 if the control topic cannot be read.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Flag(help: "List the standing orders; so it does without this word.") var list = false
+    /// What the command does anyway.
+    @Flag(help: .hidden) var list = false
     @Flag(help: "Print one JSON object per order, for programs.") var json = false
 
     func run() throws {

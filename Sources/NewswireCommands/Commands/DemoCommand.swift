@@ -32,12 +32,19 @@ struct DemoCommand: AsyncParsableCommand {
         help: .init("Events to use instead of the samples, in any format of 'publish'.", valueName: "file"),
         completion: .file())
     var events: String?
-    @Option(help: .init("The hub's port; by default 8090, or a free one if that is taken.", valueName: "n"))
-    var port: Int?
+    @Option(
+        help: .init(
+            "The address of the hub and its page; by default 127.0.0.1:8090, or a free port if that is taken.",
+            valueName: "host:port"))
+    var listen: String?
+    @Option(help: .hidden) var port: Int?
     @OptionGroup var logOption: LogOption
 
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
+        if let listen, NetworkAddress(listen) == nil {
+            throw ValidationError("--listen must be host:port, e.g. 127.0.0.1:8090.")
+        }
     }
 
     func run() async throws {
@@ -45,7 +52,9 @@ struct DemoCommand: AsyncParsableCommand {
         logOption.start(Settings.Logging(level: .warning))
         OpenFiles.raiseLimit()
         try output.line("newswire demo: a newsroom in one process; nothing leaves this machine")
-        let demo = try await Demo(port: port, log: Logger(label: "newswire"))
+        let address =
+            listen.flatMap { NetworkAddress($0) } ?? port.map { NetworkAddress(host: "127.0.0.1", port: $0) }
+        let demo = try await Demo(listen: address, log: Logger(label: "newswire"))
         let isSound = try await show(demo, output)
         if !isSound { throw ExitCode.failure }
     }

@@ -15,7 +15,7 @@ struct DeviceCommand: AsyncParsableCommand {
             on Ctrl-C. A key with the Listen right is enough.
 
             Example, in two terminals:
-              newswire hub --name breaking-news
+              newswire hub --hub breaking-news
               newswire device --connection-string 'Endpoint=…' --hub breaking-news \\
                 --categories World,Sports
 
@@ -39,12 +39,12 @@ struct DeviceCommand: AsyncParsableCommand {
 
     @Option(help: .init("The hub's connection string, with the Listen right.", valueName: "s"))
     var connectionString: String
-    @Option(help: .init("The hub's name.", valueName: "n")) var hub: String?
+    @Option(help: .init("The hub's name.", valueName: "name")) var hub: String?
     @Option(help: .init("The categories to subscribe to, separated by commas.", valueName: "list"))
     var categories: String?
     @Option(help: .init("What to follow beside them, as kind:id, separated by commas.", valueName: "list"))
     var interests: String?
-    @Option(help: .init("The reader's language; without one the text for all readers.", valueName: "code"))
+    @Option(help: .init("The reader's language; without one the text for all readers.", valueName: "language"))
     var language: String?
     @Option(help: .init("The reader whose device it is; needs no categories.", valueName: "id")) var user: String?
     @Option(help: "The device's platform: apple, fcmv1, windows or browser.") var platform = DevicePlatform.apple

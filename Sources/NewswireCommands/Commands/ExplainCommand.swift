@@ -30,7 +30,9 @@ struct ExplainCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: "The lane that the events would come from; by default the first.") var lane: String?
+    @Option(
+        help: "The lane that the events would come from; by default the first.", completion: ConfiguredNames.lanes)
+    var lane: String?
     @Option(help: "The topic that the events would come from; by default the lane's first.") var topic: String?
     @Option(help: .init("Decide as at this time (RFC 3339), not now.", valueName: "time")) var at: String?
     @Flag(help: "Name single readers as the request does; otherwise results and this command name pseudonyms.")

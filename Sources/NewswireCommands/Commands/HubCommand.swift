@@ -17,7 +17,7 @@ struct HubCommand: AsyncParsableCommand {
             and a form to send them news, and GET /_emulator/messages lists what it received.
 
             Example, in two terminals:
-              newswire hub --name breaking-news
+              newswire hub --hub breaking-news
               NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' \\
                 newswire run
 
@@ -31,7 +31,8 @@ struct HubCommand: AsyncParsableCommand {
             """)
 
     @Option(help: .init("The address to listen on.", valueName: "host:port")) var listen = "127.0.0.1:8090"
-    @Option(help: "The hub's name.") var name = "breaking-news"
+    @Option(help: .init("The hub's name. (default: \(Self.standardName))", valueName: "name")) var hub: String?
+    @Option(help: .hidden) var name: String?
     @Option(help: .init("Use the rule and key of this connection string instead of new ones.", valueName: "s"))
     var connectionString: String?
 
@@ -60,6 +61,8 @@ struct HubCommand: AsyncParsableCommand {
 
     @OptionGroup var behaviour: HubBehaviour
 
+    private static let standardName = "breaking-news"
+
     func validate() throws {
         guard (certificate == nil) == (privateKey == nil) else {
             throw ValidationError("--certificate and --private-key belong together.")
@@ -77,11 +80,11 @@ struct HubCommand: AsyncParsableCommand {
         }
         do {
             var settings = HubServerSettings(
-                host: address.host, port: address.port, hubName: try HubName(name),
+                host: address.host, port: address.port, hubName: try HubName(hub ?? name ?? Self.standardName),
                 connectionString: try connectionString.map { try ConnectionString(parsing: $0) })
             guard !EmulatedNamespace.reserves(settings.hubName) else {
                 throw ValidationError(
-                    "--name must not begin with '_': such names are the emulator's own. Choose another, such as "
+                    "--hub must not begin with '_': such names are the emulator's own. Choose another, such as "
                         + "breaking-news.")
             }
             settings.storePath = store

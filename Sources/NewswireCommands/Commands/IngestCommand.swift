@@ -60,15 +60,18 @@ struct IngestCommand: AsyncParsableCommand {
     var dryRun = false
     @Flag(help: "Show what is known of each feed.") var status = false
     @Option(
-        help: .init("Show what would become of the entries of a feed's address or file.", valueName: "url|file"),
+        help: .init("Show what would become of the entries of a feed's address or file.", valueName: "url-or-file"),
         completion: .file())
     var explain: String?
     @Flag(help: "Print one JSON object per line, for programs.") var json = false
-    @Option(help: .init("Only this feed; for --explain, whose rules to use.", valueName: "name")) var feed: String?
+    @Option(
+        help: .init("Only this feed; for --explain, whose rules to use.", valueName: "feed"),
+        completion: ConfiguredNames.feeds)
+    var feed: String?
     @Option(
         help: .init(
             "Serve status here, or with --status ask here, instead of at ingest.listen: host:port, or off.",
-            valueName: "address"))
+            valueName: "host:port"))
     var listen: String?
 
     func validate() throws {

@@ -58,7 +58,9 @@ struct PublishCommand: ParsableCommand {
     @OptionGroup var configurationOption: ConfigurationOption
     @OptionGroup(title: "Backfill") var backfill: BackfillOptions
     @OptionGroup(title: "Dry run") var dryRunOptions: DryRunOptions
-    @Option(help: "The lane; by default backfill if there is one, or the only lane.") var lane: String?
+    @Option(
+        help: "The lane; by default backfill if there is one, or the only lane.", completion: ConfiguredNames.lanes)
+    var lane: String?
     @Option(help: .init("The most events per second.", valueName: "n")) var rate: Int?
     @Option(help: .init("The most bad lines, in all files together, that are no failure.", valueName: "n"))
     var maxBad = 0

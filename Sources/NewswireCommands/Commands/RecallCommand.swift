@@ -51,8 +51,8 @@ struct RecallCommand: ParsableCommand {
     @Flag(help: "With --lift: put what the recall has ended on its lane again.") var republish = false
 
     func validate() throws {
-        try OrderOptions.check(story, "NAME", bytesMax: EventLimits.story)
-        try OrderOptions.check(replace, "--replace", bytesMax: Instruction.replacementMax)
+        try AuthorOptions.check(story, "NAME", bytesMax: EventLimits.story)
+        try AuthorOptions.check(replace, "--replace", bytesMax: Instruction.replacementMax)
         if lift, replace != nil { throw ValidationError("Choose one of --lift and --replace.") }
         if republish, !lift { throw ValidationError("--republish needs --lift: what is recalled is not sent.") }
         if lift, unseen { throw ValidationError("--unseen cannot go with --lift.") }

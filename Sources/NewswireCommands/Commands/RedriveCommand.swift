@@ -1,6 +1,7 @@
 import ArgumentParser
 import Backfill
 import ByteText
+import EditorialControl
 import KafkaIO
 import KafkaModel
 import NewsModel
@@ -21,7 +22,7 @@ struct RedriveCommand: ParsableCommand {
             Examples:
               newswire redrive --dry-run
               newswire redrive --outcome exhausted --since 2h
-              newswire redrive --reason unknown-category
+              newswire redrive --code unknown-category --reason "World is known now"
 
             A dead letter is put back once: offset and metadata of the group {kafka.group}.redrive mark which were. If two \
             runs at once, or one before and one after a crash, put the same one back, the second copy ends as duplicate. \
@@ -29,13 +30,15 @@ struct RedriveCommand: ParsableCommand {
             put back, and nw-redrive-of names the delivery that it repeats. Dead letters stay on their topic until \
             Kafka deletes them.
 
+            Who put dead letters back, and why, stands on the audit topic; a warning says so if it does not take it.
+
             Exit code 1 if it is interrupted or Kafka fails; the same command then continues.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
     @OptionGroup var outcomeOption: OutcomeOption
-    @Option(help: .init("Only this reason, as in the nw-reason header; repeat for several.", valueName: "code"))
-    var reason: [String] = []
+    @Option(help: .init("Only this error's code, as in the nw-reason header; repeat for several.", valueName: "code"))
+    var code: [String] = []
     @Option(
         help: .init(
             "Only events put on their lane since then: an RFC 3339 time, or how long ago, e.g. 2h.", valueName: "time"),
@@ -45,16 +48,24 @@ struct RedriveCommand: ParsableCommand {
         help: .init("Only events put on their lane before then; the same formats.", valueName: "time"),
         transform: TimeArgument.init(parsing:))
     var until: TimeArgument?
-    @Option(help: .init("Only this lane; repeat for several.", valueName: "lane")) var lane: [String] = []
+    @Option(
+        help: .init("Only this lane; repeat for several.", valueName: "lane"), completion: ConfiguredNames.lanes)
+    var lane: [String] = []
     @Option(help: .init("Stop after putting back this many.", valueName: "n")) var limit: Int?
     @Option(help: .init("The most times that one record is put back.", valueName: "n")) var maxRedrives = 3
     @Option(help: .init("An earlier name of kafka.group: include its dead letters.", valueName: "name"))
     var formerGroup: String?
+    @OptionGroup var authorOptions: AuthorOptions
     @Flag(help: "Include records that an earlier run put back.") var again = false
     @Flag(help: "Only show what would be put back.") var dryRun = false
     @Flag(help: "Print one JSON object with the counts, for programs.") var json = false
 
     func validate() throws {
+        // The option's former meaning would otherwise put back every dead letter.
+        if let code = authorOptions.reason, FailureCode(rawValue: code) != nil || code.hasPrefix("http-") {
+            throw ValidationError(
+                "'\(code.plain)' is a code: choose dead letters by --code; --reason says why you do it.")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
         guard (1...1000).contains(maxRedrives) else { throw ValidationError("--max-redrives must be 1 to 1000.") }
         let now = ServiceClock.wall
@@ -71,7 +82,7 @@ struct RedriveCommand: ParsableCommand {
         var redrive = Redrive(
             topics: [:], group: settings.kafkaSettings.group, platforms: settings.engine.platforms)
         redrive.outcomes = outcomeOption.outcomes
-        redrive.reasons = Set(reason)
+        redrive.reasons = Set(code)
         let now = ServiceClock.wall
         redrive.since = since?.instant(at: now)
         redrive.until = until?.instant(at: now)
@@ -123,6 +134,7 @@ struct RedriveCommand: ParsableCommand {
         let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
         let offsets = try GroupOffsets(settings: kafka, group: "\(kafka.group).redrive")
         let committed = try offsets.read(all)
+        var isNoted = false
         for partition in all where !stop.isRaised && !summary.isFull {
             var mark =
                 committed[partition].map { RedriveMark(offset: $0.offset, metadata: $0.metadata) } ?? RedriveMark()
@@ -143,6 +155,13 @@ struct RedriveCommand: ParsableCommand {
                         "\(read.partition)/\(read.record.offset) has no original; it is at \(label.coordinates.source)")
                 }
                 guard summary.putBack > before, !dryRun else { continue }
+                if !isNoted {
+                    isNoted = true
+                    let line = AuditEntry.redrive(
+                        group: kafka.group, at: ServiceClock.wall, by: authorOptions.author,
+                        reason: authorOptions.reason)
+                    AuditWriter(settings).note(line, "this redrive")
+                }
                 for record in Redrive.joined(records) { try publisher.publish(record) }
                 // Records are stored before their marks are committed. A crash in between may repeat some, but loses nothing.
                 try publisher.flush()

@@ -1,5 +1,8 @@
 import ArgumentParser
+import EditorialControl
 import Foundation
+import KafkaIO
+import NewsModel
 import NewswireSettings
 import PublishEngine
 
@@ -22,49 +25,62 @@ struct ReleaseCommand: AsyncParsableCommand {
             written later are guarded again.
 
             The order goes to the status port of a running process (http.listen, with http.token if there is one). \
-            Each process guards its own partitions: name the others with --at. A process that ends or revokes \
+            Each process guards its own partitions: name the others with --process. A process that ends or revokes \
             partitions before all is done forgets the order; another release continues.
 
             Examples:
               newswire release --lane live
               newswire release --lane backfill --dead-letter
-              newswire release --lane live --at 10.0.0.7:9464 --at 10.0.0.8:9464
+              newswire release --lane live --reason "the producer is mended"
+              newswire release --lane live \\
+                --process 10.0.0.7:9464 --process 10.0.0.8:9464
+
+            Who released a lane, and why, stands on the audit topic; a warning says so if it does not take it.
 
             Exit codes: 0 released where it was stopped, 1 it was stopped nowhere, or a process could not be told.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: .init("The lane to release.", valueName: "lane")) var lane: String
+    @Option(help: .init("The lane to release.", valueName: "lane"), completion: ConfiguredNames.lanes) var lane: String
     @Flag(help: "Move what waits to the dead letters instead of sending it.") var deadLetter = false
     @Option(
         help: .init(
             "The status port of a process; repeat for several. By default http.listen.", valueName: "host:port"))
-    var at: [String] = []
+    var process: [String] = []
+    @Option(name: .customLong("at"), help: .hidden) var formerProcess: [String] = []
+    @OptionGroup var authorOptions: AuthorOptions
+    @Flag(help: "Print one JSON object per process, for programs.") var json = false
 
     func run() async throws {
         let settings = try configurationOption.settings(leavingOut: ["hub", "tracing"])
         let lane = try settings.lane(named: lane).name
-        var addresses = at
+        var addresses = process + formerProcess
         if addresses.isEmpty {
             guard let listen = settings.listen else {
                 throw ExitCode.wrongUsage(
-                    ValidationError("http.listen is off: name the port of a process with --at host:port."))
+                    ValidationError("http.listen is off: name the port of a process with --process host:port."))
             }
             addresses = ["\(listen.reachable)"]
         }
         var (released, failed) = (0, 0)
         for address in addresses {
             let answer = await release(lane, at: address, token: settings.token?.revealed)
+            if json { try Terminal.standardOutput.line(line(lane, address, answer)) }
             switch answer {
             case .released:
                 released += 1
                 let fate = deadLetter ? "goes to the dead letters" : "is sent"
-                try Terminal.standardOutput.line("\(address): lane \(lane) released; what waits \(fate)")
+                if !json { try Terminal.standardOutput.line("\(address): lane \(lane) released; what waits \(fate)") }
             case .notStopped(let reason): notice("\(address): \(reason)")
             case .failed(let reason):
                 failed += 1
                 notice("\(address): \(reason)")
             }
+        }
+        if released > 0 {
+            let line = AuditEntry.release(
+                lane: lane, at: ServiceClock.wall, by: authorOptions.author, reason: authorOptions.reason)
+            AuditWriter(settings).note(line, "this release")
         }
         if failed > 0 || released == 0 { throw ExitCode.failure }
     }
@@ -76,8 +92,23 @@ struct ReleaseCommand: AsyncParsableCommand {
         case failed(String)
     }
 
+    private func line(_ lane: String, _ process: String, _ answer: Answer) -> String {
+        JSONLine.object { json in
+            json.field("process", process)
+            json.field("lane", lane)
+            json.field("waiting", waiting.rawValue)
+            switch answer {
+            case .released: json.field("released", true)
+            case .notStopped(let reason), .failed(let reason):
+                json.field("released", false)
+                json.field("problem", reason)
+            }
+        }
+    }
+
+    private var waiting: FloodRelease { deadLetter ? .deadLetter : .send }
+
     private func release(_ lane: String, at address: String, token: String?) async -> Answer {
-        let waiting = deadLetter ? FloodRelease.deadLetter : .send
         var components = URLComponents(string: "http://\(address)")
         components?.path = "/api/lanes/\(lane)/release"
         components?.queryItems = [URLQueryItem(name: "waiting", value: waiting.rawValue)]

@@ -46,6 +46,10 @@ struct ResultsCommand: ParsableCommand {
         transform: TimeArgument.init(parsing:))
     var since: TimeArgument?
     @Option(
+        help: .init("Only results before then; the same formats.", valueName: "time"),
+        transform: TimeArgument.init(parsing:))
+    var until: TimeArgument?
+    @Option(
         parsing: .unconditional,
         help: .init(
             "Begin with the last this many, in the order of their times; by default \(Self.tailOfFollow) with --follow, all without.",
@@ -70,6 +74,7 @@ struct ResultsCommand: ParsableCommand {
         if withTelemetry, follow {
             throw ValidationError("--with-telemetry is not for --follow: the hub tells seconds to minutes later.")
         }
+        if until != nil, follow { throw ValidationError("--until is not for --follow, which has no end.") }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
         if let tail, !(0...Self.tailMax).contains(tail) {
             throw ValidationError("--tail must be 0 to \(Self.tailMax).")
@@ -89,7 +94,9 @@ struct ResultsCommand: ParsableCommand {
         reading.outcomes = outcomeOption.outcomes
         reading.events = Set(event)
         reading.stories = Set(story)
-        reading.since = since?.instant(at: ServiceClock.wall)
+        let now = ServiceClock.wall
+        reading.since = since?.instant(at: now)
+        reading.until = until?.instant(at: now)
         var left = limit ?? .max
         var telemetry: ResultTelemetry?
         if withTelemetry {

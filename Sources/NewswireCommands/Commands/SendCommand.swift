@@ -46,7 +46,8 @@ struct SendCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: "The category whose readers receive it; repeat for several.") var category: [String]
+    @Option(help: "The category whose readers receive it; repeat for several.", completion: ConfiguredNames.categories)
+    var category: [String]
     @Option(help: "The headline; payload.message turns it into the notification's text.") var message: String
     @Option(
         help: .init(
@@ -64,25 +65,27 @@ struct SendCommand: AsyncParsableCommand {
         help: .init("Send it then: a time with its offset from UTC, e.g. 2026-01-31T06:00+01:00.", valueName: "time"),
         transform: SendTime.init(parsing:))
     var at: SendTime?
-    @Option(help: .init("With --at: the lane; by default the most urgent one.", valueName: "lane")) var lane: String?
-    @Option(help: .init("Why, for those who come after.", valueName: "text")) var reason: String?
-    @Option(help: .init("Who sends it; by default user@host.", valueName: "name")) var by: String?
+    @Option(
+        help: .init("With --at: the lane; by default the most urgent one.", valueName: "lane"),
+        completion: ConfiguredNames.lanes)
+    var lane: String?
+    @OptionGroup var authorOptions: AuthorOptions
     @Flag(help: "Send it although the hub or a category is stopped, or the orders cannot be read.")
     var despiteStop = false
     @Flag(help: "Print the requests, or with --at the event, instead of sending them.") var dryRun = false
+    @Flag(help: "Print one JSON object per platform, or with --at per event, for programs.") var json = false
 
     func validate() throws {
         _ = try platforms()
         guard !message.allSatisfy(\.isWhitespace) else { throw ValidationError("--message must not be empty.") }
         try LanguageText.check(headline, language: language)
-        try OrderOptions.check(reason, "--reason", bytesMax: Instruction.reasonMax)
-        try OrderOptions.check(by, "--by", bytesMax: Instruction.byMax)
+        if json, dryRun { throw ValidationError("Choose one of --json and --dry-run, which prints the requests.") }
         guard let at else {
             if lane != nil { throw ValidationError("--lane needs --at: without it nothing goes through a lane.") }
             return
         }
         if !platform.isEmpty { throw ValidationError("--platform cannot go with --at: the service sends to all.") }
-        if despiteStop || reason != nil || by != nil {
+        if despiteStop || authorOptions.reason != nil || authorOptions.by != nil {
             throw ValidationError(
                 "--despite-stop, --reason and --by cannot go with --at: the service sends it by the orders of that time."
             )
@@ -115,7 +118,7 @@ struct SendCommand: AsyncParsableCommand {
             return
         }
         var recorded = RecordedSend(event, categories: routing.categories, settings, isForced: despiteStop)
-        try recorded.announce(by: by ?? OrderOptions.caller, reason: reason)
+        try recorded.announce(by: authorOptions.author, reason: authorOptions.reason)
         var table = TextTable(
             [
                 "platform", "status", "notification", .left("outcome", max: 300),
@@ -126,13 +129,14 @@ struct SendCommand: AsyncParsableCommand {
             recorded.settle(routing, result, platform: platform)
             let verdict = SendVerdict(result)
             isAccepted = isAccepted && verdict.isAccepted
+            if json { try Terminal.standardOutput.line(verdict.line(event.id, platform)) }
             let outcome = verdict.remedy.isEmpty ? verdict.message : "\(verdict.message); \(verdict.remedy)"
             table.add([
                 .init(request.format.rawValue), .init(verdict.status.map(String.init) ?? "-"),
                 .init(verdict.notificationID ?? "-"), .init(outcome, colour: verdict.isAccepted ? .green : .red),
             ])
         }
-        try Terminal.standardOutput.write(table.text)
+        if !json { try Terminal.standardOutput.write(table.text) }
         if !isAccepted { throw ExitCode.failure }
     }
 
@@ -145,7 +149,12 @@ struct SendCommand: AsyncParsableCommand {
         if dryRun { return try Terminal.standardOutput.line(send.text) }
         let held = settings.control.topics.held
         let isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
-        try Terminal.standardOutput.line(event.id)
+        let line = JSONLine.object { json in
+            json.field("eventId", event.id)
+            json.field("lane", send.lane.name)
+            json.field("due", time)
+        }
+        try Terminal.standardOutput.line(json ? line : event.id)
         notice("\(send.lane.name) sends it at \(time)")
         if isHeldMissing, time > ServiceClock.wall + Publisher.holdsBeyond {
             notice(

@@ -56,7 +56,7 @@ struct ResumeCommand: ParsableCommand {
               newswire resume hub
               newswire resume lane:backfill
 
-            newswire control --list shows what is stopped. A lane that an operator has paused on the dashboard of a \
+            newswire control shows what is stopped. A lane that an operator has paused on the dashboard of a \
             process, and one that the flood guard has stopped (newswire release), are other matters.
 
             It returns when every live process has applied the order, and says whose stop it ends. What is not stopped \
@@ -78,6 +78,7 @@ struct ResumeCommand: ParsableCommand {
 struct GateArgument: ParsableArguments {
     @Argument(
         help: .init("hub, lane:LANE, category:NAME, interest:KIND:ID, feed:FEED or run:ID.", valueName: "what"),
+        completion: ConfiguredNames.gates,
         transform: { word in
             guard let gate = Gate(word: word) else {
                 throw ValidationError(

@@ -48,7 +48,7 @@ struct TelemetryCommand: AsyncParsableCommand {
     @Option(
         help: .init(
             "Serve the page, health and metrics here instead of at telemetry.listen: host:port, or off.",
-            valueName: "address"))
+            valueName: "host:port"))
     var listen: String?
 
     func validate() throws {

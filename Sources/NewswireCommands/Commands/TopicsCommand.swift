@@ -34,7 +34,9 @@ struct TopicsCommand: ParsableCommand {
 
     @OptionGroup var configurationOption: ConfigurationOption
     @Flag(help: "Create missing topics and widen those with too few partitions.") var create = false
-    @Option(help: "Partitions of new topics. A topic that must match an existing one gets as many as that.")
+    @Option(
+        help: .init(
+            "Partitions of new topics. A topic that must match an existing one gets as many as that.", valueName: "n"))
     var partitions = Self.partitionsByDefault
     @Option(help: "Copies of each new partition; by default the broker decides.") var replication: Int?
     @Flag(help: "Print one JSON object per topic, for programs.") var json = false

@@ -115,6 +115,8 @@ extension AuditEntry {
         case .resume: "resume \(name)"
         case .lapse: "the order about \(name) lapsed"
         case .send: "send \(order ?? name)"
+        case .release: "release lane \(self.scope.dropFirst("release/".count))"
+        case .redrive: "redrive dead letters of \(self.scope.dropFirst("redrive/".count))"
         case .start: "a process starts"
         }
     }

@@ -10,16 +10,21 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// The options of all commands that give orders.
-struct OrderOptions: ParsableArguments {
-    @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: .init("Why, for those who come after.", valueName: "text")) var reason: String?
-    @Option(help: .init("Who gives the order; by default user@host.", valueName: "name")) var by: String?
-    @Flag(help: "Print the outcome as one JSON object, for programs.") var json = false
+/// Who acts and why, as the audit topic records it.
+struct AuthorOptions: ParsableArguments {
+    @Option(help: .init("Why, for those who come after; on the audit topic.", valueName: "text")) var reason: String?
+    @Option(help: .init("Who does it; by default user@host.", valueName: "name")) var by: String?
 
     func validate() throws {
         try Self.check(reason, "--reason", bytesMax: Instruction.reasonMax)
         try Self.check(by, "--by", bytesMax: Instruction.byMax)
+    }
+
+    /// The author, self-reported like every field of a record.
+    var author: String { by ?? Self.caller }
+
+    private static var caller: String {
+        "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
     }
 
     static func check(_ text: String?, _ option: String, bytesMax: Int) throws {
@@ -29,16 +34,20 @@ struct OrderOptions: ParsableArguments {
             throw ValidationError("\(option) takes at most \(bytesMax) bytes of UTF-8; this has \(text.utf8.count).")
         }
     }
+}
+
+/// The options of all commands that give orders.
+struct OrderOptions: ParsableArguments {
+    @OptionGroup var configurationOption: ConfigurationOption
+    @OptionGroup var authorOptions: AuthorOptions
+    @Flag(help: "Print the outcome as one JSON object, for programs.") var json = false
+
+    var reason: String? { authorOptions.reason }
 
     func instruction(_ scope: ControlScope, lifts: Bool = false, replacement: String? = nil) -> Instruction {
         Instruction(
             id: UUID().uuidString.lowercased(), scope: scope, lifts: lifts, at: ServiceClock.wall,
-            by: by ?? Self.caller, reason: reason, replacement: replacement)
-    }
-
-    /// The default of --by. It is self-reported, like every field of a record.
-    static var caller: String {
-        "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
+            by: authorOptions.author, reason: reason, replacement: replacement)
     }
 
     /// The configuration, without the hub's key.

@@ -121,7 +121,7 @@ package struct OrderReport {
             areHidden
             ? "They may have answered: \(KafkaFailure.heldUp(topic: audit)) "
             : "One that is well and does not answer may not see \(audit), or not write to it: its /readyz says so. "
-        return lines + [outlook + cause + "Look again: newswire control --config FILE --list"]
+        return lines + [outlook + cause + "Look again: newswire control --config FILE"]
     }
 
     /// A warning for each process that was not awaited because it has been silent for long. Empty if the order is a lift.

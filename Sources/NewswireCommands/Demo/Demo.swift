@@ -12,6 +12,7 @@ import KafkaModel
 import Logging
 import NIOPosix
 import NewsModel
+import NewswireSettings
 import NotificationHub
 import PublishEngine
 import PublisherService
@@ -43,8 +44,8 @@ struct Demo: Sendable {
     let kafka: KafkaSettings
     let results: ResultTally
 
-    /// - Parameter port: the hub's port; `nil` for 8090, or for any free port if 8090 is in use.
-    init(port: Int?, log: Logger) async throws {
+    /// - Parameter listen: the hub's address; `nil` for port 8090 of this machine, or for any free port if that is in use.
+    init(listen: NetworkAddress?, log: Logger) async throws {
         let orders = ControlTopics()
         broker = try EmbeddedBroker(
             topics: [Self.topic, Self.resultsTopic, Self.deadLettersTopic].map { ($0, Self.partitions) }
@@ -53,7 +54,7 @@ struct Demo: Sendable {
         self.kafka = kafka
         let (results, dashboard) = (ResultTally(), Link())
         self.results = results
-        hub = try await Self.startHub(port: port, dashboard) { story in
+        hub = try await Self.startHub(listen, dashboard) { story in
             try await Self.publish(story, to: kafka)
             results.expect(1)
         }
@@ -97,9 +98,10 @@ struct Demo: Sendable {
     }
 
     private static func startHub(
-        port: Int?, _ dashboard: Link, publish: @escaping @Sendable (ComposedStory) async throws -> Void
+        _ listen: NetworkAddress?, _ dashboard: Link, publish: @escaping @Sendable (ComposedStory) async throws -> Void
     ) async throws -> RunningHub {
-        var settings = HubServerSettings(port: port ?? 8090, hubName: try HubName("breaking-news"))
+        var settings = HubServerSettings(
+            host: listen?.host ?? "127.0.0.1", port: listen?.port ?? 8090, hubName: try HubName("breaking-news"))
         settings.subscribesPhones = true
         settings.dashboard = { dashboard.address.withLock { $0 } }
         settings.publish = publish
@@ -108,7 +110,7 @@ struct Demo: Sendable {
         do {
             return try await HubServer(settings).start()
         } catch {
-            guard case .listen = error, port == nil else { throw error }
+            guard case .listen = error, listen == nil else { throw error }
             settings.port = 0
             return try await HubServer(settings).start()
         }

@@ -18,6 +18,8 @@ struct ResultReading {
     var stories: Set<String> = []
     /// The earliest time of a record to include.
     var since: Instant?
+    /// The time of a record from which on none is included.
+    var until: Instant?
     /// The number of records that are not results.
     private(set) var unreadable = 0
 
@@ -71,6 +73,7 @@ struct ResultReading {
             && (stories.isEmpty || (result.story ?? result.eventID).map(stories.contains) ?? false)
             // The broker finds the first record that is late enough, but later records may have earlier times.
             && since.map { (record.timestamp ?? result.settledAt) >= $0 } ?? true
+            && until.map { (record.timestamp ?? result.settledAt) < $0 } ?? true
         return isWanted ? Found(result: result, json: value) : nil
     }
 

@@ -20,9 +20,6 @@ struct RecordedSend {
     /// The place of the audit line; `nil` without such a line.
     private var place: ResultRecord.Source?
 
-    /// Maximum wait for brokers that do not answer.
-    private static let patience = Duration.seconds(5)
-
     init(_ event: NewsEvent, categories: [String], _ settings: Settings, isForced: Bool) {
         (self.settings, self.event, self.categories, self.isForced) = (settings, event, categories, isForced)
     }
@@ -51,7 +48,7 @@ struct RecordedSend {
         }
         let line = AuditEntry.send(event, at: ServiceClock.wall, by: author, reason: reason, despite: orders)
         do throws(KafkaFailure) {
-            place = try store(line.record(on: settings.control.topics.audit))
+            place = try AuditWriter(settings).store(line)
         } catch {
             // Without the topic there is no audit. If an audit fails, the operator must know before anything is sent.
             guard isForced || error.code == Self.missing else {
@@ -68,6 +65,7 @@ struct RecordedSend {
     }
 
     private func standing() throws(KafkaFailure) -> [Order] {
+        let admin = try KafkaAdmin(settings: settings.kafkaSettings, timeout: AuditWriter.patience)
         let counts = try admin.partitionCounts(of: [settings.control.topics.control])
         guard counts[settings.control.topics.control] != nil else {
             guard settings.control.onStale == .continue else {
@@ -78,26 +76,14 @@ struct RecordedSend {
         }
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
         ControlTable.warn(of: view, settings.control.topics.control)
+        guard view.unknownOrders == 0 else {
+            throw KafkaFailure(
+                code: "_UNKNOWN_ORDER", detail: "One is of a kind that this version does not know, and may be a stop",
+                remedy: "Update newswire.")
+        }
         // A category may have been renamed since it was stopped.
         let names = (try? settings.categoryTable()).map { table in categories.flatMap(table.stoppingNames) }
         return view.orders(against: event.orderKey, categories: names ?? categories, at: ServiceClock.wall)
-    }
-
-    private var admin: KafkaAdmin {
-        get throws(KafkaFailure) { try KafkaAdmin(settings: settings.kafkaSettings, timeout: Self.patience) }
-    }
-
-    private func store(_ record: ProducedRecord) throws(KafkaFailure) -> ResultRecord.Source? {
-        guard try admin.partitionCounts(of: [record.topic])[record.topic] != nil else {
-            throw .missing(topic: record.topic)
-        }
-        let publisher = try RecordPublisher(settings: settings.kafkaSettings)
-        try publisher.publish(record, timeout: Self.patience)
-        try publisher.flush(timeout: Self.patience)
-        return publisher.lastStored.map { stored in
-            ResultRecord.Source(
-                partition: TopicPartition(topic: record.topic, partition: stored.partition), offset: stored.offset)
-        }
     }
 
     /// Writes the result of one request to the results topic. A send without an audit line has no result either.
@@ -120,7 +106,7 @@ struct RecordedSend {
         let produced = ProducedRecord(
             topic: settings.engine.resultsTopic, key: Array(event.id.utf8), value: value,
             headers: [RecordHeader(HeaderName.outcome, record.outcome.rawValue)])
-        do throws(KafkaFailure) { _ = try store(produced) } catch { warn(error) }
+        do throws(KafkaFailure) { _ = try AuditWriter(settings).store(produced) } catch { warn(error) }
     }
 
     /// The name that replaces a lane's name in results.

@@ -117,6 +117,19 @@ struct SendVerdict: Sendable, Hashable {
         }
     }
 
+    /// The result as one line of JSON for programs.
+    func line(_ eventID: String, _ platform: Platform) -> String {
+        JSONLine.object { json in
+            json.field("eventId", eventID)
+            json.field("platform", platform.rawValue)
+            json.field("accepted", isAccepted)
+            if let status { json.field("httpStatus", status) }
+            json.field("notificationId", notificationID)
+            json.field("message", message)
+            if !remedy.isEmpty { json.field("remedy", remedy) }
+        }
+    }
+
     private init(isAccepted: Bool, status: Int? = nil, message: String, remedy: String) {
         self.isAccepted = isAccepted
         self.status = status

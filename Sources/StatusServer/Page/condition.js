@@ -8,7 +8,7 @@ import { duration, number, rate, sentence, sum, time } from "./format.js";
 const wherever = { reply: "hub", results: "outcomes", "dead-letters": "outcomes", commit: "outcomes" };
 
 /** Remedies for reasons whose command in /readyz has buttons on this page. */
-const release = "Look at the dead letters; once their cause is mended, press “Send the rest”, or “Give up the rest”";
+const release = "Look at the dead letters; once their cause is mended, press “Send the rest”, or “Dead-letter the rest”";
 
 /** Waits that are no fault but delay a lane for a moment. */
 const passing = {

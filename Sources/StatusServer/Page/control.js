@@ -11,7 +11,9 @@ let pending;
 function subject(scope) {
   const [kind, part, ...rest] = scope.split("/");
   const name = rest.join("/");
-  if (kind === "send") return { words: [part, ...rest].join("/") };
+  const plain = [part, ...rest].join("/");
+  if (kind === "send" || kind === "redrive") return { words: plain };
+  if (kind === "release") return { words: `lane ${plain}` };
   if (kind === "recall") return { words: `story ${name}`, query: { story: name }, end: "lift" };
   if (part === "hub") return { words: "the hub", query: { what: "hub" }, end: "resume" };
   return { words: `${part} ${name}`, query: { what: `${part}:${name}` }, end: "resume" };
@@ -19,6 +21,7 @@ function subject(scope) {
 
 const deeds = {
   recall: "Recall", stop: "Stop", lift: "Lift the recall of", resume: "Resume", lapse: "Lapsed:", send: "Sent",
+  release: "Release", redrive: "Redrive for",
 };
 const ended = (action) => ["lift", "resume", "lapse"].includes(action);
 
@@ -86,7 +89,7 @@ function remark() {
   const lost = silent.length
     ? ` ${silent.map(({ replica }) => replica).join(", ")} ${silent.length === 1 ? "has" : "have"} fallen silent without ending: killed, or cut off from Kafka.` : "";
   const more = standing > orders.length
-    ? ` ${number(orders.length)} of ${number(standing)} standing orders are shown; newswire control --list has all.` : "";
+    ? ` ${number(orders.length)} of ${number(standing)} standing orders are shown; newswire control has all.` : "";
   return obeying + lost + more;
 }
 
@@ -130,7 +133,7 @@ function past(order) {
   ].filter(Boolean).join(", ");
   const count = order.processes === 1 ? "1 process" : `${number(order.processes)} processes`;
   const applied = order.neverApplied ? "Never applied"
-    : ["lapse", "send"].includes(order.do) ? "–" : order.processes ? count + (met && !ended(order.do) ? `; ${met}` : "") : "No process yet";
+    : ["lapse", "send", "release", "redrive"].includes(order.do) ? "–" : order.processes ? count + (met && !ended(order.do) ? `; ${met}` : "") : "No process yet";
   row.append(cell("When", moment(order.at)), heading, cell("By", order.by ?? "–", "sentence"),
     cell("Reason", [order.reason, order.former && `${ended(order.do) ? "it was" : "in place of that"} ${author(order.former)}`,
       order.text && `“${order.text}”`, order.despite && `despite ${order.despite.join(", ")}`].filter(Boolean).join("; ") || "–",

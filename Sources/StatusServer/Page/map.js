@@ -65,13 +65,13 @@ function addLane(list, lane) {
   const row = get("lane-template").content.firstElementChild.cloneNode(true);
   row.querySelector(".topics").replaceChildren(...lane.topics.map((topic) => element("span", topic)));
   write(row.querySelector(".lane .name"), lane.name);
-  const [send, giveUp] = row.querySelectorAll(".orders button");
+  const [send, deadLetter] = row.querySelectorAll(".orders button");
   const order = () => (row.dataset.paused === "true" ? "resume" : "pause");
   row.querySelector(".toggle").addEventListener("click", () => ask(lane.name, order()));
   send.addEventListener("click", () => ask(lane.name, "release?waiting=send", row.dataset.waiting));
-  giveUp.addEventListener("click", () => ask(lane.name, "release?waiting=dead-letter", row.dataset.waiting));
+  deadLetter.addEventListener("click", () => ask(lane.name, "release?waiting=dead-letter", row.dataset.waiting));
   send.setAttribute("aria-label", `Send the rest of lane ${lane.name}`);
-  giveUp.setAttribute("aria-label", `Give up the rest of lane ${lane.name}`);
+  deadLetter.setAttribute("aria-label", `Dead-letter the rest of lane ${lane.name}`);
   list.append(row);
   return row;
 }

@@ -26,12 +26,12 @@ export async function send(address) {
 
 /** Asks for confirmation of an order that cannot be undone. Escape means no. */
 function isSure(lane, order, waiting) {
-  const gives = order.endsWith("dead-letter");
-  write(get("confirm-title"), gives ? `Give up the rest of lane ${lane}?` : `Send the rest of lane ${lane}?`);
-  write(get("confirm-text"), gives
+  const isDeadLetter = order.endsWith("dead-letter");
+  write(get("confirm-title"), isDeadLetter ? `Move the rest of lane ${lane} to the dead letters?` : `Send the rest of lane ${lane}?`);
+  write(get("confirm-text"), isDeadLetter
     ? `About ${number(Number(waiting))} events end as dead letters, and no reader gets them.`
     : `About ${number(Number(waiting))} events are sent; those with the same fault end as dead letters one by one.`);
-  write(get("confirm-yes"), gives ? "Give up" : "Send");
+  write(get("confirm-yes"), isDeadLetter ? "Move" : "Send");
   const dialog = get("confirm");
   dialog.returnValue = "";
   dialog.showModal();
