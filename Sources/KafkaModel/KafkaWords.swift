@@ -29,7 +29,7 @@ package struct KafkaWords: Sendable, Hashable {
             case "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR", "_WAIT_COORD":
                 "the group's coordinator is not ready"
             case "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID":
-                "the group has divided its partitions anew"
+                "the group is rebalancing its partitions"
             case "_FENCED", "FENCED_INSTANCE_ID": "another process has taken the place of this one"
             case "_MAX_POLL_EXCEEDED": "the process did not ask for records in time"
             case "_PURGE_QUEUE", "_PURGE_INFLIGHT": "it was dropped before the broker confirmed it"

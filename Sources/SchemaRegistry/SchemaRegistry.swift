@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import ByteText
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -190,7 +191,20 @@ public final class SchemaRegistry: Sendable {
             throw RegistryFailure("its answer has more than \(error.maxBodySize) bytes", isFinal: true)
         } catch {
             // The client's errors name no secret: headers and the address are not in them.
-            throw RegistryFailure("the schema registry does not answer: \(error)")
+            throw RegistryFailure("the schema registry does not answer: \(Self.words(error))")
+        }
+    }
+
+    /// A connection's error in plain words.
+    private static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            error.connectionErrors.last.map { words($0.error) } ?? "its host name has no address"
+        case let error as IOError: String(cString: strerror(error.errnoCode)).lowercased()
+        case let error as HTTPClientError where [.connectTimeout, .deadlineExceeded, .readTimeout].contains(error):
+            "it took too long"
+        case let error as HTTPClientError where error == .remoteConnectionClosed: "the connection was closed"
+        default: "\(error)"
         }
     }
 }
