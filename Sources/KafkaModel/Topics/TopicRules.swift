@@ -223,7 +223,9 @@ extension TopicRules {
         }
         if case .unreadable(let why) = state.configuration {
             add(
-                .unreadable, .warning, "has a configuration that could not be read (\(why)), so it was not checked",
+                .unreadable, .warning,
+                "has a configuration that could not be read, so it was not checked: "
+                    + KafkaWords(code: why, text: why).clause,
                 "grant this user DESCRIBE_CONFIGS on it")
         }
         let policies =
