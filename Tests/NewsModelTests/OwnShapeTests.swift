@@ -110,7 +110,7 @@ func `a list of readers that is empty or blank is an error, and an absent one is
 }
 
 @Test func `readers behind a star are all named, or the event is an error`() throws {
-    for source in [from("/readers/*/id"), from("/readers/*/id", "/readers")] {
+    for source in [try from("/readers/*/id"), try from("/readers/*/id", "/readers")] {
         let format = try cms([MappedMember(.users, [source])])
         for readers in [
             "[]", "[{\"id\": null}]", "[{\"x\": 1}]", "{\"id\": \"a\"}", "\"all\"", "false", "{}",

@@ -130,6 +130,8 @@ public final class HeldLink: Sendable {
                 }
             }
         }
+        hand(to: loop)
+        loop.finishRequests()
         loop.close()
     }
 

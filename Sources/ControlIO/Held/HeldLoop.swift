@@ -229,6 +229,17 @@ final class HeldLoop {
         if restored > 0 || lost > 0 { notify(.vanished(restored: restored, lost: lost)) }
     }
 
+    /// Returns the events that engines have requested back, because a request ends with the process: a withheld event would be
+    /// sent when it is due.
+    func finishRequests() {
+        let end = ContinuousClock.now + .seconds(3)
+        do throws(KafkaFailure) {
+            while reader != nil, state.hasRequests, ContinuousClock.now < end { try turn() }
+        } catch {
+            lose()
+        }
+    }
+
     /// Writes the tombstones of returned events.
     func close() {
         finish(writer.flush(notify))

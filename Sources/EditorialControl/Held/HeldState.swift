@@ -125,6 +125,12 @@ public struct HeldState: Sendable {
         return earliest == .distantFuture ? nil : earliest
     }
 
+    /// True while events that were requested back have not all returned.
+    package var hasRequests: Bool {
+        !superseded.isEmpty || index.first.map { $0.release == .distantPast } ?? false
+            || underWay.values.contains { $0.kind != .writeAgain }
+    }
+
     // MARK: Before the start
 
     /// The content of the topic. `nil` while this process cannot tell, or may still write vanished events again.

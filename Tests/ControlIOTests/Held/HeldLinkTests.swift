@@ -85,6 +85,18 @@ import Testing
         #expect(Set(table.events.map(\.story)) == Set((400..<410).map { "s\($0)" }))
     }
 
+    @Test func `what engines have requested back returns before the link closes`() throws {
+        try hold(0..<300, due: .distantFuture)
+        let link = link()
+        link.post(.orders([.stands(Order(id: "1", scope: .recall(story: "s0"), at: Self.noon, by: "editor"))]))
+        // Shows that all was read.
+        _ = try read(Self.lane, 1)
+        for story in 1..<300 { link.post(.bringBack(story: "s\(story)", .superseded)) }
+        link.close()
+        let returned = try read(Self.lane, 300)
+        #expect(Set(returned.map(\.key)) == Set((0..<300).map { Array("k\($0)".utf8) }))
+    }
+
     @Test func `a recall and an engine's recall request return a story before its time`() throws {
         try hold(0..<3, due: .distantFuture)
         let link = link()
