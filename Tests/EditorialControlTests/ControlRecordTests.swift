@@ -33,6 +33,8 @@ import Testing
 
     @Test(arguments: [
         ("", "{}", ControlRecord.Fault.key), ("hold/story/a", "{}", .key), ("recall/story/", "{}", .key),
+        ("recall/story/", "{\"do\":\"recall\"}", .key), ("stop/lane/", "{\"do\":\"stop\"}", .key),
+        ("", "{\"do\":\"stop\"}", .key),
         ("hold/story/a", "{\"do\":\"hold\"}", .kind), ("stop/region/eu", "{\"do\":\"stop\"}", .kind),
         ("recall/story/a", "recall", .value), ("recall/story/a", "[]", .value),
         ("recall/story/a", "{\"do\":\"approve\"}", .command), ("recall/story/a", "{}", .command),

@@ -48,7 +48,8 @@ extension ControlRecord {
         guard key.hasPrefix(beatPrefix) else {
             // A tombstone deletes an invalid record and has no meaning of its own.
             guard let value = record.value else { return Reading() }
-            return Reading(fault: Fields(value)?.command == nil ? .key : .kind)
+            let isNamed = !key.isEmpty && !key.hasSuffix("/")
+            return Reading(fault: isNamed && Fields(value)?.command != nil ? .kind : .key)
         }
         let replica = String(key.dropFirst(beatPrefix.count))
         guard !replica.isEmpty, replica.utf8.count <= TextLimit.name else { return Reading(fault: .key) }
