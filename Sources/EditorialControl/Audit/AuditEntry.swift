@@ -31,7 +31,7 @@ public struct AuditEntry: Sendable, Hashable {
         case lapse
         /// `newswire send` sent a notification without Kafka.
         case send
-        /// `newswire release` has let a lane go on that the flood guard had stopped.
+        /// `newswire release` has released a lane that the flood guard had stopped.
         case release
         /// `newswire redrive` begins to put dead letters back.
         case redrive
@@ -54,7 +54,7 @@ public struct AuditEntry: Sendable, Hashable {
 
     package static let sendPrefix = "send/"
 
-    /// Makes the line about a lane that a process has let go on.
+    /// Makes the line about a lane that a process has released.
     public static func release(lane: String, at time: Instant, by: String, reason: String?) -> AuditEntry {
         AuditEntry(at: time, scope: "release/\(lane)", action: .release, by: by, reason: reason)
     }

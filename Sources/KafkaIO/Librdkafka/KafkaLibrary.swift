@@ -1,6 +1,6 @@
 import CRdkafka
 
-/// The linked librdkafka.
+/// The librdkafka that the program is linked with.
 public enum KafkaLibrary {
     public static var version: String { rd_kafka_version_str().map { String(cString: $0) } ?? "unknown" }
 }

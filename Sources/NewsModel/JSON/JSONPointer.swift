@@ -47,16 +47,6 @@ package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         self.tokens = tokens
     }
 
-    /// The pointer to the array whose elements `*` stands for; `nil` without one.
-    package var arrayOfElements: JSONPointer? {
-        tokens.firstIndex(where: \.isEvery).map { JSONPointer(tokens: Array(tokens[..<$0]), of: self) }
-    }
-
-    private init(tokens: [Token], of whole: JSONPointer) {
-        description = whole.description
-        self.tokens = tokens
-    }
-
     /// True if the pointer may find more than one value.
     package var findsSeveral: Bool { tokens.contains(where: \.isEvery) }
 
@@ -67,6 +57,16 @@ package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         in document: JSONValue, _ visit: (JSONValue) throws(Undecodable) -> Bool
     ) throws(Undecodable) {
         _ = try follow(tokens[...], from: document, visit)
+    }
+
+    /// Passes the value whose elements the first `*` stands for to `visit`. Does nothing without a `*`.
+    ///
+    /// - Throws: as the other method does.
+    package func visitList(
+        in document: JSONValue, _ visit: (JSONValue) throws(Undecodable) -> Bool
+    ) throws(Undecodable) {
+        guard let star = tokens.firstIndex(where: \.isEvery) else { return }
+        _ = try follow(tokens[..<star], from: document, visit)
     }
 
     /// - Returns: `false` if `visit` has returned `false`.

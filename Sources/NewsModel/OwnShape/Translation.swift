@@ -151,7 +151,7 @@ struct Translation {
     /// null stands there; `nil` if nothing does, or without a `*`.
     private func elements(of pointer: JSONPointer) throws(Undecodable) -> Int? {
         var least: Int?
-        try pointer.arrayOfElements?.visit(in: root) { value in
+        try pointer.visitList(in: root) { value in
             switch value {
             case .null: break
             case .array(let array): least = max(1, array.reduce(0) { count, _ in count + 1 })

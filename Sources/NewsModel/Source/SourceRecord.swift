@@ -95,10 +95,10 @@ extension SourceRecord {
 
     /// Returns true if another consumer group's dead letter or held event was returned to its lane. Only that group processes it.
     package func isReturned(forOtherThan group: String) -> Bool {
-        guard !headers.isEmpty, headers.contains(where: { HeaderName.ofReturned.contains($0.name) }),
-            let owner = headers.last(where: { $0.name == HeaderName.group })?.text
+        // Few records name a group, so this is looked for first.
+        guard !headers.isEmpty, let owner = headers.last(where: { $0.name == HeaderName.group })?.text, owner != group
         else { return false }
-        return owner != group
+        return headers.contains { HeaderName.ofReturned.contains($0.name) }
     }
 }
 

@@ -9,7 +9,7 @@ enum ConfiguredNames {
     static let lanes = CompletionKind.custom { words, _, _ in names(words) { lanes(of: $0) } }
     static let categories = CompletionKind.custom { words, _, _ in names(words) { categories(of: $0) } }
     static let feeds = CompletionKind.custom { words, _, _ in names(words) { feeds(of: $0) } }
-    /// What `stop` and `resume` take.
+    /// The subjects of `stop` and `resume`.
     static let gates = CompletionKind.custom { words, _, _ in
         [Gate.hub.word]
             + names(words) { settings in

@@ -26,7 +26,7 @@ struct ControlCommand: ParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    /// What the command does anyway.
+    /// Accepted for scripts. The command always lists the orders.
     @Flag(help: .hidden) var list = false
     @Flag(help: "Print one JSON object per order, for programs.") var json = false
 

@@ -10,7 +10,7 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 
-/// Who acts and why, as the audit topic records it.
+/// The author and the reason of an act, as the audit topic records them.
 struct AuthorOptions: ParsableArguments {
     @Option(help: .init("Why, for those who come after; on the audit topic.", valueName: "text")) var reason: String?
     @Option(help: .init("Who does it; by default user@host.", valueName: "name")) var by: String?

@@ -120,13 +120,18 @@ extension Engine {
         } else if isRunning, partitions[place.slot].isSending {
             makeReady(place)
         } else {
-            partitions[place.slot].awaitNextSend(place)
-            partlySent.append(place.id)
+            awaitNextSend(place)
         }
         return true
     }
 
-    /// Sends on what some readers have already, while its partition is released or the process ends. The next owner would
+    /// Keeps a delivery that some readers have for `finishPartlySent`.
+    mutating func awaitNextSend(_ place: Place) {
+        partitions[place.slot].awaitNextSend(place)
+        partlySent.append(place.id)
+    }
+
+    /// Sends to the other readers what some have already, while its partition is released or the process ends. The next owner would
     /// start again with the first readers.
     private mutating func finishPartlySent(_ turn: inout Turn) {
         while let id = partlySent.first {

@@ -19,7 +19,7 @@ extension Engine {
     }
 
     /// Pauses the reading of a partition that has too many records above its low watermark.
-    mutating func holdIfLong(_ slot: Int, _ lane: LaneID, _ turn: inout Turn) {
+    mutating func pauseIfLong(_ slot: Int, _ lane: LaneID, _ turn: inout Turn) {
         guard partitions[slot].pause(from: lanes[lane].spanMax) else { return }
         lanes[lane].owned.notePaused()
         turn.actions.append(.kafka(.pause(partitions[slot].id, lane, partitions[slot].generation)))

@@ -12,7 +12,7 @@ extension Engine {
             return lanes[lane].dropStale(records)
         }
         lanes[lane].read(records, into: &partitions[slot], in: slot, at: turn.wall)
-        holdIfLong(slot, lane, &turn)
+        pauseIfLong(slot, lane, &turn)
     }
 
     mutating func reachEnd(_ offset: Int64, of id: TopicPartition, _ lane: LaneID, _ generation: Generation) {

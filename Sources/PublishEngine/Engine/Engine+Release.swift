@@ -19,8 +19,7 @@ extension Engine {
             guard let place = partitions.place(of: id), !isRunning || partitions[place.slot].isDraining,
                 partitions[place].phase == .ready, partitions[place].sendsAccepted > 0
             else { continue }
-            partitions[place.slot].awaitNextSend(place)
-            partlySent.append(id)
+            awaitNextSend(place)
         }
     }
 

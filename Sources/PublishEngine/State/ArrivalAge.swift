@@ -1,7 +1,7 @@
 import NewsModel
 
-/// Shows that news of a lane is too old when it arrives, so that all of it expires: the clock of whoever writes it is behind, or
-/// something delays it on its way.
+/// The age of a lane's news on arrival. If all of it is too old, the clock of the program that writes it is behind, or something
+/// delays it on its way.
 struct ArrivalAge: Sendable {
     private var last: (age: Duration, at: Instant)?
 

@@ -38,7 +38,7 @@ public struct ServiceStatus: Sendable {
     public var held: Held?
     /// Events that vanished from the held topic and could not be restored, since the start of the process.
     public var heldLost: Int
-    /// How often another key of the hub was read since the start of the process.
+    /// Number of changes of the hub's key since the start of the process.
     public var keyChanges: UInt64
     /// Reasons for waiting, by lane, over all shards. Includes normal ones such as a pending retry.
     public var waits: [Waiting]

@@ -85,7 +85,7 @@ import Testing
         #expect(Set(table.events.map(\.story)) == Set((400..<410).map { "s\($0)" }))
     }
 
-    @Test func `what engines have requested back returns before the link closes`() throws {
+    @Test func `events that engines have requested back return before the link closes`() throws {
         try hold(0..<300, due: .distantFuture)
         let link = link()
         link.post(.orders([.stands(Order(id: "1", scope: .recall(story: "s0"), at: Self.noon, by: "editor"))]))
