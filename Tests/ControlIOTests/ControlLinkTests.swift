@@ -134,9 +134,9 @@ private final class Followed: Sendable {
         async throws
     {
         try create()
+        let start = ContinuousClock.now
         let followed = try Followed(topics.kafka)
         try await followed.isKnown(true)
-        let start = ContinuousClock.now
         let count = 2_000
         let records = (0..<count).map { number in
             ControlRecord.stands(
