@@ -1,3 +1,7 @@
+import DequeModule
+import KafkaModel
+import NewsModel
+
 /// The records and deliveries that are not done.
 extension Partition {
     /// The stories in which deliveries keep their places.
@@ -23,6 +27,16 @@ extension Partition {
             }
         }
         return (waiting, inFlight)
+    }
+
+    /// Calls `body` with each record of which a delivery waits. The content of a record that was not examined is `nil`.
+    func forEachWaiting(_ body: (Entry, ExaminedRecord?) -> Void) {
+        for index in entries.indices {
+            let waits = (0..<platformCount).contains {
+                self[index, $0].isQueued || self[index, $0].phase == .unexamined
+            }
+            if waits { body(entries[index], content(at: index)) }
+        }
     }
 
     /// Counts the stories' deliveries that the hub may have accepted and whose results are not acknowledged.

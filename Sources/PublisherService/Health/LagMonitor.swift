@@ -51,6 +51,7 @@ final class LagMonitor: Sendable {
                 if let catchUp { checkCommits(catchUp, admin) }
             }
             let status = metrics.status
+            metrics.remember(status)
             reasons.log(status.notReady, to: log)
             summary.log(status, every: Self.summaryInterval, to: log)
         } while stopped.wait(timeout: .now() + .nanoseconds(Int(Self.interval.nanoseconds))) == .timedOut

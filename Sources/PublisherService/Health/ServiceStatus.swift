@@ -42,6 +42,8 @@ public struct ServiceStatus: Sendable {
     public var keyChanges: UInt64
     /// Reasons for waiting, by lane, over all shards. Includes normal ones such as a pending retry.
     public var waits: [Waiting]
+    /// The events that editors' stops hold back in this process.
+    public var stopped: [StoppedNews]
     /// Reasons why some news cannot be sent now; empty when ready.
     public var notReady: [ReadinessReason]
     /// The reason to restart the process; `nil` if it is healthy.

@@ -36,11 +36,15 @@ struct Lag: Sendable {
         var end: Int64
     }
 
-    /// The time since which an uncommitted record has waited at least; `nil` without uncommitted records. A steady
-    /// stream always has uncommitted records, but never one from before the last measurement.
-    var since: Instant? { marks.values.map(\.at).min() }
+    /// The time since which a record has waited for its outcome at least; `nil` without such a record. Records with an outcome wait
+    /// only for the next commit, which says nothing about the age of news.
+    ///
+    /// - Parameter settled: the offset of each partition's first record without a stored result, as far as it is known.
+    func since(settled: [TopicPartition: Int64] = [:]) -> Instant? {
+        marks.filter { settled[$0.key] ?? 0 < $0.value.end }.values.map(\.at).min()
+    }
 
-    /// The same as `since`, without records that an open transaction hides.
+    /// The time since which an uncommitted record that no open transaction hides has waited at least.
     var readableSince: Instant? { marks.values.filter { !$0.isHidden }.map(\.at).min() }
 
     /// The partitions that the same transaction has blocked for at least `patience`, in order.

@@ -40,6 +40,14 @@ public struct LatencyHistogram: Sendable, Hashable {
         sum &+= other.sum
     }
 
+    /// Returns the durations added since an earlier state of this histogram.
+    func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
+        var new = self
+        for index in counts.indices { new.counts[index] -= min(earlier.counts[index], counts[index]) }
+        new.sum = sum &- earlier.sum
+        return new
+    }
+
     /// The duration that `share` (0…1) of all durations did not exceed, in seconds, interpolated linearly within its
     /// bucket; `nil` without durations.
     public func quantile(_ share: Double) -> Double? {

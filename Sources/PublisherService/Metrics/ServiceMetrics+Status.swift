@@ -34,7 +34,7 @@ extension ServiceMetrics {
             held: state.held.map {
                 // An event that was requested back is due now.
                 .init(events: $0.held, ours: $0.ours, nextDue: $0.nextDue.map { max($0, startedAt) })
-            }, heldLost: state.heldLost, keyChanges: state.keyChanges, waits: waits,
+            }, heldLost: state.heldLost, keyChanges: state.keyChanges, waits: waits, stopped: Self.stopped(reports),
             notReady: notReady(lanes, reports, waits, state, at: now),
             stuck: state.isDraining ? nil : stuck(lanes, state, at: now))
     }
@@ -45,8 +45,9 @@ extension ServiceMetrics {
         let statuses = reports.map { $0.status.lanes[index] }
         let lag = state.lags[id]
         let oldest = reports.compactMap { $0.oldestBuffered[index] }.min().map { now.wall - $0 }
+        let settled = reports.reduce(into: [:]) { $0.merge($1.settledUpTo) { $1 } }
         // Unread records are at least as old as the first measurement that found them.
-        let age = oldest ?? lag?.since.map { now.steady - $0 }
+        let age = oldest ?? lag?.since(settled: settled).map { now.steady - $0 }
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,
             partitions: assigned.isEmpty ? nil : assigned.values.reduce(0) { $0 + $1.count },
@@ -72,6 +73,18 @@ extension ServiceMetrics {
             }
         }
         return waits
+    }
+
+    private static func stopped(_ reports: [ShardReport]) -> [StoppedNews] {
+        var all: [StoppedNews] = []
+        for news in reports.flatMap(\.stopped) {
+            if let known = all.firstIndex(where: { $0.gate == news.gate }) {
+                all[known].add(news)
+            } else {
+                all.append(news)
+            }
+        }
+        return all
     }
 
     private static func halts(_ reports: [ShardReport]) -> [Halt] {

@@ -20,6 +20,7 @@ public final class ServiceMetrics: Sendable {
     let controlTopics: ControlTopics
     let health: Health
     let state: Mutex<State>
+    private let past = Mutex(ServiceHistory())
 
     struct State {
         var reports: [ShardReport?]
@@ -256,6 +257,11 @@ public final class ServiceMetrics: Sendable {
         }
         return outcomes
     }
+
+    /// The rates and latencies of the last hour.
+    public var history: ServiceHistory { past.withLock { $0 } }
+
+    func remember(_ status: ServiceStatus) { past.withLock { $0.add(status.tally, at: status.at) } }
 
     /// The latest results that are kept, newest first.
     ///

@@ -15,6 +15,9 @@ struct ShardReport: Sendable {
     var tokens: Int?
     var wire: HubWire
     var oldestBuffered: [Instant?]
+    /// The offset of each partition's first record that has no stored result, or of its next record.
+    var settledUpTo: [TopicPartition: Int64] = [:]
+    var stopped: [StoppedNews] = []
     /// The time of the last progress: a record read, a reply, a stored result, a commit.
     var progressAt: Instant
 }
@@ -29,6 +32,9 @@ struct ShardMeter {
     private var limiter = Limiter.nothing
     private var limitedFor = [Int64](repeating: 0, count: Limiter.allCases.count)
     private var reportedAt: Instant
+    /// Refreshed once a second, because it takes a walk through all buffered records.
+    private var stopped: [StoppedNews] = []
+    private var stoppedAt = Instant.distantPast
 
     init(lanes: [String], categories: [String], at now: Instant) {
         self.lanes = lanes
@@ -65,10 +71,13 @@ struct ShardMeter {
         }
         limiter = engine.limiter(at: now)
         reportedAt = now.steady
+        if now.steady - stoppedAt >= .seconds(1) {
+            (stopped, stoppedAt) = (engine.stoppedNews(at: now), now.steady)
+        }
         return ShardReport(
             at: now.steady, tally: tally, recent: recent, status: status, limiter: limiter, limitedFor: limitedFor,
             tokens: engine.tokens(at: now), wire: wire, oldestBuffered: engine.oldestBuffered,
-            progressAt: progressAt)
+            settledUpTo: engine.settledUpTo, stopped: stopped, progressAt: progressAt)
     }
 }
 
