@@ -21,7 +21,9 @@ public import Tracing
 /// ```
 public final class Publisher: Sendable {
     public let metrics: ServiceMetrics
-    let settings: PublisherSettings
+    package let settings: PublisherSettings
+    /// The name of this process on the control topic.
+    package let replica = ReplicaName.make()
     /// Each shard has its own rules. Loops that count references to a shared object would contend for its cache line.
     private let rules: [ContentRules]
     private let tls: HubTLS?
@@ -179,10 +181,14 @@ public final class Publisher: Sendable {
                 },
                 onRemoval: { [self] lane, records in noteRemoval(records, lane: lane) },
                 notify: { [self] notice in note(notice) })
+            var state = settings.control.stateSettings(replica: replica, shards: settings.shards)
+            state.process = .init(
+                version: ServiceVersion.text, shards: settings.shards, group: settings.kafka.group,
+                hub: settings.hub.text)
             control = try ControlLink(
                 kafka: settings.kafka.limitingBatches(to: [topics.control, topics.audit], preflight.states),
                 topics: topics,
-                state: settings.control.stateSettings(replica: ReplicaName.make(), shards: settings.shards),
+                state: state,
                 now: { [clock = metrics.clock] in clock.now },
                 deliver: { [self] message in
                     if case .orders(let changes) = message { held.post(.orders(changes)) }

@@ -43,13 +43,32 @@ enum ControlJSON {
             json.field("replica", beat.replica)
             // The time by the process's own clock.
             json.field("lastHeard", beat.at)
+            beat.process?.write(into: &json)
         }
     }
 
-    static func outcome(_ outcome: OrderOutcome) -> [UInt8] {
+    static func given(_ given: ControlMonitor.Given) -> [UInt8] {
         var bytes: [UInt8] = []
-        JSONWriter.write(into: &bytes) { outcome.answers.list(after: outcome.took, into: &$0) }
+        JSONWriter.write(into: &bytes) { json in
+            given.outcome.answers.list(after: given.outcome.took, into: &json) { json in
+                switch given.replacement {
+                case nil: break
+                case .success(let written)?: written.list(into: &json)
+                case .failure(let failure)?: json.field("replacementFailed", failure.description)
+                }
+            }
+        }
         return bytes
+    }
+
+    static func found(_ found: ControlMonitor.FoundStory) -> [UInt8] {
+        JSONWriter.object { json in
+            json.field("story", found.name.story)
+            json.field("found", found.name.found.rawValue)
+            if !found.name.others.isEmpty { json.array("others", of: found.name.others) }
+            json.field("recalledBy", found.recall?.by)
+            found.history.list(into: &json)
+        }
     }
 }
 

@@ -16,7 +16,7 @@ struct OrderRequest {
     /// The allowed parameters of the query: `story` or `what`, `reason`, `by`, `unseen`.
     private var parameters: [String] {
         switch verb {
-        case .recall: ["story", "reason", "by", Self.unseen]
+        case .recall: ["story", "reason", "by", Self.unseen, "replace"]
         case .lift: ["story", "reason", "by"]
         case .stop, .resume: ["what", "reason", "by"]
         }
@@ -64,11 +64,12 @@ struct OrderRequest {
             }
             scope = .stop(gate)
         }
-        let reason = query["reason"].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+        func text(_ name: String) -> String? { query[name].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } }
         let name = query["by"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-        let order = Instruction(
+        var order = Instruction(
             id: UUID().uuidString.lowercased(), scope: scope, lifts: verb == .lift || verb == .resume, at: now,
-            by: "\(name.isEmpty ? "somebody" : name) (dashboard, \(caller))", reason: reason)
+            by: "\(name.isEmpty ? "somebody" : name) (dashboard, \(caller))", reason: text("reason"))
+        order.replacement = text("replace")
         return Result { () throws(OrderProblem) in try rules.checked(order) }.mapError(Problem.init)
     }
 

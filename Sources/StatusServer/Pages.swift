@@ -9,6 +9,7 @@ extension PageFiles {
         "/": PackageResources.dashboard_html,
         "/dashboard.css": PackageResources.dashboard_css,
         "/dashboard.js": PackageResources.dashboard_js,
+        "/desk.js": PackageResources.desk_js,
         "/charts.js": PackageResources.charts_js,
         "/condition.js": PackageResources.condition_js,
         "/control.js": PackageResources.control_js,

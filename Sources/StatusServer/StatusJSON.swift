@@ -1,5 +1,8 @@
+import EditorialControl
+import KafkaIO
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 import PublisherService
 
@@ -47,9 +50,16 @@ enum StatusJSON {
         }
     }
 
-    static func status(_ status: ServiceStatus) -> [UInt8] {
-        JSONWriter.object(reserving: 8192) { json in
+    static func status(_ publisher: Publisher) -> [UInt8] {
+        let status = publisher.metrics.status
+        return JSONWriter.object(reserving: 8192) { json in
             json.field("at", status.at)
+            json.field("replica", publisher.replica)
+            json.field("group", publisher.settings.kafka.group)
+            json.object("hub") { json in
+                json.field("name", publisher.settings.hub.text)
+                json.field("host", publisher.settings.connection.endpoint.host)
+            }
             json.field("startedAt", status.startedAt)
             json.field("version", ServiceVersion.text)
             json.field("healthy", status.stuck == nil)
@@ -68,6 +78,7 @@ enum StatusJSON {
                     }
                 }
             }
+            json.array("stopped") { json in for news in status.stopped { stopped(news, &json) } }
             json.array("halts") { json in for halt in status.halts { self.halt(halt, &json) } }
             pace(status, &json)
             json.array("lanes") { json in
@@ -84,6 +95,49 @@ enum StatusJSON {
             json.array("latencyBounds") { json in
                 for bound in LatencyHistogram.bounds { json.value(Double(bound) / 1e9) }
             }
+        }
+    }
+
+    /// The rates and latencies of the last hour, a point for every ten seconds.
+    static func history(_ status: ServiceStatus, _ history: ServiceHistory) -> [UInt8] {
+        JSONWriter.object(reserving: 65_536) { json in
+            json.array("lanes", of: status.lanes.map(\.name))
+            json.array("points") { json in
+                for point in history.points {
+                    json.object { json in
+                        json.field("at", point.at)
+                        json.field("requests", point.requests)
+                        json.array("lanes") { json in
+                            for lane in point.lanes {
+                                json.object { json in
+                                    json.field("rate", lane.rate)
+                                    json.field("accepted", lane.accepted)
+                                    json.field("failed", lane.failed)
+                                    json.field("p50", lane.p50)
+                                    json.field("p95", lane.p95)
+                                    json.field("p99", lane.p99)
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func stopped(_ news: StoppedNews, _ json: inout JSONWriter) {
+        json.object { json in
+            json.field("what", news.gate.word)
+            json.field("events", news.events)
+            json.object("categories") { json in
+                for (name, count) in news.categories.sorted(by: { $0.key < $1.key }) {
+                    json.field(named: name, Int64(count))
+                }
+            }
+            json.field("oldest", news.oldest)
+            json.field("tooOld", news.tooOld)
+            json.field("expiring", news.expiring)
+            json.field("nextExpiry", news.nextExpiry)
         }
     }
 

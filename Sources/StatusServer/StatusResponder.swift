@@ -69,6 +69,8 @@ struct StatusResponder: HTTPResponder {
         case metrics = "/metrics"
         case status = "/api/status"
         case results = "/api/results"
+        case history = "/api/history"
+        case story = "/api/story"
         case feeds = "/api/feeds"
         case control = "/api/control"
         case stream = "/api/stream"
@@ -83,8 +85,11 @@ struct StatusResponder: HTTPResponder {
         case .metrics:
             let text = MetricsPage.text(publisher.metrics.status, .now, spans: exporter?.counts)
             return Answer.answer(.ok, MetricsText.contentType, text)
-        case .status: return Answer.json(.ok, StatusJSON.status(publisher.metrics.status))
+        case .status: return Answer.json(.ok, StatusJSON.status(publisher))
         case .results: return results(request)
+        case .history:
+            return Answer.json(.ok, StatusJSON.history(publisher.metrics.status, publisher.metrics.history))
+        case .story: return await story(request)
         case .feeds: return Answer.json(.ok, feeds() ?? Array("null".utf8))
         case .control:
             guard let control else { return Answer.json(.ok, Array("null".utf8)) }
@@ -108,6 +113,19 @@ struct StatusResponder: HTTPResponder {
         return Answer.json(.ok, StatusJSON.results(results))
     }
 
+    /// `?name=NAME`: the story that a recall of this name would be about, and what readers have of it.
+    private func story(_ request: Request) async -> Response {
+        guard let control else { return Answer.problem(.notFound, "Orders cannot be given here.") }
+        guard let query = request.query else { return Answer.brokenQuery }
+        guard let name = query["name"], !name.isEmpty, name.utf8.count <= Instruction.storyMax else {
+            return Answer.problem(.badRequest, "Name the story or one of its events: ?name=…")
+        }
+        return switch await control.find(name) {
+        case .success(let found): Answer.json(.ok, ControlJSON.found(found))
+        case .failure(let refusal): Answer.refusal(refusal)
+        }
+    }
+
     /// Sends the status once a second as server-sent events, until the reader disconnects.
     private func stream(_ context: ConnectionContext) async -> Response {
         guard await context.beginStream() else {
@@ -116,7 +134,7 @@ struct StatusResponder: HTTPResponder {
         var response = Answer.answer(.ok, Answer.eventStream, [])
         response.body = ResponseBody { [publisher] writer in
             while !Task.isShuttingDownGracefully {
-                let json = StatusJSON.status(publisher.metrics.status)
+                let json = StatusJSON.status(publisher)
                 try await writer.write(ByteBuffer(bytes: Array("data: ".utf8) + json + Array("\n\n".utf8)))
                 await context.pause(milliseconds: 1000)
             }
@@ -250,18 +268,25 @@ struct StatusResponder: HTTPResponder {
         case .success(let instruction):
             facts["scope"] = "\(instruction.scope.key)"
             facts["by"] = "\(instruction.by)"
-            let outcome = await control.give(instruction, isUnseen: order.isUnseen(query))
-            log.log(outcome, facts)
-            return switch outcome {
-            case .success(let outcome): Answer.json(.ok, ControlJSON.outcome(outcome))
-            case .failure(.standsNot): Answer.problem(.conflict, "It does not stand: there is nothing to lift.")
-            case .failure(.name(.unseen(let name))):
-                Answer.problem(.notFound, "\(NameProblem.unseen(name).sentence) unseen=true recalls it all the same.")
-            case .failure(.name(let problem)): Answer.problem(.conflict, problem.sentence)
-            case .failure(.tooMany):
-                Answer.problem(.conflict, "As many orders stand as a process keeps; lift some first.")
-            case .failure(let refusal): Answer.problem(.serviceUnavailable, refusal.sentence)
+            let given = await control.give(instruction, isUnseen: order.isUnseen(query))
+            log.log(given.map(\.outcome), facts)
+            return switch given {
+            case .success(let given): Answer.json(.ok, ControlJSON.given(given))
+            case .failure(let refusal): Answer.refusal(refusal)
             }
+        }
+    }
+}
+
+extension Answer {
+    fileprivate static func refusal(_ refusal: OrderClient.Refusal) -> Response {
+        switch refusal {
+        case .standsNot: problem(.conflict, "It does not stand: there is nothing to lift.")
+        case .name(.unseen(let name)):
+            problem(.notFound, "\(NameProblem.unseen(name).sentence) unseen=true recalls it all the same.")
+        case .name(let name): problem(.conflict, name.sentence)
+        case .tooMany: problem(.conflict, "As many orders stand as a process keeps; lift some first.")
+        case .failed, .halfway, .unheard: problem(.serviceUnavailable, refusal.sentence)
         }
     }
 }

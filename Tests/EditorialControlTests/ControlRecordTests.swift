@@ -15,6 +15,10 @@ import Testing
         .stands(Order(id: "2", scope: .stop(.hub), at: at, by: "ops")),
         .lifted(.stop(.category("World"))), .beat(.init(replica: "host-1", at: at)),
         .beat(.init(replica: "host-1", at: at, logTime: .milliseconds(1_234), appliedTo: 7, orders: 2)),
+        .beat(
+            .init(
+                replica: "host-1", at: at,
+                process: .init(version: "0.2.0", shards: 4, group: "newswire", hub: "breaking-news"))),
         .ended(replica: "host-1"),
         .environment(HubEnvironment(name: "production", host: "x.servicebus.windows.net", hub: "news")),
         .noEnvironment(),

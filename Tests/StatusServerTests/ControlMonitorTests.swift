@@ -113,6 +113,60 @@ struct ControlMonitorTests {
         try await room.close()
     }
 
+    private struct Found: Decodable {
+        var story: String
+        var found: String
+        var accepted: [Sent]
+        var recalledBy: String?
+
+        struct Sent: Decodable {
+            var eventId: String
+            var categories: [String]
+        }
+    }
+
+    @Test func `a story is found by its event, with its readers, and is replaced for them`() async throws {
+        let room = try await StatusRoom(controls: true)
+        try room.newsroom.topics.publish([#"{"id":"e-1","story":"quake","headline":"h","category":"World"}"#])
+        _ = try await room.status { $0.settled == 1 }
+        func find() async throws -> Found {
+            try JSONDecoder().decode(Found.self, from: Data(try await room.get("/api/story?name=e-1").text.utf8))
+        }
+        let found = try await find()
+        #expect((found.story, found.found) == ("quake", "event"))
+        #expect((found.accepted.map(\.eventId), found.accepted.map(\.categories)) == (["e-1"], [["World"]]))
+        let recall = try await room.call(
+            "POST", "/api/control/recall?story=e-1&reason=r&by=desk&replace=Withdrawn%3A%20quake")
+        #expect(recall.text.contains(#""replaced":["World"],"notReplaced":[]"#), "\(recall.text)")
+        _ = try await room.status { $0.settled == 2 }
+        #expect(try await room.get("/api/results").text.contains(#""eventId":"replacement-"#))
+        #expect(try await find().recalledBy == "desk (dashboard, 127.0.0.1)")
+        #expect(try await room.get("/api/story?name=nobody").status == 404)
+        #expect(try await room.get("/api/story").status == 400)
+        try await room.close()
+    }
+
+    @Test func `the processes are listed with their version, event loops, group and hub`() async throws {
+        let room = try await StatusRoom(controls: true)
+        let wanted = #""version":"\#(ServiceVersion.text)","shards":2,"group":"newsroom","hub":"breaking-news""#
+        while try await !room.get("/api/control").text.contains(wanted) {}
+        let status = try await room.get("/api/status").text
+        #expect(status.contains(#""group":"newsroom","hub":{"name":"breaking-news","host":"127.0.0.1"}"#), "\(status)")
+        try await room.close()
+    }
+
+    @Test func `the status says what a stop holds back`() async throws {
+        let room = try await StatusRoom(controls: true)
+        _ = try await room.status { $0.ready }
+        #expect(try await room.call("POST", "/api/control/stop?what=category:World&by=desk").status == 200)
+        try room.newsroom.topics.publish([#"{"id":"e-1","headline":"h","category":"World"}"#])
+        let wanted = #""stopped":[{"what":"category:World","events":1,"categories":{"World":1},"oldest":""#
+        while try await !room.get("/api/status").text.contains(wanted) {}
+        #expect(try await room.call("POST", "/api/control/resume?what=category:World&by=desk").status == 200)
+        _ = try await room.status { $0.settled == 1 }
+        try await room.close()
+    }
+
     @Test func `a category is stopped by any spelling of its name, and a removed one can be resumed`() async throws {
         let room = try await StatusRoom(runs: false, controls: true)
         let stopped = try await room.call("POST", "/api/control/stop?what=category:wOrLd")

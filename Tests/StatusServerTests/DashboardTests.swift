@@ -57,6 +57,15 @@ struct DashboardTests {
     }
 
     @Test
+    func `an editor stops, resumes and recalls beside the verdict, and sees which process has confirmed what`()
+        async throws
+    {
+        let room = try await StatusRoom(runs: false)
+        #expect(try await look(at: room, "desk") == 0)
+        try await room.close()
+    }
+
+    @Test
     func `the page shows in every state where the news is blocked, and its layout does not jump`() async throws {
         let room = try await StatusRoom(runs: false)
         #expect(try await look(at: room, "scripted") == 0)

@@ -44,6 +44,13 @@ struct StatusServerTests {
     }
 
     @Test
+    func `the history names the lanes of its points`() async throws {
+        let room = try await StatusRoom(runs: false)
+        #expect(try await room.get("/api/history").text == #"{"lanes":["live"],"points":[]}"#)
+        try await room.close()
+    }
+
+    @Test
     func `the reported start time is constant`() async throws {
         let room = try await StatusRoom(runs: false)
         var starts: Set<String> = []

@@ -1,9 +1,10 @@
-"""Tests the dashboard as its readers use it: dashboard.py ADDRESS working|halted|flooded|orders|scripted [FOLDER FOR SCREENSHOTS]"""
+"""Tests the dashboard as its readers use it: dashboard.py ADDRESS working|halted|flooded|orders|desk|scripted [FOLDER FOR SCREENSHOTS]"""
 
 import sys
 
 from selenium.webdriver import ActionChains, Keys
 
+import desk
 import scripted
 from browser import opened
 from looks import legible, reachable
@@ -41,7 +42,7 @@ with opened(address, *sys.argv[3:]) as page:
 
     def rows(body):
         # Read in one step, because the page redraws itself every second.
-        return script("[...document.getElementById(arguments[0]).rows].map(row => [...row.cells].map(cell => cell.innerText))", body)
+        return script("[...document.getElementById(arguments[0]).rows].map(row => [...row.cells].map(cell => cell.textContent))", body)
 
     def badge(station):
         return text(f"{station} .word")
@@ -89,14 +90,17 @@ with opened(address, *sys.argv[3:]) as page:
             page.find("#order-reason").send_keys(reason)
             page.find("#order-yes").click()
 
-        wait("the orders", lambda: page.find("#recall").is_displayed())
-        page.find("#story").send_keys(awkward)
-        page.find("#recall").submit()
+        wait("the orders", lambda: page.find("#recall-story").is_displayed())
+        page.find("#recall-story").click()
+        wait("the question", lambda: page.find("#order").is_displayed())
+        page.find("#story").send_keys(awkward, Keys.ENTER)
+        wait("that it was never seen", lambda: "was not seen" in text("#sent"))
+        assert page.find("#order").is_displayed(), "Enter in the field only looks the story up"
         order(f"r {awkward}")
         wait("the doubt", lambda: "was not seen" in text("#order-text"))
-        # The browser logs the refusal.
+        # The browser logs the refusals.
         complaints = [entry["message"] for entry in page.driver.get_log("browser")]
-        assert len(complaints) == 1 and "404" in complaints[0], complaints
+        assert complaints and all("404" in complaint for complaint in complaints), complaints
         order("")
         wait("the recall", lambda: len(rows("orders")) == 1)
         row = rows("orders")[0]
@@ -105,6 +109,8 @@ with opened(address, *sys.argv[3:]) as page:
         page.find("#orders button").click()
         order("")
         wait("the end of the recall", lambda: not rows("orders"))
+    elif mode == "desk":
+        desk.look(page)
     elif mode == "scripted":
         scripted.look(page)
     else:
@@ -115,7 +121,7 @@ with opened(address, *sys.argv[3:]) as page:
         assert "truncated-json" in text("#some-dead") and "newswire redrive" in text("#some-dead")
         assert text("#accepted") == "41" and text("#failed") == text("#dead-letters") == "1"
         # A second status makes the first segment of each line.
-        wait("the charts", lambda: script("document.querySelector('#rate-chart .line').getAttribute('d').includes('L')"))
+        wait("the charts", lambda: script("document.querySelector('.charts .line').getAttribute('d').includes('L')"))
         wait("the sparkline", lambda: page.find(".lane .spark").accessible_name.startswith("Lane live, events a second"))
 
         search("event-7")
@@ -140,6 +146,9 @@ with opened(address, *sys.argv[3:]) as page:
         wait("the definition under the pointer", lambda: text("#tip").startswith("Requests that the hub has not answered"))
         ActionChains(page.driver).move_to_element(page.find("#tip")).perform()
         assert page.find("#tip").is_displayed(), "the pointer can rest on it"
+        # What is folded opens by keyboard.
+        reader.reach("details:has(#details) summary")
+        reader.press(Keys.ENTER)
         reader.reach("[data-term=total]")
         wait("the definition far below", lambda: page.find("#tip").is_displayed() and text("#tip").endswith("since the start."))
         undefined = script("[...document.querySelectorAll('[data-term]')].filter(term => !document.getElementById(`term-${term.dataset.term}`)).map(term => term.dataset.term)")

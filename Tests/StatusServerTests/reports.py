@@ -45,12 +45,46 @@ def looks_right(page, name):
 def feeds(page):
     page.wait("the feeds", lambda: page.text("#title") == "3 feeds of 6 cannot be read")
     assert page.text("#state") == "Look" and page.text("#why").startswith("afp: No answer within 20 s")
-    found = rows(page, "feeds")
-    assert [row[0].split("\n")[0] for row in found] == ["afp", "dpa", "old", 'quote"d', "sport", "world"], found
+    assert "It has lasted " in page.text("#why"), page.text("#why")
+    found, healthy = rows(page, "feeds"), rows(page, "healthy")
+    assert [row[0].split("\n")[0] for row in found] == ["afp", "dpa", "old", 'quote"d', "sport"], found
+    assert [row[0] for row in healthy] == ["world"], healthy
     assert "Strangely quiet: usually something new every 60 s." in found[4][0], found[4]
-    assert found[2][4] == "never" and found[5][5] == "7" and found[5][9] == "75 %", found
+    assert found[2][4] == "never" and healthy[0][5] == "7" and healthy[0][9] == "75 %", healthy
     assert page.text("#version").endswith("started 60 min ago"), page.text("#version")
     looks_right(page, "feeds")
+
+    with urllib.request.urlopen(f"{address}api/status") as answer:
+        real = json.load(answer)
+    page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": SOURCE})
+
+    def told(feeds):
+        problems = len([feed for feed in feeds if feed["problem"]])
+        page.driver.execute_script("window.told = arguments[0]", real | {"reasons": [], "feeds": feeds, "feedCount": len(feeds), "problemCount": problems})
+
+    calm = next(feed for feed in real["feeds"] if feed["name"] == "world")
+    failed = next(feed for feed in real["feeds"] if feed["name"] == "afp")
+    page.driver.refresh()
+    told([failed | {"name": f"feed-{number}"} for number in range(4)])
+    page.wait("that nothing can be read", lambda: page.text("#title") == "4 feeds of 4 cannot be read")
+    assert page.script("document.getElementById('verdict').dataset.tone") == "bad"
+    assert page.text("#why").startswith("4 feeds (feed-0, feed-1, feed-2, feed-3): No answer within 20 s"), page.text("#why")
+    # The same reason needs one line.
+    assert [row[0].split("\n")[0] for row in rows(page, "feeds")] == ["4 feeds"], rows(page, "feeds")
+    assert rows(page, "feeds")[0][1].startswith("failing for up to "), rows(page, "feeds")
+
+    # Ninety feeds, of which ten fail: what is healthy is folded.
+    told([failed | {"name": f"feed-{number}"} for number in range(10)] + [calm | {"name": f"calm-{number}"} for number in range(80)])
+    page.wait("many feeds", lambda: page.text("#title") == "10 feeds of 90 cannot be read")
+    assert page.script("document.getElementById('verdict').dataset.tone") == "warn"
+    for width, most in [(1280, 1000), (390, 1600)]:
+        page.driver.refresh()
+        page.picture("many", width, 844)
+        told([failed | {"name": f"feed-{number}"} for number in range(10)] + [calm | {"name": f"calm-{number}"} for number in range(80)])
+        page.wait("many feeds", lambda: page.text("#healthy-remark") == "80 feeds without a problem")
+        page.picture(f"feeds-many-{width}", width, 844)
+        height = page.script("document.documentElement.scrollHeight")
+        assert height < most, (width, height)
 
 
 def telemetry(page):
@@ -87,6 +121,11 @@ def telemetry(page):
     old = [row | {"last": "2020-01-01T00:00:00.000Z"} for row in real["outcomes"]]
     told(outcomes=old)
     verdict("a tag of nobody", "Look", "Nobody has the tag Wrold", "3 sends to it found no device, the last 20 s ago.", "typing error")
+    # The verdict keeps what it has named, although another tag is worse now.
+    worse = [{"tag": "Other", "sends": 9, "last": real["at"]}] + real["withoutTarget"]
+    told(outcomes=old, withoutTarget=worse, withoutTargetCount=3)
+    page.wait("the other tag", lambda: len(rows(page, "tags")) == 3 and "1 other tag is like it." in page.text("#why"))
+    assert page.text("#title") == "Nobody has the tag Wrold"
     few = [tag | {"sends": 2} for tag in real["withoutTarget"]]
     told(outcomes=old, withoutTarget=few, withoutTargetCount=300)
     page.wait("what the table leaves out", lambda: page.text("#tags-more") == "The last 2 of 300.")
@@ -101,6 +140,8 @@ def telemetry(page):
     told(**calm, ready=False, reasons=[reason], problem="unreachable")
     verdict("what keeps it from asking", "Not ready", "The hub is not asked what became of sends", "News goes out all the same.", "See the log for the reason.")
     nothing = {"outcomes": [], "withoutTarget": [], "withoutTargetCount": 0, "sends": [], "ended": 0, "targets": 0, "successes": 0}
+    told(**nothing | {"ended": 5})
+    verdict("a hub without devices", "Look", "No device at all", "None of 5 sends found a device", "whether the apps register")
     told(**nothing)
     verdict("the first sends", "Asking", "3 sends followed", "the end of none yet")
     assert page.find("#no-sends").is_displayed() and not page.find("#outcomes-section").is_displayed()

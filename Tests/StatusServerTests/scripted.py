@@ -134,6 +134,10 @@ def look(page):
     check("both", ["Standing still", "The hub is down or cannot be reached"], ["lane backfill", "hub"], ready=False, halts=[halt("outage")],
           notReady=[reason("hub-outage", "hub: outage: refused", "wait")], lanes=lanes(backfill={"paused": True}))
     assert text("#more") == "Lane backfill is paused. Press Resume when it may go on."
+    # A refused key stops every lane, so it outranks a flood of one lane.
+    flood = {"reason": "flood", "lane": "live", "detail": "lane live: most recent events ended as dead letters", "remedy": "release it", "since": "2026-01-01T12:00:00Z", "probeAt": "2026-01-01T12:01:00Z"}
+    check("refused-flood", ["Standing still", "The hub refuses the key"], ["lane live", "hub"], ready=False, halts=[flood, halt("key-refused")],
+          notReady=[reason("flood", of="live"), reason("hub-key-refused", "hub: key-refused: 401 Unauthorized", "check the key")])
     check("throttle", ["Waiting", "The hub asked us to wait"], ["hub"], limitedBy=["hub-pause"], ready=False,
           notReady=[reason(code, f"lane {of}: the hub asked to wait; sending continues in 12 s", "", of)
                     for of in ["live", "backfill"] for code in ["hub-failing", "hub-pause"]], lanes=lanes({"lag": 40, "lagSeconds": 3}))
@@ -158,7 +162,6 @@ def look(page):
     check("stuck", ["Standing still", "The process is stuck"], [], healthy=False, stuck="a shard has not reported for 61 s")
 
     # One lane is stopped. The buttons on its card that end the flood need their own room.
-    flood = {"reason": "flood", "lane": "live", "detail": "lane live: most recent events ended as dead letters", "remedy": "release it", "since": "2026-01-01T12:00:00Z", "probeAt": "2026-01-01T12:01:00Z"}
     tell(ready=False, halts=[flood], notReady=[reason("flood", of="live")], lanes=lanes({"flooded": True, "lag": 340}))
     wait("the flood", lambda: state() == ["Partly standing still", "Lane live is stopped: most of its events failed"])
     assert marked() == ["lane live"] and len([one for one in page.all(".orders button") if one.is_displayed()]) == 2

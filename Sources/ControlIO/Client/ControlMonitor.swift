@@ -119,12 +119,52 @@ public final class ControlMonitor: Sendable {
         }
     }
 
+    /// An order that was given, and the fate of its replacement.
+    public struct Given: Sendable {
+        public var outcome: OrderOutcome
+        /// `nil` without a replacement, or if it could not be written.
+        public var replacement: Result<WrittenReplacement, KafkaFailure>?
+    }
+
+    /// What was found for the name of a story or an event, and what readers have of the story.
+    public struct FoundStory: Sendable {
+        public var name: NamedStory
+        public var history: StoryHistory
+        /// The recall in force.
+        public var recall: Order?
+    }
+
     /// Gives an order like `OrderClient`, without blocking the caller. The story of a recall may be named by one of its events.
     ///
     /// - Parameter isUnseen: true to recall the named story without looking it up.
     public func give(
         _ instruction: Instruction, isUnseen: Bool = false
-    ) async -> Result<OrderOutcome, OrderClient.Refusal> {
+    ) async -> Result<Given, OrderClient.Refusal> {
+        await onThread { [self] () throws(OrderClient.Refusal) in try giveNow(instruction, isUnseen: isUnseen) }
+    }
+
+    /// Looks up a story, and what readers have of it, without blocking the caller.
+    public func find(_ name: String) async -> Result<FoundStory, OrderClient.Refusal> {
+        await onThread { [self] () throws(OrderClient.Refusal) in
+            let view: ControlView
+            do throws(KafkaFailure) { view = try ControlReading(settings, topics).view() } catch {
+                throw .failed(error)
+            }
+            let named = try story(name, view, isLift: false)
+            let time = now.wall
+            do throws(KafkaFailure) {
+                let history = try StoryHistory(
+                    named.story, settings, results: names.results, before: view.lapseClock(time) ?? time)
+                return FoundStory(
+                    name: named, history: history, recall: view.order(.recall(story: named.story), at: time))
+            } catch { throw .failed(error) }
+        }
+    }
+
+    /// Runs blocking work on a thread of its own. Few run at the same time.
+    private func onThread<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(OrderClient.Refusal) -> Value
+    ) async -> Result<Value, OrderClient.Refusal> {
         let isFree = state.withLock { state in
             guard state.giving < Self.givingMax else { return false }
             state.giving += 1
@@ -135,28 +175,35 @@ public final class ControlMonitor: Sendable {
         }
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in
-                let result = Result { () throws(OrderClient.Refusal) in try giveNow(instruction, isUnseen: isUnseen) }
+                let result = Result { () throws(OrderClient.Refusal) in try work() }
                 state.withLock { $0.giving -= 1 }
                 continuation.resume(returning: result)
             }
         }
     }
 
-    private func giveNow(_ instruction: Instruction, isUnseen: Bool) throws(OrderClient.Refusal) -> OrderOutcome {
+    private func giveNow(_ instruction: Instruction, isUnseen: Bool) throws(OrderClient.Refusal) -> Given {
         var instruction = instruction
         let client: OrderClient
         do throws(KafkaFailure) {
             client = try OrderClient(settings, topics, now: clock)
         } catch { throw .failed(error) }
         if case .recall(let name) = instruction.scope, !isUnseen {
-            instruction.scope = .recall(story: try story(name, client.view, isLift: instruction.lifts))
+            instruction.scope = .recall(story: try story(name, client.view, isLift: instruction.lifts).story)
         }
-        return try client.give(instruction)
+        let outcome = try client.give(instruction)
+        guard let text = instruction.replacement, let order = instruction.order else { return Given(outcome: outcome) }
+        let replacement = Result { () throws(KafkaFailure) in
+            try client.replace(
+                text, for: order, results: names.results, lanes: names.lanes.map(\.topic),
+                inFlight: outcome.answers.met.inFlight, environment: names.environment, decoders: names.decoders)
+        }
+        return Given(outcome: outcome, replacement: replacement)
     }
 
     private func story(
         _ name: String, _ view: ControlView, isLift: Bool
-    ) throws(OrderClient.Refusal) -> String {
+    ) throws(OrderClient.Refusal) -> NamedStory {
         let search: NameSearch
         do throws(KafkaFailure) {
             search = try NameLookup.search(name, settings, names, view, at: clock().wall, limit: Self.searchMax)
@@ -166,7 +213,7 @@ public final class ControlMonitor: Sendable {
             throw .failed(failure)
         }
         do throws(NameProblem) {
-            return try NamedStory(search, view.orders, isLift: isLift).story
+            return try NamedStory(search, view.orders, isLift: isLift)
         } catch { throw .name(error) }
     }
 }

@@ -20,6 +20,8 @@ public struct NamedTopics: Sendable {
     public var editions: [String]
     /// The formats of the events on the lanes' topics.
     public var decoders: DecoderFactory
+    /// The environment that a replacement names.
+    public var environment: String?
 
     public init(
         results: String, held: String, lanes: [Waiting], editions: [String] = [],

@@ -146,13 +146,7 @@ public final class OrderClient {
     ///
     /// - Throws: an error if the results cannot be read, or if an open transaction hides some.
     public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
-        var history = StoryHistory(story: story)
-        let results = NamedResults(story)
-        let since = earliest(now().wall) - Order.recallLasts
-        try TopicReader(settings: settings, topic: topic, from: .time(since), end: .highWatermark).readToEnd { read in
-            if let result = results.result(in: read.record) { history.apply(result) }
-        }
-        return history
+        try StoryHistory(story, settings, results: topic, before: earliest(now().wall))
     }
 
     /// Stores a record. Returns when the brokers have stored it.
@@ -196,6 +190,18 @@ public struct OrderOutcome: Sendable, Hashable {
     public var took: Duration
     /// True if an open transaction on the audit topic hides answers, so that the processes that are missing may have answered.
     public var areAnswersHidden = false
+}
+
+extension StoryHistory {
+    /// Reads the results of the week before a time.
+    init(_ story: String, _ settings: KafkaSettings, results topic: String, before time: Instant) throws(KafkaFailure) {
+        self.init(story: story)
+        let results = NamedResults(story)
+        let start = TopicReader.Start.time(time - Order.recallLasts)
+        try TopicReader(settings: settings, topic: topic, from: start, end: .highWatermark).readToEnd { read in
+            if let result = results.result(in: read.record) { apply(result) }
+        }
+    }
 }
 
 extension Instruction {

@@ -83,6 +83,34 @@ extension OrderAnswers {
     }
 }
 
+extension StoryHistory {
+    /// Writes the events that readers have, and those that they may have.
+    package func list(into json: inout JSONWriter) {
+        json.array("accepted") { json in for event in accepted { event.list(into: &json) } }
+        json.array("unknown") { json in for event in unknown { event.list(into: &json) } }
+    }
+}
+
+extension StoryHistory.Sent {
+    fileprivate func list(into json: inout JSONWriter) {
+        json.object { json in
+            json.field("eventId", eventID)
+            json.field("at", at)
+            json.array("categories", of: categories)
+            if hasSingleReaders { json.field("singleReaders", true) }
+            if isTest { json.field("test", true) }
+        }
+    }
+}
+
+extension WrittenReplacement {
+    package func list(into json: inout JSONWriter) {
+        json.array("replaced", of: reach)
+        json.array("notReplaced", of: doubtful)
+        if successor != nil { json.field("replacementCanceled", true) }
+    }
+}
+
 extension OrderChange {
     fileprivate func list(_ name: StaticString, into json: inout JSONWriter) {
         json.object(name) { json in

@@ -59,7 +59,10 @@ extension ControlRecord {
             record: .beat(
                 Beat(
                     replica: replica, at: at, logTime: fields.logTime, appliedTo: fields.appliedTo,
-                    orders: fields.orders)))
+                    orders: fields.orders,
+                    process: fields.version.map {
+                        ProcessDescription(version: $0, shards: fields.shards, group: fields.group, hub: fields.hub)
+                    })))
     }
 
     /// Decodes an order. An invalid stop is in force too, because its key suffices and everything unsent can be sent later.
@@ -126,6 +129,8 @@ private struct Fields {
     var logTime: Duration?
     var appliedTo: Int64?
     var orders: Int?
+    var version: String?
+    var shards: Int?
     var count: Int?
     var partition: Int32?
     var offset: Int64?
@@ -177,6 +182,7 @@ private struct Fields {
         case "host": host = text.cut(to: TextLimit.name)
         case "hub": hub = text.cut(to: TextLimit.name)
         case "group": group = text.cut(to: TextLimit.name)
+        case "version": version = text.cut(to: TextLimit.name)
         case "identity": identity = UInt64(text, radix: 16)
         default: break
         }
@@ -187,6 +193,7 @@ private struct Fields {
         case "logTime" where (0...Self.logTimeMax).contains(number): logTime = .milliseconds(number)
         case "appliedTo": appliedTo = number
         case "orders" where (0...Self.heldMax).contains(number): orders = Int(exactly: number)
+        case "shards" where (0...Self.heldMax).contains(number): shards = Int(exactly: number)
         case "count" where (0...Self.heldMax).contains(number): count = Int(exactly: number)
         case "partition": partition = Int32(exactly: number)
         case "offset": offset = number

@@ -32,10 +32,14 @@ public enum ControlRecord: Sendable, Hashable {
         public var appliedTo: Int64?
         /// The number of orders that the process obeys; `nil` if it does not say so.
         public var orders: Int?
+        /// The process's description, for people; `nil` from an older version.
+        public var process: ProcessDescription?
 
         public init(
-            replica: String, at: Instant, logTime: Duration? = nil, appliedTo: Int64? = nil, orders: Int? = nil
+            replica: String, at: Instant, logTime: Duration? = nil, appliedTo: Int64? = nil, orders: Int? = nil,
+            process: ProcessDescription? = nil
         ) {
+            self.process = process
             self.replica = replica
             self.at = at
             self.logTime = logTime
@@ -54,7 +58,27 @@ public enum ControlRecord: Sendable, Hashable {
                 json.field("logTime", milliseconds: logTime)
                 json.field("appliedTo", appliedTo)
                 json.field("orders", orders)
+                process?.write(into: &json)
             }
+        }
+    }
+
+    /// The version of a process, its number of event loops, and its consumer group and hub.
+    public struct ProcessDescription: Sendable, Hashable {
+        public var version: String
+        public var shards: Int?
+        public var group: String?
+        public var hub: String?
+
+        public init(version: String, shards: Int?, group: String?, hub: String?) {
+            (self.version, self.shards, self.group, self.hub) = (version, shards, group, hub)
+        }
+
+        package func write(into json: inout JSONWriter) {
+            json.field("version", version)
+            json.field("shards", shards)
+            json.field("group", group)
+            json.field("hub", hub)
         }
     }
 

@@ -133,7 +133,7 @@ extension ControlState {
         guard let replica = settings.replica, mayWrite else { return }
         let beat = ControlRecord.Beat(
             replica: replica, at: now.wall, logTime: beats.clock.time(now), appliedTo: appliedTo,
-            orders: standing.count)
+            orders: standing.count, process: settings.process)
         beats.wrote(beat, now)
         write(.beat(beat), for: .beat)
     }

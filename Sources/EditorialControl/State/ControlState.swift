@@ -16,6 +16,8 @@ public struct ControlState: Sendable {
         public var shards: Int
         /// The process's hub and the environment it serves; `nil` if the settings have no environment.
         public var environment: HubEnvironment?
+        /// The description on this process's beats.
+        public var process: ControlRecord.ProcessDescription?
         /// The group's held topic.
         public var heldTopic = ""
         /// Duration of silence on the topic that raises an alarm.

@@ -100,11 +100,7 @@ struct RecallCommand: ParsableCommand {
             return { json in
                 json.field("found", target.found.rawValue)
                 history.list(into: &json)
-                if let replaced {
-                    json.array("replaced", of: replaced.reach)
-                    json.array("notReplaced", of: replaced.doubtful)
-                    if replaced.successor != nil { json.field("replacementCanceled", true) }
-                }
+                replaced?.list(into: &json)
             }
         }
         if leavesDoubt { throw ExitCode.failure }
@@ -131,25 +127,5 @@ struct RecallCommand: ParsableCommand {
             return { done.list(isDone: republish, into: &$0) }
         }
         if !areAllBack { throw ExitCode.failure }
-    }
-}
-
-extension StoryHistory {
-    /// Writes the members of a recall's JSON object.
-    fileprivate func list(into json: inout JSONWriter) {
-        json.array("accepted") { json in for event in accepted { event.list(into: &json) } }
-        json.array("unknown") { json in for event in unknown { event.list(into: &json) } }
-    }
-}
-
-extension StoryHistory.Sent {
-    fileprivate func list(into json: inout JSONWriter) {
-        json.object { json in
-            json.field("eventId", eventID)
-            json.field("at", at)
-            json.array("categories", of: categories)
-            if hasSingleReaders { json.field("singleReaders", true) }
-            if isTest { json.field("test", true) }
-        }
     }
 }

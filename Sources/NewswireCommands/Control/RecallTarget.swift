@@ -66,8 +66,10 @@ extension Settings {
             return lane.topics.map { NamedTopics.Waiting(topic: $0, group: group) }
         }
         let editions = payload.localization?.languages.map { "#\($0.code)" } ?? []
-        return NamedTopics(
+        var topics = NamedTopics(
             results: engine.resultsTopic, held: control.topics.held, lanes: lanes, editions: editions,
             decoders: decoders)
+        topics.environment = policy.environment
+        return topics
     }
 }

@@ -1,7 +1,7 @@
-// Lines of the last three minutes, as SVG with a text for screen readers.
+// Lines of the last three minutes and charts of the last hour, as SVG with a text for screen readers.
 
-import { duration, element, rate, shape } from "./format.js";
-import { series, span } from "./history.js";
+import { duration, element, get, rate, shape, write } from "./format.js";
+import { hour, series, span } from "./history.js";
 
 /** The next larger 1, 2 or 5 followed by zeros, so that a scale does not change every second. */
 function ceiling(value) {
@@ -14,7 +14,8 @@ function path(line, x, y) {
   let text = "";
   let isDrawing = false;
   for (const [ago, value] of line) {
-    if (value !== undefined) text += `${isDrawing ? "L" : "M"}${x(ago).toFixed(1)} ${y(value).toFixed(1)}`;
+    // A point without neighbours is drawn as a dot.
+    if (value !== undefined) text += `${isDrawing ? "L" : "M"}${x(ago).toFixed(1)} ${y(value).toFixed(1)}${isDrawing ? "" : "h.01"}`;
     isDrawing = value !== undefined;
   }
   return text;
@@ -42,21 +43,33 @@ export function drawSpark(svg, line, name, what) {
     : `${name}: no rate is known yet`);
 }
 
-export function drawCharts(point) {
-  const total = point.total;
-  const outcomes = [["all", (point) => point.rate, "mark1"], ["failed", (point) => point.failed, "mark4"]];
-  chart("rate-chart", "Events with an outcome, a second", outcomes, rate, [point.rate, point.failed]);
-  const times = ["p50", "p95", "p99"].map((name, index) => [name, (point) => point.total[name], `mark${index + 1}`]);
-  chart("latency-chart", "Time from record to outcome", times, duration, [total.p50, total.p95, total.p99]);
+/** The most lanes with charts of their own. */
+const lanesMax = 4;
+
+/** A pair of charts for each lane. The lanes differ by a thousand in rate and time, so each has its own scale. */
+export function drawCharts({ status, lanes }) {
+  const place = get("charts");
+  const names = status.lanes.slice(0, lanesMax).map(({ name }) => name);
+  if (place.dataset.lanes !== JSON.stringify(names)) {
+    place.dataset.lanes = JSON.stringify(names);
+    place.replaceChildren(...names.flatMap(() => [0, 1].map(() => get("chart-template").content.firstElementChild.cloneNode(true))));
+  }
+  for (const [index, name] of names.entries()) {
+    const [outcomes, times] = [place.children[2 * index], place.children[2 * index + 1]];
+    chart(outcomes, `${name}: events with an outcome, a second`, [["all", "rate", "mark1"], ["failed", "failed", "mark4"]]
+      .map(([word, key, mark]) => [word, (point) => point.lanes[name]?.[key], mark, lanes[name][key]]), rate);
+    chart(times, `${name}: time from record to outcome`, ["p50", "p95", "p99"]
+      .map((key, rank) => [key, (point) => point.lanes[name]?.total?.[key], `mark${rank + 1}`, lanes[name].total[key]]), duration);
+  }
 }
 
-function chart(id, title, kinds, show, now) {
-  const svg = document.getElementById(id);
-  const lines = kinds.map(([name, value, mark]) => ({ name, mark, line: series(value) }));
-  const [left, right, top, bottom] = [72, 596, 10, 118];
+function chart(figure, title, kinds, show) {
+  const svg = figure.querySelector("svg");
+  const lines = kinds.map(([name, value, mark, now]) => ({ name, mark, now, line: series(value, hour) }));
+  const [left, right, top, bottom] = [72, 596, 10, 98];
   const highest = Math.max(...lines.flatMap(({ line }) => values(line)), 0);
   const scale = ceiling(highest);
-  const x = (ago) => right - ((right - left) * ago) / span;
+  const x = (ago) => right - ((right - left) * ago) / hour;
   const y = (value) => bottom - ((bottom - top) * value) / scale;
   const parts = [];
   for (const share of [0, 0.5, 1]) {
@@ -64,21 +77,21 @@ function chart(id, title, kinds, show, now) {
     parts.push(shape("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }));
     parts.push(shape("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, highest > 0 ? show(scale * share) : ""));
   }
-  for (const [at, anchor, text] of [[left, "start", "3 min ago"], [right, "end", "now"]]) {
-    parts.push(shape("text", { x: at, y: 134, "text-anchor": anchor }, text));
+  for (const [at, anchor, text] of [[left, "start", "1 h ago"], [right, "end", "now"]]) {
+    parts.push(shape("text", { x: at, y: 116, "text-anchor": anchor }, text));
   }
   for (const { line, mark } of lines) parts.push(shape("path", { d: path(line, x, y), class: `line ${mark}` }));
   if (highest === 0) {
-    const middle = { x: (left + right) / 2, y: (top + bottom) / 2 + 30, "text-anchor": "middle" };
+    const middle = { x: (left + right) / 2, y: (top + bottom) / 2 + 20, "text-anchor": "middle" };
     parts.push(shape("text", middle, "nothing in this time"));
   }
   svg.replaceChildren(...parts);
-  const figures = lines.map(({ name }, index) => `${name} ${show(now[index])}`).join(", ");
-  svg.setAttribute("aria-label", `${title}, the last three minutes; now: ${figures}`);
-  const key = document.getElementById(`${id}-key`);
-  key.replaceChildren(...lines.map(({ name, mark }, index) => {
+  const figures = lines.map(({ name, now }) => `${name} ${show(now)}`).join(", ");
+  svg.setAttribute("aria-label", `${title}, the last hour; now: ${figures}`);
+  write(figure.querySelector(".caption"), title);
+  figure.querySelector(".key").replaceChildren(...lines.map(({ name, mark, now }) => {
     const entry = element("span");
-    entry.append(element("i", undefined, mark), `${name} ${show(now[index])}`);
+    entry.append(element("i", undefined, mark), `${name} ${show(now)}`);
     return entry;
   }));
 }

@@ -93,7 +93,7 @@ function addReasons(status, add) {
         + (halt ? ` Since ${time(halt.since)}${next}.` : ""),
       todo: isEnd ? "Nothing: what was sent is recorded, then the process ends"
         : isStop && place === "hub" ? "Press “Resume the hub” when news may go out again"
-        : isStop ? "Resume it below, under Orders, when it may go on"
+        : isStop ? "Resume it in the list of orders when it may go on"
         : halt?.reason === "flood" ? release : remedy,
     });
   }
@@ -168,10 +168,11 @@ const isCounted = (status) => status.lanes.every((lane) => lane.lag !== undefine
 
 const behind = (status) => sum(status.lanes.map((lane) => lane.lag ?? 0));
 
-/** Ranks a fault before a wait, and a blockage before a threat. */
+/** Ranks a fault before a wait, a blockage before a threat, and what blocks every lane before what blocks one. */
 function worstOf(causes) {
   const faults = causes.filter((cause) => cause.tone === "bad");
-  return faults.find((cause) => !cause.isOpen) ?? faults[0] ?? causes[0];
+  const blockages = faults.filter((cause) => !cause.isOpen);
+  return blockages.find((cause) => !cause.lane) ?? blockages[0] ?? faults[0] ?? causes[0];
 }
 
 /** Describes causes that affect everything, or only one lane. */

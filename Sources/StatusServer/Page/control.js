@@ -1,11 +1,15 @@
-// Editors' orders: those in force, their authors, the red button. Orders apply to all processes, not only to this one.
+// Editors' orders: those in force, their authors, and the processes that obey them. Orders apply to all processes, not only to this
+// one.
 
-import { duration, element, get, number, sentence, write } from "./format.js";
-import { send } from "./orders.js";
+import { ask, openDesk } from "./desk.js";
+import { duration, element, get, moment, number, past, plural, seconds, sentence, tableRow, write } from "./format.js";
+import { say, send } from "./orders.js";
 
 let known;
 let shown = "";
 let pending;
+/** The name of the process that serves this page. */
+let own;
 
 /** The subject of an order, from its key: the words for people, and the parameters of the API. */
 function subject(scope) {
@@ -33,15 +37,6 @@ export function stopOf(gate) {
   return `${order.by} stopped it at ${moment(order.at)}${order.reason ? `: ${order.reason}` : ""}${missing}`;
 }
 
-/** The time, with the day if it is not today. */
-function moment(instant) {
-  const date = new Date(instant);
-  const clock = date.toLocaleTimeString("en-GB");
-  return date.toDateString() === new Date().toDateString()
-    ? clock
-    : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${clock.slice(0, 5)}`;
-}
-
 export async function askForOrders() {
   clearTimeout(pending);
   let pause = 2000;
@@ -59,22 +54,67 @@ export async function askForOrders() {
 }
 
 function draw() {
-  get("control-section").hidden = get("stop-hub").hidden = false;
+  get("desk").hidden = false;
   const isStopped = known.orders.some((order) => order.scope === "stop/hub");
   const button = get("stop-hub");
   button.dataset.stopped = isStopped;
   write(button, isStopped ? "Resume the hub…" : "Stop the hub…");
   write(get("control-remark"), remark());
+  drawProcesses();
   // Rows are redrawn only after a change, so that selection and focus stay.
   const state = JSON.stringify([known.orders, known.recent]);
   if (state === shown) return;
   shown = state;
-  get("no-orders").hidden = known.orders.length > 0;
   get("some-orders").hidden = !known.orders.length;
   get("orders").replaceChildren(...known.orders.map(standing));
-  get("no-recent").hidden = known.recent.length > 0;
-  get("some-recent").hidden = !known.recent.length;
-  get("recent").replaceChildren(...known.recent.map(past));
+  get("recent-section").hidden = !known.recent.length;
+  if (known.recent.length) write(get("recent-remark"), lastOrder(known.recent[0]));
+  get("recent").replaceChildren(...known.recent.map(pastOrder));
+}
+
+/** Adds what the status knows, and disables the buttons without a connection. */
+export function follow(status, isLost) {
+  own = status?.replica ?? own;
+  for (const button of document.querySelectorAll("#desk button, #orders button")) button.disabled = isLost;
+  get("instead").hidden = !isLost;
+  get("control-remark").hidden = isLost;
+  write(get("instead").querySelector("code"), get("stop-hub").dataset.stopped === "true"
+    ? "newswire resume hub" : 'newswire stop hub --reason "…"');
+}
+
+/** The orders that a process has not confirmed. */
+const open = (replica) => known.orders.filter(({ unconfirmed }) => unconfirmed.includes(replica)).map(({ scope }) => title(scope));
+
+function drawProcesses() {
+  const { processes, silent, at } = known;
+  // Every order is unconfirmed for a moment.
+  const old = known.orders.filter((order) => seconds(order.at, at) > 5).flatMap(({ unconfirmed }) => unconfirmed);
+  const late = processes.filter(({ replica }) => old.includes(replica)).length;
+  const versions = new Set(processes.map(({ version }) => version ?? "unknown"));
+  const section = get("processes-section");
+  section.hidden = !processes.length && !silent.length;
+  write(get("processes-remark"), [
+    late ? `${number(late)} of ${plural(processes.length, "process", "processes")} have not confirmed every order`
+      : processes.length === 1 ? "1, which obeys all orders" : `${number(processes.length)}, which obey all orders`,
+    silent.length && `${number(silent.length)} fell silent`,
+    versions.size > 1 ? `versions ${[...versions].sort().join(" and ")}` : versions.size && `version ${[...versions][0]}`,
+  ].filter(Boolean).join("; "));
+  // It opens and closes with a problem, and otherwise stays as the reader wants it.
+  const problem = String(late > 0 || silent.length > 0 || versions.size > 1);
+  if (problem !== (section.dataset.problem ?? "false")) section.open = problem === "true";
+  section.dataset.problem = problem;
+  const orders = plural(known.standing, "order");
+  const row = (process, state, tone) => tableRow(process.replica + (process.replica === own ? " (this one)" : ""), [
+    ["Orders", state, `${tone} sentence`], ["Version", process.version ?? "unknown"],
+    ["Event loops", number(process.shards), "number"], ["Group", process.group ?? "–", "sentence"],
+    ["Hub", process.hub ?? "–", "sentence"], ["Last heard", past(process.lastHeard, at)],
+  ]);
+  // Those that need somebody come first.
+  const rows = [...silent.map((process) => row(process, "Fell silent without ending: killed, or cut off from Kafka", "bad")),
+    ...processes.map((process) => [process, open(process.replica)]).sort((one, other) => other[1].length - one[1].length)
+      .map(([process, open]) => open.length ? row(process, `Not confirmed: ${open.join(", ")}`, "bad")
+        : row(process, known.standing ? `Obeys ${known.standing === 1 ? "the one order" : `all ${orders}`}` : "None in force", ""))];
+  get("processes").replaceChildren(...rows);
 }
 
 function remark() {
@@ -82,12 +122,12 @@ function remark() {
   if (!known.known) return "The orders are being read.";
   const { processes, silent, standing, orders } = known;
   const behind = new Set(orders.flatMap((order) => order.unconfirmed));
-  const all = processes.length === 1 ? "1 process" : `${number(processes.length)} processes`;
+  const all = plural(processes.length, "process", "processes");
+  const stand = standing ? `${plural(standing, "order")} in force; ` : "No order is in force; ";
   const obeying = !processes.length ? "No process has been heard lately."
-    : behind.size ? `Orders hold for all processes; only ${number(processes.length - behind.size)} of ${all} confirmed all of them.`
-    : `Orders hold for all processes; ${all} ${processes.length === 1 ? "obeys" : "obey"} them.`;
-  const lost = silent.length
-    ? ` ${silent.map(({ replica }) => replica).join(", ")} ${silent.length === 1 ? "has" : "have"} fallen silent without ending: killed, or cut off from Kafka.` : "";
+    : behind.size ? `${stand}only ${number(processes.length - behind.size)} of ${all} confirmed ${standing === 1 ? "it" : "all of them"}.`
+    : `${stand}${all} ${processes.length === 1 ? "obeys" : "obey"}.`;
+  const lost = silent.length ? ` ${plural(silent.length, "process", "processes")} fell silent without ending.` : "";
   const more = standing > orders.length
     ? ` ${number(orders.length)} of ${number(standing)} standing orders are shown; newswire control has all.` : "";
   return obeying + lost + more;
@@ -108,6 +148,7 @@ function standing(order) {
   button.type = "button";
   button.setAttribute("aria-label", `${end === "lift" ? "Lift the recall of" : "Resume"} ${words}`);
   button.addEventListener("click", () => begin(end, words, query));
+  button.disabled = !get("instead").hidden;
   const act = element("td");
   act.append(button);
   row.append(heading, cell("Since", moment(order.at)), cell("By", order.by, "sentence"),
@@ -117,10 +158,19 @@ function standing(order) {
   return row;
 }
 
+/** An order in a few words. */
+function title(scope) {
+  const { words, end } = subject(scope);
+  return end === "lift" ? `recall of ${words}` : `stop of ${words}`;
+}
+
+const lastOrder = ({ at, do: action, scope, by }) =>
+  `${deeds[action] ?? action} ${subject(scope).words}, ${by ? `by ${by}, ` : ""}${moment(at)}`;
+
 /** The author, time and reason of an order that was replaced. */
 const author = ({ by, at, reason }) => `by ${by}, ${moment(at)}${reason ? `: ${reason}` : ""}`;
 
-function past(order) {
+function pastOrder(order) {
   const row = element("tr");
   const { words } = subject(order.scope);
   const heading = element("th", `${deeds[order.do] ?? order.do} ${words}`, "wide");
@@ -141,52 +191,21 @@ function past(order) {
   return row;
 }
 
-const titles = {
-  stop: (words) => [`Stop ${words}?`, words === "the hub"
-    ? "No process sends anything from then on. Nothing is lost: the news waits until the hub is resumed. What is on its way cannot be stopped."
-    : "Nothing of it is sent from then on, by any process. Nothing is lost: it waits until it is resumed.", "Stop"],
-  resume: (words) => [`Resume ${words}?`,
-    "What waits is sent now, unless it has grown too old. Recall first what readers must not get.", "Resume"],
-  recall: (words) => [`Recall ${words}?`,
-    "No process sends anything of it any more, and what waits ends as canceled. Phones that have it keep it; newswire recall --replace puts another text in its place.",
-    "Recall"],
-  lift: (words) => [`Lift the recall of ${words}?`, "What comes of it from now on is sent again.", "Lift"],
-};
-
-/**
- * Asks for the author, the reason and a confirmation. Escape means no.
- * @param doubt the problem with the order, if it was refused before and may be given all the same
- */
-function begin(verb, words, query, doubt, reason = "") {
-  const dialog = get("order");
-  const [title, text, yes] = titles[verb](words);
-  write(get("order-title"), title);
-  write(get("order-text"), doubt ?? text);
-  write(get("order-yes"), yes);
-  get("order-yes").className = verb === "stop" || verb === "recall" ? "danger" : "strong";
-  const needsReason = verb === "recall" || (verb === "stop" && query.what === "hub");
-  get("order-reason").required = needsReason;
-  write(get("order-reason-label"), needsReason ? "Reason" : "Reason (optional)");
-  get("order-reason").value = reason;
-  get("order-by").value = localStorage.getItem("newswire-name") ?? "";
-  dialog.onclose = () => {
-    if (dialog.returnValue === "yes") give(verb, words, query);
-  };
-  dialog.returnValue = "";
-  dialog.showModal();
+/** Asks for what the order needs, and gives it. A doubt is why it was refused before; it may be given all the same. */
+function begin(verb, words, query, doubt, reason) {
+  ask({ verb, words, query, doubt, reason, order: known?.orders.find(({ scope }) => query.what && scope === `stop/${query.what.replace(":", "/")}`),
+    met: (order) => known?.recent.find((recent) => recent.id === order.id || (recent.scope === order.scope && recent.do === "stop")),
+    processes: known?.processes.length ?? 0 }, give);
 }
 
-async function give(verb, words, query) {
-  const by = get("order-by").value.trim();
-  localStorage.setItem("newswire-name", by);
-  const reason = get("order-reason").value.trim();
+async function give(verb, words, query, { by, reason }) {
   const parameters = new URLSearchParams({ ...query, by, reason });
   let said = `${deeds[verb]} ${words}`;
-  write(get("action"), `${said}: waiting for every process…`);
+  say(`${said}: waiting for every process…`);
   const { ok, status, answer, problem } = await send(`api/control/${verb}?${parameters}`);
   askForOrders();
   if (!ok) {
-    write(get("action"), `Could not order “${said}”: ${problem}`);
+    say(`Could not order “${said}”: ${problem}`);
     if (verb === "recall" && status === 404) {
       begin(verb, words, { ...query, unseen: "true" }, `${words} was not seen in the news of the last 7 days. Recall it all the same?`, reason);
     }
@@ -194,29 +213,26 @@ async function give(verb, words, query) {
   }
   // The name of an event stands for its story.
   said = `${deeds[verb]} ${subject(answer.scope).words}`;
-  const { processes, applied, milliseconds, missing, silent, met, former, successor } = answer;
+  const { processes, applied, milliseconds, missing, silent, met, former, successor, replaced, notReplaced } = answer;
   const waiting = verb === "stop" && applied ? `; ${number(met.waiting)} ${met.waiting === 1 ? "delivery waits" : "deliveries wait"}` : "";
   const unheard = ended(verb) ? "the order is lifted" : "the order is in force; a process that starts reads it before it sends anything";
-  write(get("action"), (!processes ? `${said}: no process has confirmed; ${unheard}.`
+  say((!processes ? `${said}: no process has confirmed; ${unheard}.`
     : `${said}: applied by ${number(applied)} of ${number(processes)} in ${duration(milliseconds / 1000)}${waiting}.`
       + (missing.length ? ` No answer from ${missing.join(", ")}.` : ""))
     + (silent.length ? ` Not waited for, as silent for long: ${silent.join(", ")}.` : "")
     + (former ? ` ${ended(verb) ? "It ends" : "It takes the place of"} the order ${author(former)}.` : "")
+    + (replaced?.length ? ` The replacement goes to the readers of ${replaced.join(", ")}.` : replaced ? " Nobody gets the replacement." : "")
+    + (notReplaced?.length ? ` It is not known whether the readers of ${notReplaced.join(", ")} have the story; they get no replacement.` : "")
+    + (answer.replacementCanceled ? " The replacement does not leave: another order has ended the recall." : "")
+    + (answer.replacementFailed ? ` The replacement was not written: ${answer.replacementFailed}.` : "")
     + (successor ? ` In the meantime ${ended(successor.do) ? "it was ended" : `another order has taken its place, ${author(successor)}`}.` : ""));
 }
 
 export function startControl() {
   get("stop-hub").addEventListener("click", (event) =>
     begin(event.currentTarget.dataset.stopped === "true" ? "resume" : "stop", "the hub", { what: "hub" }));
-  get("recall").addEventListener("submit", (event) => {
-    event.preventDefault();
-    const story = get("story").value.trim();
-    if (story) begin("recall", `story ${story}`, { story });
-  });
-  get("order-no").addEventListener("click", () => get("order").close(""));
-  get("order-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    get("order").close("yes");
-  });
+  get("recall-story").addEventListener("click", () => begin("recall", "a story", {}));
+  get("stop-part").addEventListener("click", () => begin("stop", "a lane or category", {}));
+  openDesk();
   askForOrders();
 }

@@ -2,9 +2,10 @@
 
 import { drawCharts } from "./charts.js";
 import { condition } from "./condition.js";
-import { startControl } from "./control.js";
-import { more, push, row, stateCells } from "./feedrows.js";
-import { duration, get, sentence, time, write } from "./format.js";
+import { follow, startControl } from "./control.js";
+import { note } from "./desk.js";
+import { drawFeeds, firstProblem, push, stateCells } from "./feedrows.js";
+import { duration, get, number, sentence, time, write, zone } from "./format.js";
 import { remember, settled } from "./history.js";
 import { drawMap } from "./map.js";
 import { startOrders } from "./orders.js";
@@ -47,6 +48,7 @@ function receive(status) {
   const before = newest?.status;
   newest = remember(status);
   newest.before = before;
+  note(status);
   receivedAt = performance.now();
   problem = undefined;
 }
@@ -58,8 +60,9 @@ function draw() {
   document.body.classList.toggle("still", isLost || isFrozen);
   if (isLost) drawVerdict(lost());
   else if (!isFrozen || wasLost) drawStatus();
+  follow(newest?.status, isLost);
   // Written last, so that it never appears above figures that could not be drawn.
-  write(get("age"), isLost ? "No connection" : `Live, ${time(newest.status.at)}`);
+  write(get("age"), isLost ? "No connection" : `Live, ${time(newest.status.at)} ${zone}`);
   get("age").dataset.tone = isLost ? "bad" : "good";
 }
 
@@ -80,6 +83,8 @@ function drawStatus() {
   drawMap(newest, found);
   drawCharts(newest);
   drawTables(newest);
+  const { hub, group } = status;
+  if (hub) write(get("identity"), `Hub ${hub.name} at ${hub.host}, consumer group ${group}; this process is ${status.replica}`);
   write(get("version"),
     `Newswire ${status.version}, up ${duration((Date.parse(status.at) - Date.parse(status.startedAt)) / 1000)}`);
   const count = status.lanes.reduce((total, lane) => total + settled(lane.outcomes), 0);
@@ -109,7 +114,7 @@ async function askForFeeds() {
     if (reply.ok) {
       const known = await reply.json();
       if (!known) return;
-      drawFeeds(known);
+      showFeeds(known);
       if (!known.ready) pause = 2000;
     }
   } catch {
@@ -118,14 +123,14 @@ async function askForFeeds() {
   setTimeout(askForFeeds, pause);
 }
 
-function drawFeeds(known) {
-  const { at, feeds, reasons: [reason] } = known;
+function showFeeds(known) {
+  const { at, feedCount, problemCount, reasons: [reason] } = known;
   get("feeds-section").hidden = false;
   write(get("feeds-remark"), reason ? sentence(reason.detail)
-    : `What newswire ingest has stored by ${time(at)}; polls that bring nothing are stored now and then. Its own page has each poll.`);
-  write(get("feeds-more"), more(known));
-  get("feeds").replaceChildren(
-    ...feeds.map((feed) => row(feed, [...stateCells(feed, at), ["WebSub", push(feed)]])));
+    : problemCount ? `${number(problemCount)} of ${number(feedCount)} cannot be read. ${firstProblem(known)}`
+    : `${number(feedCount)} without a problem, by what newswire ingest has stored until ${time(at)}`);
+  get("feeds-remark").classList.toggle("bad", problemCount > 0);
+  drawFeeds(known, (feed) => [...stateCells(feed, at), ["WebSub", push(feed)]]);
 }
 
 // Announces one state at a time, after it has lasted, because a changing state would produce many announcements.
@@ -153,6 +158,7 @@ get("search").addEventListener("submit", (event) => { event.preventDefault(); dr
 get("event").addEventListener("input", drawResults);
 // Browsers slow the timers of hidden tabs to one call a minute.
 document.addEventListener("visibilitychange", () => { if (!document.hidden && next !== undefined) ask(); });
+for (const place of document.querySelectorAll(".zone")) place.textContent = `, ${zone}`;
 startOrders();
 startControl();
 startTerms();

@@ -1,7 +1,7 @@
 // The page of `newswire ingest`: the feeds of this process, the newest problem first.
 
-import { more, push, row, stateCells } from "./feedrows.js";
-import { duration, get, number, plural, seconds, sentence, write } from "./format.js";
+import { drawFeeds, firstProblem, push, stateCells } from "./feedrows.js";
+import { duration, get, number, plural, seconds, sentence } from "./format.js";
 import { follow } from "./report.js";
 
 /** The most rows that a browser can redraw every few seconds. */
@@ -36,11 +36,10 @@ function verdict(status) {
   const [reason] = status.reasons;
   if (reason) return ["bad", "Not ready", "Feeds are not followed", sentence(reason.detail), sentence(reason.remedy)];
   if (status.problemCount > 0) {
-    // Problems come first.
-    const [first] = status.feeds;
+    const isAll = status.problemCount === status.feedCount;
     const title = `${plural(status.problemCount, "feed")} of ${number(status.feedCount)} cannot be read`;
-    return ["warn", "Look", title, `${first.name}: ${sentence(first.detail ?? first.state)}`,
-      "See the table; the newest problem comes first."];
+    return [isAll ? "bad" : "warn", isAll ? "No news" : "Look", title, firstProblem(status), isAll
+      ? "Look whether this machine reaches the Internet; otherwise see the table." : "See the table; the newest problem comes first."];
   }
   if (status.feedCount === 0) return ["idle", "Standing by", "No feed is this process’s", "Others of the group follow them.", "Nothing."];
   return ["good", "Good", `${plural(status.feedCount, "feed")} followed`, "All publishers answer.", "Nothing."];
@@ -48,9 +47,7 @@ function verdict(status) {
 
 function draw(status) {
   get("no-feeds").hidden = status.feeds.length > 0;
-  get("some-feeds").hidden = status.feeds.length === 0;
-  write(get("feeds-more"), more(status));
-  get("feeds").replaceChildren(...status.feeds.map((feed) => row(feed, cells(feed, status.at))));
+  drawFeeds(status, cells);
 }
 
 follow(LIMIT, verdict, draw);

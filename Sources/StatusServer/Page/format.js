@@ -27,12 +27,22 @@ export function duration(seconds) {
 /** The seconds from one time to another, at least 0. */
 export const seconds = (from, to) => Math.max(0, (new Date(to) - new Date(from)) / 1000);
 export const past = (instant, now) => (instant ? `${duration(Math.round(seconds(instant, now)))} ago` : "never");
-export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const plural = (count, noun, many = `${noun}s`) => `${number(count)} ${count === 1 ? noun : many}`;
 
 export const bytes = (count) => (count < 1e6
   ? `${number(Math.round(count / 1e3))} kB`
   : `${number(Math.round(count / 1e5) / 10)} MB`);
 export const time = (instant) => new Date(instant).toLocaleTimeString("en-GB");
+/** The name of the reader's time zone. */
+export const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(new Date())
+  .find(({ type }) => type === "timeZoneName").value;
+/** The time, with the day if it is not today. */
+export function moment(instant) {
+  const date = new Date(instant);
+  return date.toDateString() === new Date().toDateString()
+    ? time(instant)
+    : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time(instant).slice(0, 5)}`;
+}
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 /** Writes a text only if it has changed, so that screen readers, selections and layout are not disturbed. */

@@ -1,13 +1,31 @@
-// Combines the statuses of the last three minutes: rates, trends, percentiles.
+// Combines the statuses of the last three minutes with the publisher's history of the last hour: rates, trends, percentiles.
 
 import { sum } from "./format.js";
 import { outcomes as facts } from "./facts.js";
 
+/** The seconds of the lines on the map, and of the charts. */
 export const span = 180;
+export const hour = 3600;
+/** The seconds between two points of the history. */
+const step = 10;
 /** The seconds for rates (one second is too short for few events), and for percentiles and trends. */
 const [short, long] = [5, 10];
 
 const points = [];
+/** Points of the last hour, about ten seconds apart, with the same figures as the newest ones. */
+let past = [];
+
+/** Fetches the last hour from the publisher, at the start and after a gap. */
+async function fill() {
+  const reply = await fetch("api/history", { signal: AbortSignal.timeout(8000) }).catch(() => undefined);
+  if (!reply?.ok) return;
+  const { lanes: names, points: all } = await reply.json();
+  const total = (lanes, name) => sum(lanes.map((lane) => lane[name]));
+  past = all.map(({ at, requests, lanes }) => ({
+    at: Date.parse(at) / 1000, requests, rate: total(lanes, "rate"), accepted: total(lanes, "accepted"), failed: total(lanes, "failed"),
+    lanes: Object.fromEntries(lanes.map((lane, index) => [names[index], { ...lane, total: lane }])),
+  }));
+}
 
 /** The names of all outcomes of a kind: `sent`, `failed`, `unsent` or `waiting`. */
 export const namesOf = (kind) => Object.keys(facts).filter((name) => facts[name].kind === kind);
@@ -19,8 +37,10 @@ const added = (lists) => lists.reduce((all, counts) => all.map((count, index) =>
 export function remember(status) {
   const last = points.at(-1);
   // A new process counts from zero.
-  if (last && last.status.startedAt !== status.startedAt) points.length = 0;
+  const isNew = last && last.status.startedAt !== status.startedAt;
+  if (isNew) points.length = past.length = 0;
   const at = Date.parse(status.at) / 1000;
+  if (!last || isNew || at - last.at > 1.5 * step) fill();
   const point = { at, status, lanes: {} };
   const ago = (seconds) => points.findLast((earlier) => at - earlier.at >= seconds - 0.5) ?? points[0] ?? point;
   const [before, longBefore] = [ago(short), ago(long)];
@@ -36,6 +56,7 @@ export function remember(status) {
       trend: at - longBefore.at >= short ? (lane.lag - long.lag) / (at - longBefore.at) : undefined,
       hub: recent("hub", [lane], [long], status.latencyBounds),
       queue: recent("queue", [lane], [long], status.latencyBounds),
+      total: recent("total", [lane], [long], status.latencyBounds),
     };
   }
   const lanes = Object.values(point.lanes);
@@ -45,8 +66,12 @@ export function remember(status) {
   point.failed = total("failed");
   point.requests = perSecond(status.requests, before.status.requests);
   point.hub = recent("hub", status.lanes, longBefore.status.lanes, status.latencyBounds);
-  point.total = recent("total", status.lanes, longBefore.status.lanes, status.latencyBounds);
   points.push(point);
+  if (point.rate !== undefined && at - (past.at(-1)?.at ?? 0) >= step) {
+    const { status: _, ...figures } = point;
+    past.push(figures);
+  }
+  while (past.length && at - past[0].at > hour) past.shift();
   point.limit = limit(at, last?.limit);
   while (points.length && at - points[0].at > span) points.shift();
   return point;
@@ -60,10 +85,12 @@ function limit(at, before) {
   return recent.length < 2 ? undefined : ["broker", "rate", "concurrency"].find((name) => share(name) >= 0.6);
 }
 
-/** The points of a line: `[seconds ago, value]`, the oldest first. */
-export function series(value) {
+/** The points of a line: `[seconds ago, value]`, the oldest first. A line of an hour has a point for every ten seconds. */
+export function series(value, length = span) {
   const now = points.at(-1)?.at ?? 0;
-  return points.map((point) => [now - point.at, value(point)]);
+  const fine = (length > span ? points.slice(-1) : points).filter(({ rate }) => rate !== undefined);
+  const begin = fine[0]?.at ?? now;
+  return [...past.filter(({ at }) => at < begin && now - at <= length), ...fine].map((point) => [now - point.at, value(point)]);
 }
 
 /** Percentiles of a latency over the last seconds; undefined without any events in them. */

@@ -1,7 +1,7 @@
 // The map: topics, lanes, hub, outcomes, and what flows between them.
 
 import { drawSpark } from "./charts.js";
-import { duration, element, get, number, rate, sum, write } from "./format.js";
+import { duration, element, get, moment, number, rate, sum, write } from "./format.js";
 import { count, series } from "./history.js";
 import { ask } from "./orders.js";
 
@@ -56,6 +56,9 @@ export function drawMap(point, { stations }) {
   write(get("failed"), number(counts.failed));
   get("failed").classList.toggle("bad", counts.failed > 0);
   write(get("unsent"), number(count(all, "unsent")));
+  const { held } = status;
+  write(get("held"), number(held?.events));
+  write(get("held-next"), held?.nextDue ? `next ${moment(held.nextDue)}` : "");
   write(get("dead-letters"), number(sum(status.lanes.flatMap((lane) => Object.values(lane.deadLetters)))));
 }
 

@@ -3,13 +3,21 @@
 import { get, number, write } from "./format.js";
 
 let token = "";
+let passing;
+
+/** Shows what became of an order. It disappears after a while, because it may not hold any longer. */
+export function say(text) {
+  clearTimeout(passing);
+  write(get("action"), text);
+  passing = setTimeout(() => write(get("action"), ""), 120_000);
+}
 
 /** @param waiting the number of affected events, if the order cannot be undone */
 export async function ask(lane, order, waiting) {
   if (waiting !== undefined && !(await isSure(lane, order, waiting))) return;
   const action = order.split("?")[0];
   const { ok, problem } = await send(`api/lanes/${encodeURIComponent(lane)}/${order}`);
-  write(get("action"), ok ? `Asked lane ${lane} to ${action}.` : `Could not ${action} lane ${lane}: ${problem}`);
+  say(ok ? `Asked lane ${lane} to ${action}.` : `Could not ${action} lane ${lane}: ${problem}`);
 }
 
 /** Posts with the token, if one was entered, and asks for it when it is needed. */
@@ -48,6 +56,6 @@ export function startOrders() {
     event.preventDefault();
     token = get("token").value;
     get("token-form").hidden = true;
-    write(get("action"), "Now try again.");
+    say("Now try again.");
   });
 }

@@ -1,6 +1,6 @@
 // The tables below the map: details of the lanes, outcomes, dead letters, the latest results.
 
-import { bytes, duration, element, get, number, time, write } from "./format.js";
+import { bytes, duration, element, get, number, sum, time, write } from "./format.js";
 import { outcomes } from "./facts.js";
 import { explained } from "./terms.js";
 
@@ -9,6 +9,8 @@ export function drawTables(point) {
   drawDetails(status, point.lanes);
   drawOutcomes("lane-outcomes", "Lane", status.lanes);
   drawOutcomes("category-outcomes", "Category", status.categories);
+  const all = [...new Set(status.lanes.flatMap(({ outcomes }) => Object.keys(outcomes)))];
+  write(get("totals-remark"), all.map((name) => `${number(sum(status.lanes.map(({ outcomes }) => outcomes[name] ?? 0)))} ${name}`).join(", "));
   drawDeadLetters(status);
 }
 
@@ -66,10 +68,12 @@ function drawOutcomes(id, title, entries) {
 function drawDeadLetters(status) {
   const rows = status.lanes.flatMap((lane) => Object.entries(lane.deadLetters)
     .map(([reason, count]) => [lane.name, reason, number(count)]));
-  get("no-dead").hidden = rows.length > 0;
+  write(get("no-dead"), rows.length ? `${number(sum(status.lanes.flatMap((lane) => Object.values(lane.deadLetters))))} since the start` : "None since the start.");
   get("some-dead").hidden = !rows.length;
   const body = get("dead");
   if (body.dataset.shown === JSON.stringify(rows)) return;
+  // It opens with the first letter, and stays closed if the reader closes it.
+  if (rows.length && !body.rows.length) get("dead-section").open = true;
   body.dataset.shown = JSON.stringify(rows);
   body.replaceChildren(...rows.map(([lane, reason, count]) => {
     const row = element("tr");

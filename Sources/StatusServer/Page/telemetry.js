@@ -46,22 +46,33 @@ const SKIPPED = [
 ];
 const USUAL = ["details", "nothing", "not-sampled"];
 
-const named = (platform) => (platforms[platform] ? `${platforms[platform]} (${platform})` : platform);
+const nameOf = (platform) => (platforms[platform] ? `${platforms[platform]} (${platform})` : platform);
 const percent = (part, whole) => (whole > 0 ? `${Math.floor((1000 * part) / whole) / 10} %` : "–");
+const list = new Intl.ListFormat("en");
 const within = (time, timed) => (time !== undefined ? duration(time) : timed > 0 ? "over 30 min" : "–");
 const since = (instant, now) => seconds(instant, now);
 
-/** The platforms that have recently refused the hub's key. */
+/** What the verdict names at present, by kind of problem. It stays while the problem lasts, so that the verdict does not flicker. */
+const named = {};
+
+/** The worst candidate, or the one that was named before if it is still among them. */
+function worst(kind, candidates, key, rank) {
+  const kept = candidates.find((candidate) => key(candidate) === named[kind]);
+  const found = kept ?? candidates.toSorted((one, other) => rank(other) - rank(one))[0];
+  named[kind] = found && key(found);
+  return found;
+}
+
+/** The platforms that have recently refused the hub's key, with their devices. */
 function deadPlatforms({ outcomes, at }) {
   const dead = outcomes.filter(({ outcome, last }) => outcome === "InvalidCredentials" && since(last, at) < CREDENTIALS);
-  return [...new Set(dead.map(({ platform }) => platform))];
+  return [...Map.groupBy(dead, ({ platform }) => platform)].map(([platform, rows]) => ({ platform, devices: sum(rows.map(({ devices }) => devices)) }));
 }
 
 function fewReached({ sends }) {
-  return [...new Set(sends.map(({ lane }) => lane))].map((lane) => {
-    const own = sends.filter((send) => send.lane === lane);
-    return { lane, targets: sum(own.map(({ targets }) => targets)), successes: sum(own.map(({ successes }) => successes)) };
-  }).find(({ targets, successes }) => targets > SHARE.devices && successes < SHARE.least * targets);
+  const lanes = [...Map.groupBy(sends, ({ lane }) => lane)].map(([lane, own]) => (
+    { lane, targets: sum(own.map(({ targets }) => targets)), successes: sum(own.map(({ successes }) => successes)) }));
+  return lanes.filter(({ targets, successes }) => targets > SHARE.devices && successes < SHARE.least * targets);
 }
 
 function verdict(status) {
@@ -70,19 +81,26 @@ function verdict(status) {
     return ["bad", "Not ready", "The hub is not asked what became of sends", `${sentence(reason.detail)} News goes out all the same.`,
       sentence(reason.remedy)];
   }
-  const dead = deadPlatforms(status);
-  if (dead.length) {
-    return ["bad", "Look", `No notifications on ${dead.map(named).join(", ")}`,
-      "The platform refuses the hub’s own key. The hub accepts sends all the same.",
+  const all = deadPlatforms(status);
+  const dead = worst("platform", all, ({ platform }) => platform, ({ devices }) => devices);
+  if (dead) {
+    const others = all.filter((other) => other !== dead).map(({ platform }) => nameOf(platform));
+    return ["bad", "Look", `No notifications on ${nameOf(dead.platform)}`,
+      `The platform refuses the hub’s own key${others.length ? `, as ${list.format(others)} does` : ""}. The hub accepts sends all the same.`,
       "Renew the certificate, key or secret of the platform in the notification hub’s settings in Azure."];
   }
-  const nobody = status.withoutTarget.find(({ sends, last }) => sends > TAG_SENDS && since(last, at) < TAG);
+  if (ended && !targets) {
+    return ["warn", "Look", "No device at all", `None of ${plural(ended, "send")} found a device: nobody is registered with this hub for any of its tags.`,
+      "Look whether the apps register with this hub: its name, its connection string, the tags of categories.*.tag."];
+  }
+  const tags = status.withoutTarget.filter(({ sends, last }) => sends > TAG_SENDS && since(last, at) < TAG);
+  const nobody = worst("tag", tags, ({ tag }) => tag, ({ sends }) => sends);
   if (nobody) {
     return ["warn", "Look", `Nobody has the tag ${nobody.tag}`,
-      `${plural(nobody.sends, "send")} to it found no device, the last ${past(nobody.last, at)}.`,
+      `${plural(nobody.sends, "send")} to it found no device, the last ${past(nobody.last, at)}.${tags.length > 1 ? ` ${plural(tags.length - 1, "other tag is", "other tags are")} like it.` : ""}`,
       "Compare categories.*.tag with what your apps register; a typing error shows here first."];
   }
-  const few = fewReached(status);
+  const few = worst("lane", fewReached(status), ({ lane }) => lane, ({ targets, successes }) => -successes / targets);
   if (few) {
     return ["warn", "Look", `Only ${percent(few.successes, few.targets)} of the devices on lane ${few.lane} were reached`,
       `${number(few.successes)} of ${plural(few.targets, "device")}, since the start.`, "See below what the platforms did."];
@@ -96,8 +114,7 @@ function verdict(status) {
     return ["idle", open ? "Asking" : "Standing by", open ? `${plural(open, "send")} followed` : "No accepted send to ask about yet",
       open ? "The hub has told the end of none yet." : "Nothing was accepted since the start.", "Nothing."];
   }
-  const reached = targets ? `${percent(successes, targets)} of the devices reached` : "No device was to be reached";
-  return ["good", "Good", reached, `${number(successes)} of ${plural(targets, "device")}, in ${plural(ended, "send")}.`, "Nothing."];
+  return ["good", "Good", `${percent(successes, targets)} of the devices reached`, `${number(successes)} of ${plural(targets, "device")}, in ${plural(ended, "send")}.`, "Nothing."];
 }
 
 function sendCells({ states, targets, successes, timed, secondsWithin }) {
@@ -118,7 +135,7 @@ function sendCells({ states, targets, successes, timed, secondsWithin }) {
 
 function outcomeRow({ platform, lane, outcome, devices, last }, now) {
   const tone = outcome === "InvalidCredentials" ? "bad" : HARMLESS.includes(outcome) ? "" : "warn";
-  return tableRow(`${named(platform)}, ${lane}`, [
+  return tableRow(`${nameOf(platform)}, ${lane}`, [
     ["Outcome", outcome, tone], ["Meaning", MEANING[outcome] ?? "no document names it", "sentence"], ["Devices", number(devices), "number"],
     ["Last", past(last, now), "number"],
   ]);
