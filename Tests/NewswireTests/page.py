@@ -117,6 +117,8 @@ def demo():
         assert page.find("#connection").get_attribute("value").startswith(f"Endpoint={subject};SharedAccessKeyName=")
         assert "newswire device --hub breaking-news" in page.find("#next").get_attribute("value")
         assert page.find("#dashboard").get_attribute("href").startswith("http://127.0.0.1:")
+        assert page.text("#status").endswith(" · 4 phones subscribed"), page.text("#status")
+        assert re.fullmatch("times in [A-Z]+.*", page.text("#zone")), page.text("#zone")
         page.find("[data-copies=connection]").click()
         page.wait("the answer to Copy", lambda: page.text("[data-copies=connection]").startswith(("Copied", "Selected")))
         assert page.script("getSelection().toString()") == page.find("#connection").get_attribute("value")
@@ -140,6 +142,24 @@ def demo():
             assert "A ferry is late" not in reader.texts(platform), "the correction stands beside its story"
             assert any(mark.is_displayed() for mark in page.all(f".phone.{platform} .updated"))
         assert "Breaking" not in "".join(sum((reader.texts(platform) for platform in PHONES), [])), "the category stands there twice"
+
+        # A phone shows four lines of a headline.
+        send(reader, "World", "The ferry to the islands is late again because of the storm " * 8)
+        page.wait("the long headline", lambda: any(text.startswith("The ferry to the islands") for text in reader.texts("apple")))
+        lines = "(text => text.clientHeight / parseFloat(getComputedStyle(text).lineHeight))(document.querySelector('.phone.apple .text'))"
+        assert 3.5 < page.script(lines) < 4.5, page.script(lines)
+        page.wait("the outcome", lambda: reader.hint() == "Arrived on 3 phones.")
+        # The outcome of the last story is gone as soon as the next one is begun.
+        page.find("#headline").send_keys("A")
+        page.wait("no old outcome", lambda: reader.hint() == "")
+        page.find("#headline").clear()
+
+        # A large screen is used.
+        for width, height in [(1920, 1080), DESKTOP]:
+            page.picture(f"demo-{width}", width, height)
+            used = page.script("(rect => rect.right - rect.left)(document.querySelector('main').getBoundingClientRect())")
+            assert used > 0.95 * width, (width, used)
+            assert page.script("document.documentElement.scrollHeight <= innerHeight"), "the page does not fit the screen"
 
         page.find(".phone.windows input[value=Politics]").click()
         page.wait("a choice that counts at once", lambda: reader.state("windows") == "Subscribed to Business.")
@@ -311,7 +331,7 @@ def restart():
             hub.end()
             page.wait("the loss", lambda: page.text("#status") == "The hub does not answer.")
             hub = Hub(hub.port)
-            page.wait("an empty hub", lambda: page.text("#status") == "0 sends · 0 deliveries · 0 registrations")
+            page.wait("an empty hub", lambda: page.text("#status") == "0 sends · 0 deliveries · 0 phones subscribed")
         # Nothing but the refused connections and the 401.
         complaints = [entry["message"] for entry in page.driver.get_log("browser")]
         assert all(re.search("ERR_|status of (401|410)", complaint) for complaint in complaints), complaints

@@ -181,4 +181,5 @@ extension EmulatedHub {
     }
 
     public var registrationCount: Int { registrations.count }
+    public var deviceCount: Int { registrations.deviceCount }
 }

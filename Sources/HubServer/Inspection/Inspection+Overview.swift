@@ -23,6 +23,7 @@ extension Inspection {
                 return [
                     "run": .string(run), "received": .integer(hub.received.total),
                     "delivered": .integer(hub.delivered.total), "registrations": .integer(hub.registrationCount),
+                    "devices": .integer(hub.deviceCount),
                     "faults": .array(hub.faults.map(\.json)), "phones": .object(phones),
                     "dropped": .object(Self.dropped(in: hub.delivered)),
                     "deliveries": .array(Self.deliveries(in: hub.delivered, after: after).map(\.json)),

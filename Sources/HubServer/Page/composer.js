@@ -1,6 +1,6 @@
 // The form that sends a story.
 
-import { request } from "/hub.js";
+import { request, unanswered } from "/hub.js";
 import { outcome } from "/panels.js";
 import { categories, chip } from "/phone.js";
 
@@ -26,6 +26,8 @@ export class Composer {
     $("composer-categories").append(...categories.map((category) => chip("radio", "category", category)));
     this.form.elements.category.value = categories[0];
     $("corrects").addEventListener("change", () => this.correct());
+    // The outcome of the last story says nothing about the next one.
+    $("headline").addEventListener("input", () => this.until === "story" && this.say(""));
     $("headline").addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
@@ -37,7 +39,9 @@ export class Composer {
     });
   }
 
-  say(text, mood = "") {
+  // - until: the text holds until the hub answers again ("answer"), or until the next story is begun ("story").
+  say(text, mood = "", until = "") {
+    this.until = until;
     $("composer-hint").textContent = text;
     $("composer-hint").className = `hint ${mood}`;
   }
@@ -101,15 +105,19 @@ export class Composer {
       this.clear();
       corrects.value = "";
     } catch (error) {
-      this.say(`Not sent. ${error.message}`, "bad");
+      this.say(`Not sent. ${error.message}`, "bad", error.message === unanswered ? "answer" : "story");
     }
     this.isSending = false;
     headline.focus();
     this.sent();
   }
 
+  // The hub does not answer: a text about the last story may be wrong by now.
+  lose() { if (this.pending) this.say("The hub does not answer; the outcome is not known.", "warn", "answer"); }
+
   // Shows the outcome of the last story.
   update({ sends, asked }) {
+    if (this.until === "answer") this.say("");
     const send = this.pending && sends.find(({ event }) => event === this.pending.id);
     if (!send) return this.miss(asked);
     this.pending.isSeen = true;
@@ -123,7 +131,7 @@ export class Composer {
     const nobody = this.isWanted(category)
       ? `Sent to 0 phones: the hub has no registration for ${category}.`
       : `Sent to 0 phones: nobody has asked for ${category}.`;
-    this.say(send.phones ? `Arrived on ${text}.` : send.failed.length ? `Sent to ${text}.` : nobody, mood);
+    this.say(send.phones ? `Arrived on ${text}.` : send.failed.length ? `Sent to ${text}.` : nobody, mood, "story");
     this.pending = undefined;
   }
 
@@ -133,7 +141,7 @@ export class Composer {
     const { isSeen, time } = this.pending;
     const isGone = isSeen || !this.throughKafka && asked > time;
     if (!isGone && asked < time + patience) return;
-    this.say("Sent. Its outcome is not among the last sends.");
+    this.say("Sent. Its outcome is not among the last sends.", "", "story");
     if (isGone) this.pending = undefined;
   }
 

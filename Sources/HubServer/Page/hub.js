@@ -3,10 +3,12 @@
 const version = "2020-06";
 let session;
 
+export const unanswered = "The hub does not answer.";
+
 // Calls the hub. A browser's own words for a missing answer differ and help nobody.
 export async function request(path, options = {}) {
   return fetch(path, { signal: AbortSignal.timeout(20_000), ...options }).catch(() => {
-    throw new Error("The hub does not answer.");
+    throw new Error(unanswered);
   });
 }
 

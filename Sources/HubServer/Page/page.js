@@ -4,7 +4,7 @@ import { Composer } from "/composer.js";
 import { open } from "/hub.js";
 import { follow } from "/news.js";
 import { buildCopying, buildFaults, refreshCopies, showDashboard, showFaults, showSends } from "/panels.js";
-import { Phone, clockFormat } from "/phone.js";
+import { Phone, clockFormat, zone } from "/phone.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -30,8 +30,8 @@ function status(text, mood = "") {
   $("status").className = `status ${mood}`;
 }
 
-const counts = ({ received, delivered, registrations }) =>
-  [[received, "send"], [delivered, "delivery", "deliveries"], [registrations, "registration"]]
+const counts = ({ received, delivered, devices }) =>
+  [[received, "send"], [delivered, "delivery", "deliveries"], [devices, "phone subscribed", "phones subscribed"]]
     .map(([n, one, many = `${one}s`]) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`).join(" · ");
 
 function showDeliveries(deliveries, phones, isFirst) {
@@ -63,6 +63,7 @@ async function start() {
   const composer = new Composer(session, isWanted, () => ask());
   buildFaults(() => ask());
   buildCopying(announce);
+  $("zone").textContent = `times in ${zone}`;
   tick();
   setInterval(tick, 5000);
   let isOpen = false, isOld = false;
@@ -91,6 +92,7 @@ async function start() {
   }, () => {
     status("The hub does not answer.", "bad");
     phones.forEach((phone) => phone.lose());
+    composer.lose();
   });
 }
 

@@ -5,6 +5,9 @@ import { notification } from "/payload.js";
 
 export const categories = ["World", "Politics", "Business", "Technology", "Science", "Sports"];
 export const clockFormat = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+// The name of the reader's time zone.
+export const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(new Date())
+  .find(({ type }) => type === "timeZoneName").value;
 const kept = 30;
 
 const tagOf = (language) => `language_${language}`;
@@ -234,6 +237,7 @@ export class Phone {
     item.querySelector(".text").textContent = text;
     // The exact payload, for developers.
     item.title = delivery.body ?? "";
+    item.querySelector(".text").title = text;
     item.querySelector(".updated").hidden = !old || old.querySelector(".text").textContent === text;
     const time = item.querySelector("time");
     time.dateTime = delivery.time;
