@@ -154,7 +154,8 @@ public final class ControlMonitor: Sendable {
             let time = now.wall
             do throws(KafkaFailure) {
                 let history = try StoryHistory(
-                    named.story, settings, results: names.results, before: view.lapseClock(time) ?? time)
+                    named.story, settings, results: names.results, before: view.lapseClock(time) ?? time,
+                    limit: Self.searchMax)
                 return FoundStory(
                     name: named, history: history, recall: view.order(.recall(story: named.story), at: time))
             } catch { throw .failed(error) }

@@ -194,12 +194,24 @@ public struct OrderOutcome: Sendable, Hashable {
 
 extension StoryHistory {
     /// Reads the results of the week before a time.
-    init(_ story: String, _ settings: KafkaSettings, results topic: String, before time: Instant) throws(KafkaFailure) {
+    ///
+    /// - Parameter limit: the longest time to read.
+    /// - Throws: an error if the results cannot be read, or not in time.
+    init(
+        _ story: String, _ settings: KafkaSettings, results topic: String, before time: Instant, limit: Duration? = nil
+    ) throws(KafkaFailure) {
         self.init(story: story)
         let results = NamedResults(story)
-        let start = TopicReader.Start.time(time - Order.recallLasts)
-        try TopicReader(settings: settings, topic: topic, from: start, end: .highWatermark).readToEnd { read in
+        let deadline = limit.map { ContinuousClock.now + $0 }
+        let reader = try TopicReader(
+            settings: settings, topic: topic, from: .time(time - Order.recallLasts), end: .highWatermark)
+        try reader.readToEnd(isStopped: { deadline.map { $0 <= .now } ?? false }) { read in
             if let result = results.result(in: read.record) { apply(result) }
+        }
+        guard deadline == nil || reader.isAtEnd else {
+            throw KafkaFailure(
+                code: "_TIMED_OUT", isRetriable: true,
+                detail: "The results of the last 7 days could not be read in the time that a request may take")
         }
     }
 }

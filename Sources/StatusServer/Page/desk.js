@@ -41,7 +41,8 @@ function waiting({ query, order, met, processes }) {
   } else {
     parts.push("Nothing that this process has read waits for it.");
   }
-  const lanes = status?.lanes.filter(({ name }) => what === "hub" || !what.startsWith("lane:") || what === `lane:${name.toLowerCase()}`) ?? [];
+  // Unread events have no category yet.
+  const lanes = status?.lanes.filter(({ name }) => what === "hub" || what === `lane:${name.toLowerCase()}`) ?? [];
   const unread = sum(lanes.map(({ lag, held }) => Math.max(0, (lag ?? 0) - held)));
   if (unread > 0) parts.push(`About ${plural(unread, "event")} behind ${unread === 1 ? "it is" : "them are"} not read yet.`);
   const then = order && met(order);
