@@ -83,7 +83,11 @@ let package = Package(
         .target(name: "HubModel", dependencies: ["NewsModel", "NotificationHub", deque]),
         // The questions to the hub about accepted sends, and its answers.
         .target(name: "HubTelemetry", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"]),
-        .target(name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "KafkaModel", "NewsModel", logging]),
+        // Single requests to web services.
+        .target(
+            name: "HTTPCalls", dependencies: [asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
+        .target(
+            name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "HTTPCalls", "KafkaModel", "NewsModel", logging]),
         .target(name: "Feeds", dependencies: ["ByteText", "CIconv", "NewsModel", crypto]),
         .target(
             name: "FeedIO",
@@ -98,7 +102,7 @@ let package = Package(
         // The schemas of Avro records.
         .target(
             name: "SchemaRegistry",
-            dependencies: ["ByteText", "NewsModel", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
+            dependencies: ["ByteText", "HTTPCalls", "NewsModel", nioPosix]),
         // TLS to a host that is verified by its name.
         .target(name: "ServerIdentity", dependencies: ["ByteText", nioCore, nioSSL]),
         .target(
@@ -237,7 +241,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "KafkaIOTests",
-            dependencies: ["ByteText", "CRdkafka", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport"]),
+            dependencies: [
+                "ByteText", "CRdkafka", "HTTPCalls", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport",
+            ]),
         .testTarget(name: "FeedsTests", dependencies: ["ByteText", "Feeds", "NewsModel", crypto]),
         // Compares corpora of real feeds with the results of other readers.
         .testTarget(

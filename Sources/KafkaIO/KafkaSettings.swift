@@ -12,6 +12,8 @@ public struct KafkaSettings: Sendable {
     public var instance: String?
     /// librdkafka properties. They override ours; a property that would break a guarantee is an error.
     public var properties: [String: String]
+    /// The login of all clients that are made with these settings and their copies.
+    public var login = KafkaLogin()
     /// Number of bytes that all consumers together may fetch ahead of the shards.
     public var fetchBudget = 24 << 20
     /// Number of bytes of records that may wait in the producer. Beyond it, `produce` returns `false`.

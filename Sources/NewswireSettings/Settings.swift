@@ -100,6 +100,9 @@ package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugS
 extension Settings {
     package var kafkaSettings: KafkaSettings {
         var settings = kafka
+        if settings.login.source != nil {
+            settings.properties = ["security.protocol": "SASL_SSL", "sasl.mechanisms": "OAUTHBEARER"]
+        }
         for property in kafkaProperties { settings.properties[property.name] = property.value.revealed }
         return settings
     }

@@ -53,6 +53,7 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
     /// The reason for not being ready while the failure lasts.
     var notReady: ReadinessReason {
         switch self {
+        case .kafka(let failure) where failure.isAboutToken: .init(kafkaToken: failure)
         case .kafka(let failure):
             .init(.kafka, "the brokers do not answer: \(failure.detail)", remedy: failure.remedy)
         case .topics(let problems):

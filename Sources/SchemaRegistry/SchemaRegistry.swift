@@ -1,8 +1,5 @@
-import AsyncHTTPClient
 import ByteText
-import Foundation
-import NIOCore
-import NIOHTTP1
+import HTTPCalls
 import NIOPosix
 public import NewsModel
 import Synchronization
@@ -11,7 +8,7 @@ import Synchronization
 public final class SchemaRegistry: Sendable {
     /// The address without a slash at the end.
     private let url: String
-    private let headers: HTTPHeaders
+    private let headers: [(String, String)]
     private let known = Mutex<Known>(Known())
 
     private struct Known {
@@ -28,15 +25,14 @@ public final class SchemaRegistry: Sendable {
     private static let referencesMax = 64
     /// The most bytes of an answer; a schema is escaped in it.
     private static let answerMax = 4 * AvroSchema.bytesMax
-    private static let timeout = TimeAmount.seconds(5)
 
     /// - Parameters:
     ///   - url: the address, such as `https://registry:8081`.
     ///   - basicAuth: user and password, with a colon between them; `nil` without.
     public init(url: String, basicAuth: String? = nil) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
-        var headers = HTTPHeaders([("Accept", "application/vnd.schemaregistry.v1+json, application/json")])
-        if let basicAuth { headers.add(name: "Authorization", value: "Basic " + Base64.encode(Array(basicAuth.utf8))) }
+        var headers = [("Accept", "application/vnd.schemaregistry.v1+json, application/json")]
+        if let basicAuth { headers.append(("Authorization", "Basic " + Base64.encode(Array(basicAuth.utf8)))) }
         self.headers = headers
     }
 
@@ -153,10 +149,10 @@ public final class SchemaRegistry: Sendable {
 
     /// - Returns: `nil` if the registry says that there is no such schema.
     private func get(_ path: String) throws(RegistryFailure) -> RegistryAnswer? {
-        let (status, body) = try exchange(path)
-        if status == 404, RegistryAnswer.isUnknown(body) { return nil }
-        try Self.require(status)
-        return try RegistryAnswer(body)
+        let answer = try exchange(path)
+        if answer.status == 404, RegistryAnswer.isUnknown(answer.body) { return nil }
+        try Self.require(answer.status)
+        return try RegistryAnswer(answer.body)
     }
 
     private static func require(_ status: Int) throws(RegistryFailure) {
@@ -179,32 +175,14 @@ public final class SchemaRegistry: Sendable {
         }
     }
 
-    private func exchange(_ path: String) throws(RegistryFailure) -> (status: Int, body: [UInt8]) {
-        do {
-            let request = try HTTPClient.Request(url: url + path, headers: headers)
-            let response = try HTTPClient.shared.execute(
-                request: request, delegate: ResponseAccumulator(request: request, maxBodySize: Self.answerMax),
-                deadline: .now() + Self.timeout
-            ).wait()
-            return (Int(response.status.code), response.body.map { Array($0.readableBytesView) } ?? [])
-        } catch let error as ResponseAccumulator.ResponseTooBigError {
-            throw RegistryFailure("its answer has more than \(error.maxBodySize) bytes", isFinal: true)
+    private func exchange(_ path: String) throws(RegistryFailure) -> HTTPCall.Answer {
+        var call = HTTPCall(url: url + path)
+        call.headers = headers
+        do throws(HTTPCall.Failure) {
+            return try call.answer(bytesMax: Self.answerMax)
         } catch {
-            // The client's errors name no secret: headers and the address are not in them.
-            throw RegistryFailure("the schema registry does not answer: \(Self.words(error))")
-        }
-    }
-
-    /// A connection's error in plain words.
-    private static func words(_ error: any Error) -> String {
-        switch error {
-        case let error as NIOConnectionError:
-            error.connectionErrors.last.map { words($0.error) } ?? "its host name has no address"
-        case let error as IOError: String(cString: strerror(error.errnoCode)).lowercased()
-        case let error as HTTPClientError where [.connectTimeout, .deadlineExceeded, .readTimeout].contains(error):
-            "it took too long"
-        case let error as HTTPClientError where error == .remoteConnectionClosed: "the connection was closed"
-        default: "\(error)"
+            guard !error.isTooLarge else { throw RegistryFailure(error.detail, isFinal: true) }
+            throw RegistryFailure("the schema registry does not answer: \(error.detail)")
         }
     }
 }

@@ -104,7 +104,9 @@ public final class TelemetryService: Sendable {
 
     /// The state of the process; `nil` once it has ended.
     public func report() async -> TelemetryReport? {
-        try? await core.loop.submit { [core] in core.report }.get()
+        var report = try? await core.loop.submit { [core] in core.report }.get()
+        report?.kafkaProblem = settings.kafka.login.notReady
+        return report
     }
 
     // MARK: Starting

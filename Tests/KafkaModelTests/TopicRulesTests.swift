@@ -79,7 +79,9 @@ import Testing
             var rules = Self.rules()
             if topic == "control" { rules.controlTopic = topic } else { rules.auditTopic = topic }
             var states = Self.states(Self.sound)
-            states[topic] = TopicState(partitions: 1, configuration: .known(["max.message.bytes": limit]))
+            let policy = topic == "control" ? "compact" : "delete"
+            states[topic] = TopicState(
+                partitions: 1, configuration: .known(["max.message.bytes": limit, "cleanup.policy": policy]))
             let findings = rules.findings(states)
             #expect(findings.map(\.problem) == (isSmall ? [.smallMessages] : []), "\(topic)")
             #expect(findings.allSatisfy { $0.severity == .warning && $0.topic == topic })
@@ -262,6 +264,12 @@ struct EditorialTopicRulesTests {
         topic: String, partitions: Int, policy: String?, problems: [TopicRules.Problem]
     ) {
         #expect(findings(topic, partitions, policy).map(\.problem) == problems)
+    }
+
+    @Test func `a broker that does not show whether it compacts a topic is reported`() {
+        let unknown = TopicState(partitions: 6, configuration: .known(["retention.ms": "1"]))
+        let found = rules.findings(["news.control": unknown, "news.held": unknown, "news.audit": unknown])
+        #expect(found.filter { $0.problem == .unreadable }.map(\.topic) == ["news.control", "news.held"])
     }
 
     @Test func `editors' topics get one partition, the held topic as many as the results`() {

@@ -18,10 +18,22 @@ struct SettingsChangeTests {
     }
 
     @Test func `a changed secret is named but never shown`() {
-        let old = effective("kafka: {properties: {sasl.password: one}}")
-        let change = SettingsChange(from: old, to: effective("kafka: {properties: {sasl.password: two}}"))
-        #expect(change.needRestart.map(\.description) == ["kafka.properties.sasl.password"])
+        let old = effective("kafka: {properties: {ssl.key.password: one}}")
+        let change = SettingsChange(from: old, to: effective("kafka: {properties: {ssl.key.password: two}}"))
+        #expect(change.needRestart.map(\.description) == ["kafka.properties.ssl.key.password"])
         #expect(!"\(old) \(change)".contains("one"))
+    }
+
+    @Test func `a login to Kafka changes without a restart, the way to log in does not`() {
+        let (reloaded, needRestart) = change(
+            "kafka: {properties: {sasl.username: a, sasl.password: b}, oauth: {clientSecret: c}}",
+            "kafka: {properties: {sasl.username: d, sasl.password: e, sasl.mechanisms: PLAIN}, oauth: {clientSecret: f}}"
+        )
+        #expect(
+            reloaded == [
+                "kafka.properties.sasl.username", "kafka.properties.sasl.password", "kafka.oauth.clientSecret",
+            ])
+        #expect(needRestart == ["kafka.properties.sasl.mechanisms"])
     }
 
     @Test func `a new order of lanes needs a restart, new and removed categories do not`() {

@@ -7,7 +7,8 @@ struct DeadServerTests {
         ["check"], ["held"], ["results"], ["redrive"], ["redrive", "--dry-run", "--json"], ["topics"],
         ["topics", "--create"], ["control"], ["audit"], ["runs"], ["stop", "hub", "--reason", "r"], ["resume", "hub"],
         ["recall", "s", "--reason", "r"], ["recall", "s", "--reason", "r", "--unseen"],
-        ["send", "--category", "World", "--message", "m"], ["ingest", "--status"], ["run", "--until-caught-up"],
+        ["send", "--category", "World", "--message", "m"], ["ingest", "--status"], ["ingest", "--once"],
+        ["run", "--until-caught-up"],
     ]
 
     /// Words of librdkafka, of SwiftNIO and of their languages.
@@ -44,8 +45,26 @@ struct DeadServerTests {
                     text.contains("he broker 127.0.0.1:1 cannot be reached: connection refused"), "\(command): \(text)")
                 #expect(text.lowercased().contains("check kafka.bootstrapservers"), "\(command): \(text)")
                 for word in Self.foreign { #expect(!text.contains(word), "\(command): \(text)") }
-                if command.first == "redrive" { #expect(ended.output.isEmpty, "\(ended.output)") }
+                if ["redrive", "results"].contains(command.first) { #expect(ended.output.isEmpty, "\(ended.output)") }
             }
+        }
+    }
+
+    @Test func `a token endpoint that does not answer is reported by commands as the reason`() async throws {
+        let path = try configuration()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let environment = [
+            "NEWSWIRE_KAFKA_OAUTH_TOKEN_ENDPOINT": "http://127.0.0.1:1/token", "NEWSWIRE_KAFKA_OAUTH_CLIENT_ID": "me",
+            "NEWSWIRE_KAFKA_OAUTH_CLIENT_SECRET": "canary",
+        ]
+        for command in [["check"], ["topics"], ["results"], ["control"], ["held"]] {
+            let ended = try await Program.run(command + ["--config", path], environment: environment)
+            let text = ended.output + ended.errors
+            #expect(ended.status == 1, "\(command): \(text)")
+            #expect(
+                text.contains("o token for Kafka: the token endpoint does not answer: connection refused"),
+                "\(command): \(text)")
+            #expect(text.contains("heck kafka.oauth.tokenEndpoint") && !text.contains("canary"), "\(command): \(text)")
         }
     }
 

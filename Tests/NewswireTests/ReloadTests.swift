@@ -3,6 +3,7 @@ import FoundationNetworking
 import HubEmulator
 import HubServer
 import KafkaIO
+import NewswireCommands
 import NotificationHub
 import Testing
 
@@ -48,13 +49,18 @@ private func configuration(_ more: String) -> String {
             """), to: "newswire.yaml")
     let changed = try String(contentsOfFile: room.path("newswire.yaml"), encoding: .utf8)
     try room.write(
-        changed.replacing("logging: {format: json}", with: "logging: {format: json, level: debug}"),
-        to: "newswire.yaml")
+        changed.replacing("logging: {format: json}", with: "logging: {format: json, level: debug}")
+            .replacing("fetch.wait.max.ms: 10", with: "fetch.wait.max.ms: 10, sasl.username: u, sasl.password: canary")
+            + "\nusers: {secret: canary-canary-canary-canary}\n", to: "newswire.yaml")
     running.signal(SIGHUP)
     let reloaded = try await running.wrote("settings reloaded")
-    for key in ["payload.message", "categories.World.tag", "rate.perSecond", "logging.level"] {
+    for key in [
+        "payload.message", "categories.World.tag", "rate.perSecond", "logging.level", "users.secret",
+        "kafka.properties.sasl.password",
+    ] {
         #expect(reloaded.contains(key), "\(reloaded)")
     }
+    #expect(!reloaded.contains("canary"))
     let waiting = try await running.wrote("wait for a restart")
     #expect(waiting.contains("retry.attempts") && !waiting.contains("payload"))
 
@@ -126,4 +132,19 @@ private func setKey(_ key: String, of hub: RunningHub) async throws {
     #expect(!running.errors.contains("-key\""), "no key reaches the log")
     #expect(try await room.run("results", "--json").output.split(separator: "\n").count == 3)
     await room.close()
+}
+
+@Test func `changed certificate files are noticed at a reload, because librdkafka does not read them again`() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString).pem")
+    defer { try? FileManager.default.removeItem(at: file) }
+    func files(_ properties: [String: String]) -> CertificateFiles {
+        CertificateFiles(KafkaSettings(bootstrapServers: [], group: "g", properties: properties))
+    }
+    let properties = ["ssl.key.location": file.path, "ssl.key.password": "x", "ssl.ca.location": "/nowhere"]
+    try "one".write(to: file, atomically: true, encoding: .utf8)
+    let before = files(properties)
+    #expect(before.changes(to: files(properties)).isEmpty)
+    try "two".write(to: file, atomically: true, encoding: .utf8)
+    #expect(before.changes(to: files(properties)) == ["ssl.key.location"])
+    #expect(before.changes(to: files(["ssl.ca.location": "/nowhere"])).isEmpty)
 }

@@ -112,6 +112,12 @@ struct EditorialTopicTests {
         #expect(
             line(ours, nil)?.hasPrefix("ok    environment production (hub n at h); news.control names none yet") == true
         )
+        var (first, further) = (ours, ours)
+        (first.group, further.group, further.hub) = ("a", "b", "m")
+        #expect(
+            line(further, first)?.contains(
+                "(hub m at h); news.control names this environment, but not this group's hub yet")
+                == true)
         for ours in [ours, nil] {
             #expect(line(ours, theirs)?.hasPrefix("fail  environment the settings ") == true)
             #expect(line(ours, theirs)?.contains("says staging (hub n at h)") == true)

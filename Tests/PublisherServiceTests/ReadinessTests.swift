@@ -45,6 +45,16 @@ struct ReadinessTests {
         for code in try codes(reason, since: .seconds(60)) { #expect(ReadinessCode(rawValue: code) != nil) }
     }
 
+    @Test func `a missing token for Kafka is a reason, before the start and later`() {
+        let failure = KafkaFailure.token("the token endpoint does not exist", "Check kafka.oauth.tokenEndpoint.")
+        let reason = PublisherFailure.kafka(failure).notReady
+        #expect(reason == ReadinessReason(kafkaToken: failure))
+        #expect(ReadinessCode(rawValue: reason.code) == .kafkaToken)
+        #expect(reason.detail == "No token for Kafka: the token endpoint does not exist")
+        #expect(reason.remedy == "check kafka.oauth.tokenEndpoint")
+        #expect(PublisherFailure.kafka(failure).mayPass)
+    }
+
     @Test func `an editor's stop order is a reason at once`() throws {
         #expect(try codes(.stopped, since: .zero) == ["stopped"])
     }

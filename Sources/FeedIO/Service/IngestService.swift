@@ -50,10 +50,12 @@ public final class IngestService: Sendable {
 
     /// Follows feeds until `finish` has been called and everything is stored.
     ///
+    /// - Parameter isPatient: false to fail at the first obstacle, because a job that cannot start must not hang.
     /// - Throws: a failure that only a person or a restart can resolve.
-    public func run() async throws(KafkaFailure) {
+    public func run(isPatient: Bool = true) async throws(KafkaFailure) {
         defer { close() }
         try await life.run(
+            isPatient: isPatient,
             whenWaiting: { [log] in log.warning("waiting for Kafka", metadata: ["reason": "\($0)"]) },
             prepare: { [self] () throws(KafkaFailure) in try prepare() })
     }
@@ -124,7 +126,8 @@ public final class IngestService: Sendable {
                     remedy: "see the log; newswire check tests the connection")
             }
         return IngestReport(
-            at: ServiceClock.wall, startedAt: startedAt, feeds: feeds, notReady: reason.map { [$0] } ?? [])
+            at: ServiceClock.wall, startedAt: startedAt, feeds: feeds,
+            notReady: (settings.kafka.login.notReady ?? reason).map { [$0] } ?? [])
     }
 
     private static let unreadMax = Duration.seconds(20)

@@ -13,6 +13,8 @@ public struct TelemetryReport: Sendable {
     public var problem: TelemetryProblem?
     /// True once the process has its part of the results topic, possibly no partitions.
     public var isAssigned: Bool
+    /// The reason why Kafka's clients cannot log in; `nil` if they can.
+    public var kafkaProblem: ReadinessReason?
 
     public init(
         at: Instant, startedAt: Instant, figures: TelemetryFigures, open: Int, oldest: Duration?,
@@ -44,7 +46,9 @@ extension TelemetryReport {
     /// The reasons that `/readyz` reports.
     public var notReady: [ReadinessReason] {
         var reasons: [ReadinessReason] = []
-        if !isAssigned {
+        if let kafkaProblem {
+            reasons.append(kafkaProblem)
+        } else if !isAssigned {
             reasons.append(
                 .init(
                     code: "unassigned",

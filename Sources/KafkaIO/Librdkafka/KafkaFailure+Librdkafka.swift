@@ -18,6 +18,10 @@ extension KafkaFailure {
         let own = rd_kafka_err2str(error).map { String(cString: $0) } ?? ""
         let text = text.flatMap { $0.isEmpty ? nil : $0 } ?? own
         Logger(label: "newswire").debug("librdkafka", metadata: ["code": "\(code)", "text": "\(text)"])
+        if let failure = KafkaFailure(aboutToken: text) {
+            self = failure
+            return
+        }
         let words = KafkaWords(code: code, text: text)
         self.init(
             code: code,

@@ -4,9 +4,11 @@ import KafkaModel
 /// A librdkafka configuration being built.
 final class RdConfiguration {
     private let handle: OpaquePointer = rd_kafka_conf_new()
+    private let login: KafkaLogin
 
     /// The user's properties override `defaults`, but not `fixed`.
     init(settings: KafkaSettings, defaults: [(String, String)] = [], fixed: [(String, String)]) throws(KafkaFailure) {
+        login = settings.login
         if let refused = settings.refusedProperties.first { throw refused }
         guard !settings.bootstrapServers.isEmpty else {
             throw .configuration("kafka.bootstrapServers is empty", remedy: "Name at least one broker as host:port.")
@@ -36,15 +38,18 @@ final class RdConfiguration {
     func setEvents(_ events: Int32) { rd_kafka_conf_set_events(handle, events) }
 
     func makeClient(_ type: rd_kafka_type_t) throws(KafkaFailure) -> RdClient {
+        try login.prepare()
         // rd_kafka_new takes ownership of the configuration only on success, so it gets a copy.
         let copy = rd_kafka_conf_dup(handle)
         var text = [CChar](repeating: 0, count: 512)
-        guard let client = rd_kafka_new(type, copy, &text, text.count) else {
+        guard let handle = rd_kafka_new(type, copy, &text, text.count) else {
             rd_kafka_conf_destroy(copy)
             throw .configuration(
                 "Kafka client refused: \(String(rd: text))", remedy: "Correct kafka.properties.")
         }
-        return RdClient(client)
+        let client = RdClient(handle)
+        login.add(client)
+        return client
     }
 
     /// Returns librdkafka's objection to a single property; `nil` if it accepts it. Other properties may still conflict.

@@ -64,7 +64,7 @@ package final class SharedStateLife: Sendable {
             do throws(KafkaFailure) {
                 return try prepare()
             } catch {
-                guard isPatient, error.isRetriable else { throw error }
+                guard isPatient, error.isRetriable || error.isAboutToken else { throw error }
                 if isFirst { whenWaiting(error) }
                 isFirst = false
                 if finishing.wait(timeout: .now() + Self.brokerPause) == .success { return nil }

@@ -230,6 +230,12 @@ extension TopicRules {
         }
         let policies =
             state.configuration["cleanup.policy"]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
+        let isKept = use == .feedState || use == .control || use == .held
+        if isKept, case .known(let values) = state.configuration, !values.isEmpty, policies.isEmpty {
+            add(
+                .unreadable, .warning, "does not show its cleanup.policy, so it is not known if it is kept for good",
+                "make sure that the broker compacts it; not every broker can (deploy/SECURITY.md)")
+        }
         if use == .feedState {
             // With `compact,delete`, states that are not rewritten vanish, so a quiet feed's news is sent again.
             if !policies.isEmpty, policies != ["compact"] {

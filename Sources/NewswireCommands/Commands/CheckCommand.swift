@@ -19,7 +19,7 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Checks a configuration, and whether port, broker, topics and hub are available.",
         discussion: """
             Reports every problem at once, each with its line and remedy. Unless --offline is given, it then tries the \
-            port of http.listen, asks the broker for the topics, reads on the control topic which environment the hub \
+            port of http.listen, gets a token if kafka.oauth is set, asks the broker for the topics, reads on the control topic which environment the hub \
             belongs to, and posts one notification to a tag that no device has, which proves address, certificate, key \
             and hub name.
 
@@ -98,13 +98,17 @@ struct CheckCommand: AsyncParsableCommand {
     /// Checks the broker and its topics. Blocks for a few seconds at most.
     private static func kafka(_ settings: Settings) -> [CheckFinding] {
         let servers = settings.kafkaSettings.bootstrapServers.joined(separator: ",")
-        do {
+        var subject = "token"
+        do throws(KafkaFailure) {
+            let token = try settings.kafkaSettings.login.source?.token()
+            subject = "broker"
             let rules = settings.topicRules
             let states = try KafkaAdmin(settings: settings.kafkaSettings).states(of: rules.topics.map(\.name))
-            return [.ok("broker", "\(servers) answers")] + CheckFinding.topics(rules, states)
+            return [token.map(CheckFinding.token), .ok("broker", "\(servers) answers")].compactMap(\.self)
+                + CheckFinding.topics(rules, states)
                 + (states[settings.control.topics.control] == nil ? [] : environment(settings))
         } catch {
-            return [.failed("broker", error.detail, error.remedyClause)]
+            return [.failed(subject, error.detail, error.remedyClause)]
         }
     }
 
@@ -199,6 +203,14 @@ package struct CheckFinding: Hashable, Sendable {
                 "leave \(names) out of payload.platforms")
     }
 
+    /// Reports a token for Kafka, and the time for which it holds.
+    package static func token(_ token: OAuthToken) -> CheckFinding {
+        let seconds = token.lifetime.components.seconds
+        let duration = SettingsValue.text(.seconds(seconds < 120 ? seconds : seconds / 60 * 60))
+        let subject = token.subject.isEmpty ? "a token" : "a token for \(token.subject)"
+        return .ok("token", "\(subject) was issued, valid for \(duration)")
+    }
+
     /// Reports a port in use only as a warning, because the service may already be running.
     package static func listen(_ address: NetworkAddress, _ failure: ListenFailure?) -> CheckFinding {
         guard let failure else { return .ok("listen", "\(address) can be opened") }
@@ -226,10 +238,11 @@ package struct CheckFinding: Hashable, Sendable {
         switch agreement {
         case .unnamed: nil
         case .agreed(let environment): .ok("environment", "\(environment), as \(topic) says")
-        case .unwritten(let environment, _):
+        case .unwritten(let environment, let isFirst):
             .ok(
                 "environment",
-                "\(environment); \(topic) names none yet, newswire topics --create or the first start writes it")
+                "\(environment); \(topic) names \(isFirst ? "none" : "this environment, but not this group's hub") yet, "
+                    + "newswire topics --create or the first start writes it")
         case .disagreed(let ours, let theirs):
             .failed("environment", HubEnvironment.disagreement(ours, theirs, on: topic), HubEnvironment.remedy(topic))
         }

@@ -88,7 +88,8 @@ struct ResultsCommand: ParsableCommand {
         let table = ResultTable(
             width: output.isInteractive ? output.width : 200, hasColours: output.hasColours, hasTelemetry: withTelemetry
         )
-        if !json { try output.line(table.title) }
+        // Printed once the topic was read, so that an error has no table above it.
+        var title = json ? nil : table.title
         var reading = ResultReading(
             settings.kafkaSettings, topic: settings.engine.resultsTopic, follow: follow, stop: stop)
         reading.outcomes = outcomeOption.outcomes
@@ -105,6 +106,7 @@ struct ResultsCommand: ParsableCommand {
         }
         try reading.run(tail: tail ?? (follow && since == nil ? Self.tailOfFollow : nil)) { found throws(ExitCode) in
             let word = telemetry?.lastRecord(about: found.result)
+            if let title = title.take() { try output.line(title) }
             try output.line(
                 json
                     ? String(decoding: ResultTelemetry.json(found.json, word), as: UTF8.self)
@@ -114,6 +116,7 @@ struct ResultsCommand: ParsableCommand {
         } isRead: {
             !output.isAbandoned
         }
+        if let title { try output.line(title) }
         if let telemetry {
             notice(telemetry.summary)
             let missing = telemetry.dropped + telemetry.unreadable

@@ -25,8 +25,9 @@ struct RunCommand: AsyncParsableCommand {
             again.
 
             SIGHUP reads the configuration again and applies rate, categories, unroutable, payload.message, \
-            payload.templates, localization, test, users, quiet, floodGuard, hub.trustRoots and logging.level. A file \
-            with any problem is refused as a whole; other changes wait for a restart.
+            payload.templates, localization, test, users, quiet, floodGuard, logging.level and the keys: \
+            hub.connectionString, hub.trustRoots, http.token, kafka.oauth, and sasl.username and sasl.password of \
+            kafka.properties. A file with any problem is refused as a whole; other changes wait for a restart.
 
             Brokers or topics that are not there yet are waited for: /readyz and the log say which. With \
             --until-caught-up the process ends with 1 instead. It then also ends with 1 if it was stopped before it \
@@ -70,7 +71,7 @@ struct RunCommand: AsyncParsableCommand {
                 settings: publisherSettings, log: log,
                 tracer: exporter.map { OTLPTracer($0, sampledPercent: settings.tracing.sampledPercent) })
             Signals.onStop { publisher.drain() }
-            SettingsReload(path, "settings", log).begin(
+            SettingsReload(path, "settings", publisherSettings.kafka, log).begin(
                 publisher, token: token, inForce: loaded.effective, threshold: logOption.level == nil ? threshold : nil)
             let lanes = settings.engine.lanes.map(\.name).joined(separator: ",")
             log.info("started", metadata: ["group": "\(settings.kafkaSettings.group)", "lanes": "\(lanes)"])

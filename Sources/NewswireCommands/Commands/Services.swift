@@ -4,6 +4,7 @@ import FeedIO
 import Feeds
 import Foundation
 import HTTPServing
+package import KafkaIO
 import Logging
 import NewswireSettings
 import PublisherService
@@ -17,9 +18,22 @@ struct SettingsReload: Sendable {
     /// The settings that are reloaded, in one word for the log.
     private let what: String
     private let log: Logger
+    private let login: KafkaLogin
+    /// The files as the clients of Kafka have read them.
+    private let files: CertificateFiles
 
-    init(_ path: String, _ what: String, _ log: Logger) {
+    /// - Parameter kafka: the settings of the running clients.
+    init(_ path: String, _ what: String, _ kafka: KafkaSettings, _ log: Logger) {
         (self.path, self.what, self.log) = (path, what, log)
+        login = kafka.login
+        files = CertificateFiles(kafka)
+    }
+
+    /// Applies only what all services apply: the login of the Kafka clients.
+    func begin() {
+        begin(leavingOut: []) { [log] _, _ in
+            log.notice("login to Kafka reloaded", metadata: ["remedy": "restart the process for all other changes"])
+        }
     }
 
     /// - Parameters:
@@ -67,6 +81,13 @@ struct SettingsReload: Sendable {
                 let loaded = try SettingsFile(path: path).read(leavingOut: sections)
                 guard let settings = loaded.settings else { return refuse(loaded.errors.map { $0.line(file: path) }) }
                 try apply(settings, loaded.effective)
+                let kafka = settings.kafkaSettings
+                login.change(to: kafka)
+                let changed = files.changes(to: CertificateFiles(kafka))
+                guard !changed.isEmpty else { return }
+                log.warning(
+                    "Kafka's certificates have changed; they are read only at the start, so they wait for a restart",
+                    metadata: ["keys": .array(changed.map { "kafka.properties.\($0)" })])
             } catch let failure as SettingsFileFailure {
                 refuse(["\(path): the file \(failure)"])
             } catch {
@@ -82,6 +103,24 @@ struct SettingsReload: Sendable {
 
     private static func list(_ paths: [SettingsPath]) -> Logger.MetadataValue {
         .array(paths.map { .string($0.description) })
+    }
+}
+
+/// Hashes of the files that librdkafka reads when it makes a client, and never again. By property.
+package struct CertificateFiles: Sendable {
+    private var hashes: [String: Int] = [:]
+
+    package init(_ kafka: KafkaSettings) {
+        for (name, path) in kafka.properties where name.hasPrefix("ssl.") && name.hasSuffix(".location") {
+            var hasher = Hasher()
+            hasher.combine(FileManager.default.contents(atPath: path).map(Array.init))
+            hashes[name] = hasher.finalize()
+        }
+    }
+
+    /// - Returns: the properties whose files have other contents there, sorted. Files that one of both does not name are left out.
+    package func changes(to new: CertificateFiles) -> [String] {
+        new.hashes.keys.filter { hashes[$0] != nil && hashes[$0] != new.hashes[$0] }.sorted()
     }
 }
 

@@ -72,6 +72,7 @@ struct TelemetryCommand: AsyncParsableCommand {
         let log = Logger(label: "newswire")
         let service = try TelemetryService(try settings.telemetryService(), log: log)
         Signals.onStop { service.finish() }
+        SettingsReload(try configurationOption.path, "login", settings.kafkaSettings, log).begin()
         log.info(
             "asking about accepted sends",
             metadata: [

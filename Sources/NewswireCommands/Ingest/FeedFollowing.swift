@@ -35,7 +35,7 @@ struct FeedFollowing {
         let fetcher = try fetcher()
         let service = service(fetcher)
         Signals.onStop { service.finish() }
-        SettingsReload(path, "feeds", log).begin(service, only: feed, threshold: threshold)
+        SettingsReload(path, "feeds", settings.kafkaSettings, log).begin(service, only: feed, threshold: threshold)
         log.info(
             "following feeds",
             metadata: [
@@ -102,7 +102,7 @@ struct FeedFollowing {
         let service = settings.service(fetcher)
         Signals.onStop { service.finish() }
         async let polled = service.pollOnce()
-        let running = Task { try await service.run() }
+        let running = Task { try await service.run(isPatient: false) }
         // If Kafka is not available, nothing is polled, and `run` throws the reason.
         let watch = Task {
             _ = try? await running.value

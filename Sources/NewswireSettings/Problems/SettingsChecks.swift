@@ -43,6 +43,7 @@ extension Settings {
                 reader.report("kafka.properties" / property.name, failure.detail, failure.remedyClause)
             }
         }
+        checkLogin(&reader)
     }
 
     private func checkLanes(_ reader: inout SettingsReader) {
@@ -162,6 +163,9 @@ extension Settings {
         var forgotten: [SettingsPath] = []
         if Placeholder.isIn(connectionString: connectionString.revealed) { forgotten.append("hub.connectionString") }
         if let token, Placeholder.isSecret(token.revealed) { forgotten.append("http.token") }
+        if case .endpoint(let endpoint)? = kafka.login.source?.origin, Placeholder.isSecret(endpoint.secret) {
+            forgotten.append("kafka.oauth.clientSecret")
+        }
         var groups: [(SettingsPath, [SecretField])] = [
             ("kafka.properties", kafkaProperties), ("tracing.otlp.headers", tracing.headers),
         ]

@@ -125,6 +125,9 @@ extension SettingsPath {
         case "hub": parts == ["hub", "trustRoots"] || parts == ["hub", "connectionString"]
         case "http": parts == ["http", "token"]
         case "logging": parts == ["logging", "level"]
+        case "kafka":
+            parts.count > 2 && parts[1] == "oauth"
+                || ["kafka.properties.sasl.username", "kafka.properties.sasl.password"].contains(description)
         // `newswire ingest` applies its feeds at once. The publisher uses neither feeds nor prices.
         case "ingest", "prices": true
         default: false

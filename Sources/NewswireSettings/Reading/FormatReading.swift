@@ -20,8 +20,7 @@ extension RegistrySettings {
             if basicAuth != nil { reader.report(path, "is missing", "write the registry's address") }
             return nil
         }
-        let rest = ["https://", "http://"].first(where: url.hasPrefix).map { url.dropFirst($0.count) }
-        guard let rest, !rest.isEmpty, !rest.contains(where: { $0.isWhitespace || "@?#".contains($0) }) else {
+        guard SettingsReader.isHTTP(url, without: "@?#") else {
             reader.report(
                 path, "is not the address of a registry",
                 "write e.g. https://registry:8081, and user and password into schemaRegistry.basicAuth")

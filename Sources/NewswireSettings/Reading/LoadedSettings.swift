@@ -59,6 +59,7 @@ extension Settings {
             bootstrapServers: reader.addresses("kafka.bootstrapServers").map(\.description),
             group: reader.text("kafka.group") ?? "", instance: reader.text("kafka.instance"))
         kafkaProperties = reader.secretFields(under: "kafka.properties")
+        kafka.login = KafkaLogin(TokenSource(&reader))
         engine = EngineSettings(
             lanes: reader.names(under: "lanes").map { LaneSettings($0, &reader) }, platforms: [],
             resultsTopic: reader.text("results.topic") ?? "")

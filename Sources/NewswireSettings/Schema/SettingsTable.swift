@@ -35,6 +35,29 @@ extension SettingsKey {
         SettingsKey(
             "kafka.properties.*", .text,
             "Any librdkafka property, passed through, e.g. security.protocol or sasl.password."),
+        SettingsKey(
+            "kafka.oauth.tokenEndpoint", .text,
+            """
+            The address at which an identity provider issues tokens for the brokers (OAUTHBEARER), e.g. \
+            https://login.example/oauth2/v2.0/token. Tokens are renewed before they end.
+            """),
+        SettingsKey("kafka.oauth.clientId", .text, "The name of this program at the identity provider."),
+        SettingsKey("kafka.oauth.clientSecret", .text, secret: true, "Its secret at the identity provider."),
+        SettingsKey(
+            "kafka.oauth.scope", .text,
+            "The scope of the tokens, e.g. https://NAMESPACE.servicebus.windows.net/.default for Event Hubs."),
+        SettingsKey(
+            "kafka.oauth.trustRoots", .text,
+            "A PEM file with the certificate authorities to trust for the token endpoint instead of the system's."),
+        SettingsKey(
+            "kafka.oauth.tokenFile", .text,
+            """
+            Instead of a token endpoint: a file that another program keeps up to date, such as the token of a service \
+            account in Kubernetes. It is read at each renewal.
+            """),
+        SettingsKey(
+            "kafka.oauth.extensions.*", .text,
+            "SASL extensions that the brokers require, e.g. logicalCluster and identityPoolId for Confluent Cloud."),
     ]
 
     private static let lanes = [

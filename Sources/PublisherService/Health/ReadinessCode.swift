@@ -18,6 +18,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
     case heldNotRead = "held-not-read"
     case heldNotReturned = "held-not-returned"
     case kafka
+    case kafkaToken = "kafka-token"
     case missingTopic = "missing-topic"
     case notAssigned = "not-assigned"
     case partitionCounts = "partition-counts"
@@ -82,6 +83,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .heldNotRead: words(.lane, "Not back", "The held topic has not been read to its end")
         case .heldNotReturned: words(.lane, "Not back", "Held events cannot return to their lanes")
         case .kafka: words(.topics, "No broker", "The brokers do not answer")
+        case .kafkaToken: words(.topics, "No login", "There is no token to log in to the brokers")
         case .missingTopic: words(.topics, "Missing", "A topic is missing")
         case .notAssigned: words(.topics, "Joining", "Lane LANE has no partitions yet")
         case .partitionCounts: words(.topics, "Unknown", "The number of partitions is not known yet")

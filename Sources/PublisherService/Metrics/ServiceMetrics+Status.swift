@@ -128,7 +128,8 @@ extension ServiceMetrics {
         at now: Moment
     ) -> [ReadinessReason] {
         var reasons: [ReadinessReason] = []
-        if let obstacle = state.obstacle { return [obstacle.notReady] }
+        if let failure = kafkaLogin.problem { reasons.append(.init(kafkaToken: failure)) }
+        if let obstacle = state.obstacle { return reasons.isEmpty ? [obstacle.notReady] : reasons }
         if state.isDraining { reasons.append(.init(.shuttingDown, "shutting down", remedy: "")) }
         for (index, lane) in lanes.enumerated() where lane.partitions == nil {
             // A rebalance takes a moment, so that a short gap is normal.

@@ -16,6 +16,7 @@ public final class ServiceMetrics: Sendable {
     /// The start by the wall clock. All other instants here are monotonic.
     let startedAt: Instant
     let settings: EngineSettings
+    let kafkaLogin: KafkaLogin
     private let deadLetterTopic: String
     let controlTopics: ControlTopics
     let health: Health
@@ -74,6 +75,7 @@ public final class ServiceMetrics: Sendable {
 
     init(settings: PublisherSettings) {
         self.settings = settings.engine
+        kafkaLogin = settings.kafka.login
         deadLetterTopic = settings.deadLetterTopic
         controlTopics = settings.control.topics
         health = Health(normalWait: max(.seconds(60), settings.limits.requestTimeout * 2))
