@@ -17,6 +17,7 @@ struct VersionTests {
     @Test(arguments: [
         ("README.md", "This is version "), ("deploy/kubernetes/newswire.yaml", "image: newswire:"),
         ("deploy/kubernetes/ingest.yaml", "image: newswire:"), ("deploy/kubernetes/telemetry.yaml", "image: newswire:"),
+        ("deploy/kubernetes/second-hub.yaml", "image: newswire:"),
     ])
     func `other files name the same version`(path: String, before: String) throws {
         let text = try String(contentsOf: repository.appending(path: path), encoding: .utf8)
