@@ -315,7 +315,7 @@ let package = Package(
                 "ByteText", "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubEmulator", "HubServer",
                 "HubTelemetry", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
                 "StatusServer", "TestSupport", logging,
-            ], exclude: ["dashboard.py", "reports.py", "scripted.py"]),
+            ], exclude: ["dashboard.py", "desk.py", "reports.py", "scripted.py"]),
         .testTarget(
             name: "BackfillTests",
             dependencies: [

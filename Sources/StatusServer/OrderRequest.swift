@@ -70,6 +70,9 @@ struct OrderRequest {
             id: UUID().uuidString.lowercased(), scope: scope, lifts: verb == .lift || verb == .resume, at: now,
             by: "\(name.isEmpty ? "somebody" : name) (dashboard, \(caller))", reason: text("reason"))
         order.replacement = text("replace")
+        if query["replace"] != nil, order.replacement == nil {
+            return .failure(Problem("The replacement has no text. Leave out replace to recall without one."))
+        }
         return Result { () throws(OrderProblem) in try rules.checked(order) }.mapError(Problem.init)
     }
 

@@ -49,6 +49,11 @@ struct StatusResponder: HTTPResponder {
             return Answer.file(file)
         }
         guard let page = Page(rawValue: path) else { return Answer.problem(.notFound, "There is nothing here.") }
+        // A look-up reads topics, so it needs the right to act.
+        let facts: Logger.Metadata = ["action": "look up", "caller": "\(caller.address)"]
+        if page == .story, case .failure(let refusal) = allow(.get, request, caller, facts, context) {
+            return refusal.answer
+        }
         switch request.method {
         case .get: return await show(page, request, context)
         case .head:
@@ -173,7 +178,7 @@ struct StatusResponder: HTTPResponder {
             "action": "\(action.verb)", "lane": "\(action.lane.prefix(64))",
             "caller": "\(caller.address)",
         ]
-        switch allow(request, caller, facts, context) {
+        switch allow(.post, request, caller, facts, context) {
         case .failure(let refusal): return refusal.answer
         case .success(let proof):
             guard let lane = publisher.metrics.status.lanes.first(where: { $0.name == action.lane }) else {
@@ -193,10 +198,11 @@ struct StatusResponder: HTTPResponder {
 
     /// - Returns: the caller's proof, for the log.
     private func allow(
-        _ request: Request, _ caller: Caller, _ facts: Logger.Metadata, _ context: ConnectionContext
+        _ method: HTTPRequest.Method, _ request: Request, _ caller: Caller, _ facts: Logger.Metadata,
+        _ context: ConnectionContext
     ) -> Result<String, RefusedAction> {
-        guard request.method == .post else {
-            return .failure(RefusedAction(answer: Answer.wrongMethod(allowed: "POST")))
+        guard request.method == method else {
+            return .failure(RefusedAction(answer: Answer.wrongMethod(allowed: method.rawValue)))
         }
         switch gate.mayAct(caller, authorization: request.headers[.authorization]) {
         case .allowed(let proof): return .success(proof)
@@ -255,7 +261,7 @@ struct StatusResponder: HTTPResponder {
         _ order: OrderRequest, _ request: Request, _ caller: Caller, _ context: ConnectionContext
     ) async -> Response {
         var facts: Logger.Metadata = ["action": "\(order.verb)", "caller": "\(caller.address)"]
-        switch allow(request, caller, facts, context) {
+        switch allow(.post, request, caller, facts, context) {
         case .failure(let refusal): return refusal.answer
         case .success(let proof): facts["as"] = "\(proof)"
         }

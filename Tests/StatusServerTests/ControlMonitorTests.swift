@@ -2,6 +2,7 @@ import ByteText
 import ControlIO
 import EditorialControl
 import Foundation
+import HTTPServing
 import KafkaIO
 import Logging
 import NewsModel
@@ -143,6 +144,25 @@ struct ControlMonitorTests {
         #expect(try await find().recalledBy == "desk (dashboard, 127.0.0.1)")
         #expect(try await room.get("/api/story?name=nobody").status == 404)
         #expect(try await room.get("/api/story").status == 400)
+        let foreign = try await room.call("GET", "/api/story?name=e-1", headers: [("Sec-Fetch-Site", "cross-site")])
+        #expect(foreign.status == 403, "a look-up reads topics, so it needs the right to act")
+        let blank = try await room.call("POST", "/api/control/recall?story=e-1&reason=r&by=desk&replace=%20")
+        #expect(blank.status == 400 && blank.text.contains("no text"), "\(blank.text)")
+        try await room.close()
+    }
+
+    @Test func `look-ups keep no stop from being given`() async throws {
+        let room = try await StatusRoom(controls: true)
+        let port = room.server.port
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<6 {
+                group.addTask { try await RawClient.call(port, "GET", "/api/story?name=n\(number)").status }
+            }
+            let stop = try await room.call("POST", "/api/control/stop?what=hub&reason=r&by=desk")
+            #expect(stop.status == 200, "\(stop.text)")
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.count == 6 && statuses.allSatisfy { $0 == 404 || $0 == 503 })
         try await room.close()
     }
 

@@ -23,7 +23,15 @@ public final class ControlMonitor: Sendable {
         /// Time before which reading is not retried after a failure.
         var notBefore = ContinuousClock.now
         var lastLook = ContinuousClock.now
-        var giving = 0
+        var working: [Work: Int] = [:]
+    }
+
+    /// What runs on a thread of its own. Each kind has its own limit, so that no stop waits for look-ups or recalls.
+    private enum Work: Hashable {
+        case lookUp, recall, stop
+
+        /// The number that runs at the same time.
+        var most: Int { self == .lookUp ? 2 : 4 }
     }
 
     private let settings: KafkaSettings
@@ -38,8 +46,6 @@ public final class ControlMonitor: Sendable {
     private static let interest = Duration.seconds(60)
     /// Delay before reading is retried after a failure.
     private static let pause = Duration.seconds(5)
-    /// Number of orders given at the same time, each on its own thread.
-    private static let givingMax = 4
     /// Longest search for a name, because a page waits for 30 seconds.
     private static let searchMax = Duration.seconds(15)
 
@@ -140,12 +146,15 @@ public final class ControlMonitor: Sendable {
     public func give(
         _ instruction: Instruction, isUnseen: Bool = false
     ) async -> Result<Given, OrderClient.Refusal> {
-        await onThread { [self] () throws(OrderClient.Refusal) in try giveNow(instruction, isUnseen: isUnseen) }
+        let work: Work = if case .recall = instruction.scope { .recall } else { .stop }
+        return await onThread(work) { [self] () throws(OrderClient.Refusal) in
+            try giveNow(instruction, isUnseen: isUnseen)
+        }
     }
 
     /// Looks up a story, and what readers have of it, without blocking the caller.
     public func find(_ name: String) async -> Result<FoundStory, OrderClient.Refusal> {
-        await onThread { [self] () throws(OrderClient.Refusal) in
+        await onThread(.lookUp) { [self] () throws(OrderClient.Refusal) in
             let view: ControlView
             do throws(KafkaFailure) { view = try ControlReading(settings, topics).view() } catch {
                 throw .failed(error)
@@ -164,20 +173,21 @@ public final class ControlMonitor: Sendable {
 
     /// Runs blocking work on a thread of its own. Few run at the same time.
     private func onThread<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(OrderClient.Refusal) -> Value
+        _ kind: Work, _ work: @escaping @Sendable () throws(OrderClient.Refusal) -> Value
     ) async -> Result<Value, OrderClient.Refusal> {
         let isFree = state.withLock { state in
-            guard state.giving < Self.givingMax else { return false }
-            state.giving += 1
+            guard state.working[kind, default: 0] < kind.most else { return false }
+            state.working[kind, default: 0] += 1
             return true
         }
         guard isFree else {
-            return .failure(.failed(KafkaFailure(code: "_STATE", detail: "Other orders are being given; try again")))
+            let others = kind == .lookUp ? "Other stories are being looked up" : "Other orders are being given"
+            return .failure(.failed(KafkaFailure(code: "_STATE", detail: "\(others); try again")))
         }
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in
                 let result = Result { () throws(OrderClient.Refusal) in try work() }
-                state.withLock { $0.giving -= 1 }
+                state.withLock { $0.working[kind, default: 1] -= 1 }
                 continuation.resume(returning: result)
             }
         }

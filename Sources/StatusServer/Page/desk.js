@@ -1,6 +1,7 @@
 // The dialog in which an order is given: what it needs, what it will do, and who gives it.
 
 import { element, get, moment, number, past, plural, sum, time, write } from "./format.js";
+import { send } from "./orders.js";
 
 let status;
 /** The order that the dialog is about; undefined while it is closed. */
@@ -151,10 +152,9 @@ async function look() {
   preview();
   if (!name) return write(get("sent"), "");
   write(get("sent"), "Looking it up…");
-  const reply = await fetch(`api/story?name=${encodeURIComponent(name)}`, { signal: AbortSignal.timeout(30_000) }).catch(() => undefined);
-  const answer = await reply?.json().catch(() => undefined);
+  const { ok, answer, problem } = await send(`api/story?name=${encodeURIComponent(name)}`, "GET");
   if (name !== get("story").value.trim()) return;
-  if (!reply?.ok) return write(get("sent"), answer?.error ?? "It cannot be looked up: no answer.");
+  if (!ok) return write(get("sent"), `It cannot be looked up: ${problem}`);
   found = answer;
   write(get("sent"), sentences(name, answer).join(" "));
   preview();

@@ -20,10 +20,10 @@ export async function ask(lane, order, waiting) {
   say(ok ? `Asked lane ${lane} to ${action}.` : `Could not ${action} lane ${lane}: ${problem}`);
 }
 
-/** Posts with the token, if one was entered, and asks for it when it is needed. */
-export async function send(address) {
+/** Asks with the token, if one was entered, and asks for it when it is needed. */
+export async function send(address, method = "POST") {
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  const reply = await fetch(address, { method: "POST", headers, signal: AbortSignal.timeout(30_000) })
+  const reply = await fetch(address, { method, headers, signal: AbortSignal.timeout(30_000) })
     .catch(() => undefined);
   const needsToken = reply?.status === 401;
   get("token-form").hidden = !needsToken;
