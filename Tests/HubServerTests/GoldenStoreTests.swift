@@ -7,11 +7,8 @@ import Testing
 
 /// Reads the emulator's store as released versions wrote it. `GoldenRecordTests` reads what they wrote to topics.
 struct GoldenStoreTests {
-    private static let folder = repository.appending(path: "schemas/golden")
-    private static let versions =
-        (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted().filter {
-            $0.first?.isNumber == true
-        } ?? []
+    private static let folder = Golden.folder
+    private static let versions = Golden.versions
 
     private static func settings(_ store: URL) throws -> HubServerSettings {
         var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))

@@ -17,11 +17,8 @@ import Testing
 /// Reads the records of every topic as released versions wrote them. They are kept for ever in `schemas/golden`, a folder for each
 /// version.
 struct GoldenRecordTests {
-    private static let folder = repository.appending(path: "schemas/golden")
-    private static let versions =
-        (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted().filter {
-            $0.first?.isNumber == true
-        } ?? []
+    private static let folder = Golden.folder
+    private static let versions = Golden.versions
 
     /// A record as a line of JSON. Bytes that are no text are in base64.
     private struct Line: Codable {

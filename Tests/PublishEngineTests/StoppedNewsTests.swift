@@ -5,7 +5,7 @@ import Testing
 
 @testable import PublishEngine
 
-/// What editors' stops hold back, as it is shown before somebody resumes.
+/// The news that editors' stops hold back, as it is shown before somebody resumes.
 struct StoppedNewsTests {
     private func stopped(_ shell: TestShell) -> [StoppedNews] {
         shell.engine.stoppedNews(at: Moment(steady: shell.now, wall: shell.wall))
@@ -50,10 +50,10 @@ struct StoppedNewsTests {
         shell.answersCommits = false
         _ = shell.assign()
         let sent = shell.publish(news("a"), news("b"))
-        #expect(shell.engine.settledUpTo == [TestShell.source: 0])
+        #expect(shell.engine.lowWatermarks == [TestShell.source: 0])
         _ = shell.store(shell.reply(201, to: sent.sends[0]))
-        #expect(shell.engine.settledUpTo == [TestShell.source: 1])
+        #expect(shell.engine.lowWatermarks == [TestShell.source: 1])
         _ = shell.store(shell.reply(201, to: sent.sends[1]))
-        #expect(shell.engine.settledUpTo == [TestShell.source: 2])
+        #expect(shell.engine.lowWatermarks == [TestShell.source: 2])
     }
 }

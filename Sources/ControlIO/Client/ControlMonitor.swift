@@ -26,7 +26,7 @@ public final class ControlMonitor: Sendable {
         var working: [Work: Int] = [:]
     }
 
-    /// What runs on a thread of its own. Each kind has its own limit, so that no stop waits for look-ups or recalls.
+    /// A kind of work that runs on a thread of its own. Each has its own limit, so that no stop waits for look-ups or recalls.
     private enum Work: Hashable {
         case lookUp, recall, stop
 
@@ -132,7 +132,7 @@ public final class ControlMonitor: Sendable {
         public var replacement: Result<WrittenReplacement, KafkaFailure>?
     }
 
-    /// What was found for the name of a story or an event, and what readers have of the story.
+    /// The story that a name stands for, its own or that of one of its events, and what readers have of it.
     public struct FoundStory: Sendable {
         public var name: NamedStory
         public var history: StoryHistory

@@ -68,7 +68,7 @@ extension TokenSource.Endpoint {
 }
 
 extension SettingsReader {
-    /// True for an address of a web service that has none of these characters.
+    /// True for an address of a web service without these characters.
     static func isHTTP(_ url: String, without characters: String) -> Bool {
         let rest = ["https://", "http://"].first(where: url.hasPrefix).map { url.dropFirst($0.count) }
         guard let rest, let first = rest.first, first != "/" else { return false }

@@ -111,12 +111,10 @@ extension Engine {
         lanes.map { lane in lane.slots.compactMap { partitions[$0].entries.first?.writtenAt }.min() }
     }
 
-    /// The offset of each partition's first record that has no stored result, or of its next record.
-    package var settledUpTo: [TopicPartition: Int64] {
-        lanes.reduce(into: [:]) { ends, lane in
-            for slot in lane.slots {
-                ends[partitions[slot].id] = partitions[slot].entries.first?.offset ?? partitions[slot].position
-            }
+    /// W of each partition, also before it is committed.
+    package var lowWatermarks: [TopicPartition: Int64] {
+        lanes.reduce(into: [:]) { watermarks, lane in
+            for slot in lane.slots { watermarks[partitions[slot].id] = partitions[slot].lowWatermark }
         }
     }
 }

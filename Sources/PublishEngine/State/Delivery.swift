@@ -69,6 +69,8 @@ struct Delivery: Sendable {
     /// Certainly no reader has it: every request was answered and none was accepted.
     var isCertain: Bool { unknowns == 0 && sendsAccepted == 0 }
     var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed || phase == .partlySent }
+    /// It has no outcome, and no request of it is in flight.
+    var waits: Bool { isQueued || phase == .unexamined }
     /// The delivery keeps its place in its story.
     var isOpen: Bool { isQueued || phase == .inFlight || phase == .pending }
 

@@ -22,7 +22,7 @@ extension Partition {
         for index in entries.indices where isCounted(content(at: index)) {
             for platform in 0..<platformCount {
                 let delivery = self[index, platform]
-                if delivery.isQueued || delivery.phase == .unexamined { waiting += 1 }
+                if delivery.waits { waiting += 1 }
                 if delivery.phase == .inFlight { inFlight += 1 }
             }
         }
@@ -32,10 +32,8 @@ extension Partition {
     /// Calls `body` with each record of which a delivery waits. The content of a record that was not examined is `nil`.
     func forEachWaiting(_ body: (Entry, ExaminedRecord?) -> Void) {
         for index in entries.indices {
-            let waits = (0..<platformCount).contains {
-                self[index, $0].isQueued || self[index, $0].phase == .unexamined
-            }
-            if waits { body(entries[index], content(at: index)) }
+            guard (0..<platformCount).contains(where: { self[index, $0].waits }) else { continue }
+            body(entries[index], content(at: index))
         }
     }
 

@@ -45,9 +45,8 @@ extension ServiceMetrics {
         let statuses = reports.map { $0.status.lanes[index] }
         let lag = state.lags[id]
         let oldest = reports.compactMap { $0.oldestBuffered[index] }.min().map { now.wall - $0 }
-        let settled = reports.reduce(into: [:]) { $0.merge($1.settledUpTo) { $1 } }
         // Unread records are at least as old as the first measurement that found them.
-        let age = oldest ?? lag?.since(settled: settled).map { now.steady - $0 }
+        let age = oldest ?? lag?.since(settled: Self.lowWatermarks(reports)).map { now.steady - $0 }
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,
             partitions: assigned.isEmpty ? nil : assigned.values.reduce(0) { $0 + $1.count },
@@ -73,6 +72,11 @@ extension ServiceMetrics {
             }
         }
         return waits
+    }
+
+    /// Each partition belongs to one shard.
+    private static func lowWatermarks(_ reports: [ShardReport]) -> [TopicPartition: Int64] {
+        reports.reduce(into: [:]) { $0.merge($1.lowWatermarks) { $1 } }
     }
 
     private static func stopped(_ reports: [ShardReport]) -> [StoppedNews] {

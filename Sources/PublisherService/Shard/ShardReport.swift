@@ -15,8 +15,8 @@ struct ShardReport: Sendable {
     var tokens: Int?
     var wire: HubWire
     var oldestBuffered: [Instant?]
-    /// The offset of each partition's first record that has no stored result, or of its next record.
-    var settledUpTo: [TopicPartition: Int64] = [:]
+    /// W of each partition, also before it is committed.
+    var lowWatermarks: [TopicPartition: Int64] = [:]
     var stopped: [StoppedNews] = []
     /// The time of the last progress: a record read, a reply, a stored result, a commit.
     var progressAt: Instant
@@ -77,7 +77,7 @@ struct ShardMeter {
         return ShardReport(
             at: now.steady, tally: tally, recent: recent, status: status, limiter: limiter, limitedFor: limitedFor,
             tokens: engine.tokens(at: now), wire: wire, oldestBuffered: engine.oldestBuffered,
-            settledUpTo: engine.settledUpTo, stopped: stopped, progressAt: progressAt)
+            lowWatermarks: engine.lowWatermarks, stopped: stopped, progressAt: progressAt)
     }
 }
 
