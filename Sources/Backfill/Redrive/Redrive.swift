@@ -117,8 +117,8 @@ package struct Redrive: Sendable {
     ///   - result: the delivery that ended without it.
     package func verdict(on original: SourceRecord, of result: ResultRecord) -> Verdict {
         let ours: Set = [
-            HeaderName.held, HeaderName.outcome, HeaderName.reason, HeaderName.source, HeaderName.truncated,
-            HeaderName.group,
+            HeaderName.held, HeaderName.heldFrom, HeaderName.outcome, HeaderName.reason, HeaderName.source,
+            HeaderName.truncated, HeaderName.group,
         ]
         // In the form of a dead letter of the delivery, which returns to its lane for that platform only.
         var letter = original

@@ -92,7 +92,8 @@ public enum HeldRecord {
             topic: event.source.partition.topic, partition: target ?? event.source.partition.partition,
             key: key.map(\.value) ?? record.key, value: record.value,
             headers: returned(
-                record.headers.filter { !ours.contains($0.name) }, HeaderName.held, reason.rawValue, group))
+                record.headers.filter { !ours.contains($0.name) }, HeaderName.held, reason.rawValue, event.source, group
+            ))
     }
 
     /// Returns the original for its source topic again, after the held topic has lost it. Its reader decides again whether to
@@ -106,15 +107,21 @@ public enum HeldRecord {
     ) -> ProducedRecord {
         ProducedRecord(
             topic: partition.topic, partition: partition.partition, key: original.key, value: original.value,
-            headers: returned(original.headers, HeaderName.restored, String(now.milliseconds), group))
+            headers: returned(
+                original.headers, HeaderName.restored, String(now.milliseconds),
+                .init(partition: partition, offset: original.offset), group))
     }
 
     /// The headers of a record that is returned to its lane.
+    ///
+    /// - Parameter source: the place of the record that was held. It may be a copy itself, which names the original.
     private static func returned(
-        _ headers: [RecordHeader], _ name: String, _ value: String, _ group: String?
+        _ headers: [RecordHeader], _ name: String, _ value: String, _ source: ResultRecord.Source, _ group: String?
     ) -> [RecordHeader] {
         let former = [HeaderName.held, HeaderName.restored] + (group == nil ? [] : [HeaderName.group])
+        let hasPlace = headers.contains { $0.name == HeaderName.heldFrom }
         return headers.filter { !former.contains($0.name) } + [RecordHeader(name, value)]
+            + (hasPlace ? [] : [RecordHeader(HeaderName.heldFrom, "\(source)")])
             + (group.map { [RecordHeader(HeaderName.group, $0)] } ?? [])
     }
 
@@ -169,14 +176,5 @@ extension String {
     fileprivate init(roundedUp time: Instant) {
         let isWhole = Instant(milliseconds: time.milliseconds) >= time
         self = String(isWhole ? time.milliseconds : time.milliseconds + 1)
-    }
-}
-
-extension ResultRecord.Source {
-    /// `nil` unless the text is `topic/partition/offset`.
-    fileprivate init?(_ text: String) {
-        // A topic's name has no slash.
-        guard let coordinates = SourceCoordinates("\(text)/\(Platform.template.rawValue)") else { return nil }
-        self = coordinates.source
     }
 }

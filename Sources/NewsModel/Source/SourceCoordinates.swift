@@ -67,6 +67,13 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
 extension ResultRecord.Source: CustomStringConvertible {
     /// The coordinates as text: `topic/partition/offset`.
     public var description: String { "\(partition)/\(offset)" }
+
+    /// `nil` unless the text is `topic/partition/offset`.
+    package init?(_ text: String) {
+        // A topic's name has no slash.
+        guard let coordinates = SourceCoordinates("\(text)/\(Platform.template.rawValue)") else { return nil }
+        self = coordinates.source
+    }
 }
 
 /// One partition of one topic.

@@ -93,6 +93,11 @@ extension SourceRecord {
         return .redriven(of: headers.last { $0.name == HeaderName.redriveOf }?.text)
     }
 
+    /// The place of the original, if this record is its copy from the held topic.
+    package var heldFrom: ResultRecord.Source? {
+        headers.last { $0.name == HeaderName.heldFrom }?.text.flatMap(ResultRecord.Source.init(_:))
+    }
+
     /// Returns true if another consumer group's dead letter or held event was returned to its lane. Only that group processes it.
     package func isReturned(forOtherThan group: String) -> Bool {
         // Few records name a group, so this is looked for first.
@@ -134,8 +139,7 @@ public enum HeaderName {
     public static let reason = "nw-reason"
     /// On results: the event's version, for finding duplicates without reading JSON.
     public static let version = "nw-version"
-    /// On results of versions that left or may have left: the event's story, if any. It identifies older versions after
-    /// a restart.
+    /// On results of events that older events of their story must not follow: the story. It identifies those after a restart.
     public static let story = "nw-story"
     /// On results: the identity of the record, a hash of 16 hexadecimal digits. Coordinates repeat when a topic is
     /// created again.
@@ -173,6 +177,9 @@ public enum HeaderName {
     public static let held = "nw-held"
     /// On an original that was written to its lane again after the held topic had lost the event: the time in milliseconds.
     package static let restored = "nw-held-restored"
+    /// On events returned from the held topic, or written to their lane again: the `topic/partition/offset` of the original. The
+    /// events of its story that came after it are newer, although the record stands behind them.
+    package static let heldFrom = "nw-held-from"
     /// The headers that show that a record was returned to its lane.
     static let ofReturned = [redrive, held, restored]
 

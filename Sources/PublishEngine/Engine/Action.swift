@@ -58,16 +58,17 @@ public final class StoreRequest: Sendable {
     /// Headers of the source record that the result carries on, within `HeaderName.carriedBytesMax`.
     public let carried: [RecordHeader]
 
-    /// The story, carried in a header for the same purpose; `nil` where the ledger needs none.
-    public var ledgerStory: String? { version == nil || !result.outcome.mayHaveLeft ? nil : result.story }
+    /// The story, carried in a header if older events of it must not follow; otherwise `nil`.
+    public let ledgerStory: String?
 
     package init(
-        delivery: DeliveryID, result: consuming ResultRecord, version: String?, identity: RecordIdentity,
-        carried: [RecordHeader]
+        delivery: DeliveryID, result: consuming ResultRecord, version: String?, story: String? = nil,
+        identity: RecordIdentity, carried: [RecordHeader]
     ) {
         self.delivery = delivery
         self.result = result
         self.version = version
+        ledgerStory = story
         self.identity = identity
         self.carried = carried
     }

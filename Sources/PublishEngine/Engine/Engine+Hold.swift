@@ -26,7 +26,7 @@ extension Engine {
 
     /// The place of a record on its topic as far as it tells its age; `nil` for one that a person put back there.
     func age(of place: Place, _ content: ExaminedRecord) -> ResultRecord.Source? {
-        content.record.origin == .published ? partitions.source(of: place) : nil
+        content.record.origin == .published ? content.heldFrom ?? partitions.source(of: place) : nil
     }
 
     /// Ends a delivery as held. Sends the record's original to the held topic once, for all platforms.
@@ -96,10 +96,8 @@ extension Engine {
         if stories.isEmpty { holdWaiting(&turn) }
         for story in stories {
             held.learn(story)
-            guard story.isHeld, let version = story.version, !held.isBeingHeld(story.story),
-                hasSeen(newerThan: version, of: story.story)
-            else { continue }
-            takeBackHeld(story.story, because: .superseded, part: .upTo(version), &turn)
+            guard story.isHeld, !held.isBeingHeld(story.story), hasEnded(after: story) else { continue }
+            takeBackOlder(story.story, &turn)
         }
     }
 
@@ -171,7 +169,7 @@ extension Engine {
         }
     }
 
-    private func hasSeen(newerThan version: NewsEvent.Version, of story: String) -> Bool {
+    func hasSeen(newerThan version: NewsEvent.Version, of story: String) -> Bool {
         settings.platforms.indices.contains { platform in
             let fingerprint = RecentDeliveries.story(story, platform: platform)
             return lanes.ids.contains { lane in

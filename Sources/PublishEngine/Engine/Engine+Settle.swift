@@ -67,9 +67,10 @@ extension Engine {
             forget(place, content, routed)
         }
         count(outcome, of: place, turn)
+        let story = noteEnd(of: place, content, as: outcome)
         return StoreRequest(
             delivery: place.id, result: result(of: place, content, as: outcome, failure, reply, turn),
-            version: content.routed?.ledgerVersion, identity: content.identity,
+            version: content.routed?.ledgerVersion, story: story, identity: content.identity,
             carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults)
     }
 

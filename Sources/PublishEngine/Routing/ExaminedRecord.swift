@@ -23,6 +23,8 @@ final class ExaminedRecord: Sendable {
     let format: String?
     /// The reason for its return from the held topic; `nil` if it was never there.
     let returned: ReturnReason?
+    /// The place of the original, if the record is its copy from the held topic.
+    let heldFrom: ResultRecord.Source?
 
     /// A record without an event.
     init(_ record: SourceRecord, _ identity: RecordIdentity, _ undecodable: Undecodable) {
@@ -36,6 +38,7 @@ final class ExaminedRecord: Sendable {
         release = nil
         format = undecodable.format
         returned = nil
+        heldFrom = nil
     }
 
     /// - Parameter maxAge: the lane's.
@@ -59,6 +62,7 @@ final class ExaminedRecord: Sendable {
             isSilent: isSilent)
         self.routed = routed
         returned = record.text(of: HeaderName.held).map { ReturnReason(rawValue: $0) ?? .due }
+        heldFrom = record.heldFrom
         var tooOldAt = maxAge.map { max(record.timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
         var release = embargo
         // News that quiet hours delay is still news when they end.

@@ -97,6 +97,21 @@ struct HeldStories: Sendable {
         }
     }
 
+    /// True if the held event of the story is older than an event that has ended.
+    ///
+    /// - Parameters:
+    ///   - version: that event's version; without one, or if the held event has none, their offsets decide.
+    ///   - orSame: true also for the same version.
+    func isOlder(
+        _ story: String, than version: NewsEvent.Version?, from source: ResultRecord.Source, orSame: Bool
+    ) -> Bool {
+        guard !isEmpty else { return false }
+        let key = Fingerprint(of: story).value
+        guard let held = added[key] ?? known[key] else { return false }
+        if let version, let former = held.version { return former < version || orSame && former == version }
+        return held.partition == Fingerprint(of: source.partition.description).value && held.offset < source.offset
+    }
+
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
         self.version(of: story).map { $0 < version } ?? false
     }

@@ -77,7 +77,7 @@ struct PartitionTable: Sendable {
         slots[slot] = Partition(
             id: id, lane: lane, generation: generation, occupancy: nextOccupancy(of: slot),
             platformCount: settings.platforms.count, recent: RecentDeliveries(capacity: settings.duplicateWindow),
-            at: now)
+            ended: EndedStories(capacity: settings.duplicateWindow), at: now)
         return slot
     }
 
@@ -88,11 +88,12 @@ struct PartitionTable: Sendable {
     }
 
     /// Replaces a partition with its next incarnation in the same slot, read from its beginning.
-    mutating func restart(_ slot: Int, at now: Instant) {
+    mutating func restart(_ slot: Int, _ settings: EngineSettings, at now: Instant) {
         let former = slots[slot]
         slots[slot] = Partition(
             id: former.id, lane: former.lane, generation: former.generation, occupancy: nextOccupancy(of: slot),
-            platformCount: former.platformCount, recent: former.recent, at: now)
+            platformCount: former.platformCount, recent: former.recent,
+            ended: EndedStories(capacity: settings.duplicateWindow), at: now)
         slots[slot].startFromBeginning()
     }
 

@@ -38,8 +38,13 @@ import Testing
         #expect(back.partition == 5)
         #expect(back.key == key)
         #expect(back.value == [0, 255, 10])
-        #expect(back.headers == headers + [RecordHeader(HeaderName.held, "due")])
+        #expect(back.headers == headers + returned("due"))
         #expect(back.timestamp == nil)
+    }
+
+    /// The headers that a return adds.
+    private func returned(_ reason: String) -> [RecordHeader] {
+        [RecordHeader(HeaderName.held, reason), RecordHeader("nw-held-from", "\(event.source)")]
     }
 
     @Test func `a held event is decoded from headers alone`() {
@@ -70,7 +75,8 @@ import Testing
             HeldRecord.read(key: second.key, hasValue: true, headers: second.headers)
                 == .held(read(later, stored(back)), since: nil))
         let again = try #require(HeldRecord.original(stored(second), because: .recalled))
-        #expect(again.headers == [RecordHeader(HeaderName.held, "recalled")])
+        #expect(again.headers.filter { $0.name != "nw-held-from" } == [RecordHeader(HeaderName.held, "recalled")])
+        #expect(again.headers.contains(RecordHeader("nw-held-from", "\(event.source)")), "the first place counts")
     }
 
     @Test func `a rewritten record keeps its first offset`() throws {
@@ -81,7 +87,7 @@ import Testing
             HeldRecord.read(key: twice.key, hasValue: true, headers: twice.headers)
                 == .held(read(event, original(key: nil)), since: 9))
         let back = try #require(HeldRecord.original(stored(twice), because: .due))
-        #expect(back.headers == [RecordHeader(HeaderName.held, "due")])
+        #expect(back.headers == returned("due"))
     }
 
     @Test func `a tombstone names the last offset it erases, and without headers erases everything before it`() {

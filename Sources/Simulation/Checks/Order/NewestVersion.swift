@@ -1,10 +1,12 @@
+import EditorialControl
 import NewsModel
 import NotificationHub
 import PublishEngine
 
 /// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No
 /// process sends a returned older version while the results topic keeps the newer one's result. A process that has read a withheld
-/// version sends no older version afterwards. Checked only if the duplicate window covers the whole life.
+/// version sends no older version afterwards. Without versions, a copy from the held topic is older than what was published behind its
+/// original on the same partition. Checked only if the duplicate window covers the whole life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// Accepted deliveries with their versions, by story.
@@ -12,7 +14,13 @@ struct NewestVersion: Checker {
     /// Versions that are withheld because of their status, by story.
     private var withheld: [GroundTruth.Story: [(version: Int, delivery: Int, ownership: Int?)]] = [:]
 
+    /// Deliveries that ended as withheld, expired or accepted, by story.
+    private var ended: [GroundTruth.Story: [Int]] = [:]
+
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        if case .settled(let delivery, _, let result, _) = fact, endsOlder(delivery, result, truth) {
+            ended[truth.story(of: delivery), default: []].append(delivery)
+        }
         guard truth.scenario.setting.engine.duplicateWindow >= 1024 else { return nil }
         switch fact {
         case .settled(let delivery, _, let result, _) where result.outcome == .accepted:
@@ -24,7 +32,9 @@ struct NewestVersion: Checker {
             withheld[truth.story(of: delivery), default: []].append((version, delivery, ownership))
         case .sent(let number, _, _):
             let attempt = truth.attempts[number]
-            guard attempt.ownership >= 0, let version = truth.news(of: attempt.delivery).version else { return nil }
+            guard attempt.ownership >= 0 else { return nil }
+            if let problem = overtaken(attempt, truth) { return problem }
+            guard let version = truth.news(of: attempt.delivery).version else { return nil }
             for newer in withheld[truth.story(of: attempt.delivery)] ?? []
             where newer.version > version && newer.ownership == attempt.ownership {
                 return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery)) had been withheld"
@@ -39,6 +49,38 @@ struct NewestVersion: Checker {
                 if isKnown { return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery))" }
             }
         default: break
+        }
+        return nil
+    }
+
+    private func endsOlder(_ delivery: Int, _ result: ResultRecord, _ truth: GroundTruth) -> Bool {
+        guard truth.news(of: delivery).copy == nil else { return false }
+        return switch result.outcome {
+        case .accepted, .expired: true
+        case .withheld: result.error?.code == "withheld"
+        default: false
+        }
+    }
+
+    /// A copy from the held topic is sent although its process knows that a later event of the story on the original's partition has
+    /// ended.
+    private func overtaken(_ attempt: Attempt, _ truth: GroundTruth) -> String? {
+        let news = truth.news(of: attempt.delivery)
+        guard news.copy == .restored || news.copy == .returned(.due),
+            let original = truth.item(serial: news.serial % GroundTruth.returnSerials),
+            let place = truth.places[original], !place.isGone
+        else { return nil }
+        for later in ended[truth.story(of: attempt.delivery)] ?? [] {
+            guard let other = truth.places[truth.item(of: later)], !other.isGone, other.partition == place.partition,
+                other.offset > place.offset, news.version == nil || truth.news(of: later).version == nil,
+                truth.resultsOf[later].contains(where: {
+                    // The ledger does not tell if a version that left was a copy itself.
+                    $0.ownership == attempt.ownership
+                        || (truth.news(of: later).version == nil || $0.outcome != .accepted)
+                            && truth.ownerships[attempt.ownership].hasSeen($0, as: attempt.ownership)
+                })
+            else { continue }
+            return "\(truth.name(attempt.delivery)) was sent after \(truth.name(later)), published behind its original"
         }
         return nil
     }

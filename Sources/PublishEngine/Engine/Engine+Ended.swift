@@ -1,0 +1,76 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+
+/// Keeps held events from following events of their story that were published after them and have ended: withheld, expired or
+/// sent. Usually the held event is requested back at once. If the process dies before that, or while the held topic is away,
+/// the ledger tells it later.
+extension Engine {
+    /// Notes that a delivery has ended.
+    ///
+    /// - Returns: the story under which the ledger tells it; `nil` if older events of the story may follow.
+    mutating func noteEnd(of place: Place, _ content: ExaminedRecord, as outcome: Outcome) -> String? {
+        guard let routed = content.routed, !routed.event.isForSomeOfItsStory else { return nil }
+        let hasVersion = routed.event.version != nil
+        let endsOlder = endsOlder(content, routed, outcome)
+        if endsOlder {
+            partitions[place.slot].ended.note(
+                routed.orderKey, at: content.record.offset, routed.event.version, as: outcome)
+        }
+        if hasVersion, outcome.mayHaveLeft { return routed.event.resultStory }
+        guard endsOlder, routed.routing?.edition == nil else { return nil }
+        // Sent events without a story have no other versions.
+        return outcome == .withheld || outcome == .expired || routed.event.story != nil ? routed.orderKey : nil
+    }
+
+    /// A copy stands behind events that are newer than its original.
+    private func endsOlder(_ content: ExaminedRecord, _ routed: RoutedEvent, _ outcome: Outcome) -> Bool {
+        guard content.record.origin == .published, content.returned == nil, content.heldFrom == nil,
+            !routed.isRefused
+        else { return false }
+        switch outcome {
+        case .accepted, .rejected, .exhausted, .unknown, .expired: return true
+        case .withheld: return routed.event.status == .withheld
+        case .undecodable, .unroutable, .duplicate, .superseded, .canceled, .held: return false
+        }
+    }
+
+    /// True if a copy from the held topic comes after the end of an event that was published behind its original.
+    func isOvertaken(_ content: ExaminedRecord, _ routed: RoutedEvent, at place: Place) -> Bool {
+        guard let source = content.heldFrom, source.partition == partitions[place.slot].id else { return false }
+        return partitions[place.slot].ended.hasNewer(than: source.offset, routed.event.version, of: routed.orderKey)
+    }
+
+    /// Restores an end from the ledger, and requests back what it should have ended on the held topic.
+    mutating func restoreEnd(of entry: LedgerEntry, _ platform: Int, _ slot: Int, _ turn: inout Turn) {
+        guard let story = entry.story, let outcome = entry.outcome else { return }
+        let version = entry.version.flatMap(NewsEvent.version(ofLedger:))
+        let hasNotLeft = outcome == .withheld || outcome == .expired
+        // Versions that left are compared as such: their offsets may be those of copies.
+        guard hasNotLeft || version == nil else { return }
+        partitions[slot].ended.note(story, at: entry.source.offset, version, as: outcome)
+        if outcome == .withheld, let version {
+            partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
+        }
+        guard held.isOlder(story, than: version, from: entry.source, orSame: outcome == .withheld) else { return }
+        takeBackOlder(story, &turn)
+    }
+
+    /// True if an event that was published after this held one has ended on a partition of ours.
+    func hasEnded(after story: HeldStory) -> Bool {
+        if let version = story.version, hasSeen(newerThan: version, of: story.story) { return true }
+        guard let source = story.source else { return false }
+        return lanes.ids.contains { lane in
+            lanes[lane].slots.contains {
+                partitions[$0].id == source.partition
+                    && partitions[$0].ended.hasNewer(than: source.offset, story.version, of: story.story)
+            }
+        }
+    }
+
+    /// Requests back the held event of a story that is older than one that has ended.
+    mutating func takeBackOlder(_ story: String, _ turn: inout Turn) {
+        let part: HeldPart = held.version(of: story).map { .upTo($0) } ?? .withoutVersion
+        takeBackHeld(story, because: .superseded, part: part, &turn)
+    }
+}

@@ -1,0 +1,47 @@
+import DequeModule
+import KafkaModel
+import NewsModel
+
+/// For each story the last events of one partition that have ended, by their offsets: a held event that was published before them
+/// must not be sent after them. Holds as many stories as the duplicate window has deliveries; the first ones age out.
+struct EndedStories: Sendable {
+    private let capacity: Int
+    private var ends: [UInt64: End] = [:]
+    private var order: Deque<UInt64> = []
+
+    private struct End: Sendable {
+        /// The offset of the last event, and of the last one without a version; at least 0.
+        var last: Int64 = -1
+        var lastWithoutVersion: Int64 = -1
+        /// The newest version that ended without leaving. Those that left are in the duplicate window.
+        var unsent: NewsEvent.Version?
+        /// That version was withheld, and what is held of it too.
+        var isWithheld = false
+    }
+
+    init(capacity: Int) { self.capacity = max(capacity, 0) }
+
+    /// - Parameter outcome: only `withheld` and `expired` have not left.
+    mutating func note(_ story: String, at offset: Int64, _ version: NewsEvent.Version?, as outcome: Outcome) {
+        guard capacity > 0 else { return }
+        let key = Fingerprint(of: story).value
+        var end = ends[key] ?? End()
+        end.last = max(end.last, offset)
+        if version == nil { end.lastWithoutVersion = max(end.lastWithoutVersion, offset) }
+        if let version, outcome == .withheld || outcome == .expired, end.unsent.map({ $0 <= version }) ?? true {
+            (end.unsent, end.isWithheld) = (version, outcome == .withheld)
+        }
+        guard ends.updateValue(end, forKey: key) == nil else { return }
+        order.append(key)
+        if order.count > capacity, let oldest = order.popFirst() { ends[oldest] = nil }
+    }
+
+    /// True if an event of the story has ended that is newer than one with this offset and version. Two versions are compared as
+    /// such, others by their offsets.
+    func hasNewer(than offset: Int64, _ version: NewsEvent.Version?, of story: String) -> Bool {
+        guard !ends.isEmpty, let end = ends[Fingerprint(of: story).value] else { return false }
+        guard let version else { return offset < end.last }
+        if let unsent = end.unsent, version < unsent || end.isWithheld && version == unsent { return true }
+        return offset < end.lastWithoutVersion
+    }
+}

@@ -1,0 +1,108 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+/// Events that ended after a held event of their story was published: it must not be sent after them, even if the process died
+/// before it was requested back, or the held topic was away.
+struct EngineEndedTests: HoldingSuite {
+    private static func place(_ offset: Int64) -> ResultRecord.Source {
+        .init(partition: TestShell.source, offset: offset)
+    }
+
+    private static func ended(_ outcome: Outcome, at offset: Int64, version: String? = nil) -> LedgerEntry {
+        LedgerEntry(
+            offset: 0, source: place(offset), platform: .template, outcome: outcome,
+            identity: RecordIdentity(eventID: "x"), eventID: "x", version: version, story: "s", isOpen: false)
+    }
+
+    /// A copy of a held event as it comes back to its lane.
+    private func copy(of offset: Int64, _ name: String = HeaderName.held) -> [RecordHeader] {
+        [RecordHeader(name, name == HeaderName.held ? "due" : "1"), RecordHeader("nw-held-from", "news/0/\(offset)")]
+    }
+
+    // MARK: After a crash
+
+    @Test(
+        arguments: [
+            (Outcome.withheld, 9, nil, nil, true), (.expired, 9, nil, nil, true), (.accepted, 9, nil, nil, true),
+            (.unknown, 9, nil, "1", true), (.withheld, 9, "2", nil, true), (.withheld, 9, "2", "2", true),
+            (.expired, 9, "2", "1", true), (.expired, 9, "2", "2", false), (.withheld, 9, "1", "2", false),
+            (.withheld, 3, nil, nil, false), (.accepted, 3, nil, "1", false),
+        ] as [(Outcome, Int64, String?, String?, Bool)])
+    func `the ledger ends older held events, whichever is read first`(
+        outcome: Outcome, offset: Int64, version: String?, heldVersion: String?, isEnded: Bool
+    ) throws {
+        let story = HeldStory(
+            story: "s", version: heldVersion.map { NewsEvent.Version($0) }, source: Self.place(5), isHeld: true)
+        let ledger = [Self.ended(outcome, at: offset, version: version)]
+        for isLedgerFirst in [true, false] {
+            var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+            var actions: [Action] = []
+            if !isLedgerFirst { actions += shell.take(.held([story])) }
+            actions += shell.assign(ledger: ledger, end: 1)
+            if isLedgerFirst { actions += shell.take(.held([story])) }
+            #expect(actions.returns == (isEnded ? ["s superseded"] : []), "ledger first: \(isLedgerFirst)")
+        }
+    }
+
+    @Test func `a held event of another partition has no place in the order of this one`() throws {
+        var shell = try shell()
+        let other = TopicPartition(topic: "news", partition: 1)
+        let story = HeldStory(story: "s", source: .init(partition: other, offset: 5), isHeld: true)
+        _ = shell.take(.held([story]))
+        let actions = shell.assign(generation: Generation(2), ledger: [Self.ended(.withheld, at: 9)], end: 1)
+        #expect(actions.returns.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (#","status":"withheld""#, "s"), (#","expiresAt":"2020-01-01T00:00:00Z""#, "s"), ("", "s"),
+            (#","users":["anna"]"#, nil), (#","status":"canceled""#, nil),
+        ] as [(String, String?)])
+    func `a result names the story that it ends`(more: String, story: String?) throws {
+        var shell = try shell()
+        let read = shell.publish(news("a", story: "s", more))
+        let actions = read + (read.sends.first.map { shell.reply(201, to: $0) } ?? [])
+        #expect(actions.results.first.map(\.ledgerStory) == .some(story))
+    }
+
+    // MARK: Copies
+
+    @Test(arguments: [HeaderName.held, "nw-held-restored"])
+    func `a copy from the held topic does not follow what came behind its original`(name: String) throws {
+        for (later, outcome) in [
+            (news("w", story: "s", status: "withheld"), Outcome.superseded), (news("w", story: "t"), .accepted),
+        ] {
+            var shell = try shell()
+            _ = shell.publish(news("before"))
+            for sent in shell.publish(later).sends { _ = shell.reply(201, to: sent) }
+            let back = shell.publish(news("a", story: "s"), headers: copy(of: 0, name))
+            let actions = back + (back.sends.first.map { shell.reply(201, to: $0) } ?? [])
+            #expect(actions.outcomes == [outcome])
+        }
+    }
+
+    @Test func `what came before the original does not end its copy`() throws {
+        var shell = try shell()
+        _ = shell.publish(news("w", story: "s", status: "withheld"))
+        #expect(shell.publish(news("a", story: "s"), headers: copy(of: 7)).sends.count == 1)
+    }
+
+    @Test func `two versions are ordered by their numbers, wherever they stand`() throws {
+        var shell = try shell()
+        _ = shell.publish(news("before"))
+        for sent in shell.publish(news("w", story: "s", version: 1)).sends { _ = shell.reply(201, to: sent) }
+        #expect(shell.publish(news("a", story: "s", version: 2), headers: copy(of: 0)).sends.count == 1)
+    }
+
+    @Test(arguments: ["", "news/0", "news/0/-1", "news/x/0", "other/0/0", "news/0/99999999999999999999"])
+    func `a copy that names no place is judged by its own`(place: String) throws {
+        var shell = try shell()
+        _ = shell.publish(news("w", story: "s", status: "withheld"))
+        let headers = [RecordHeader(HeaderName.held, "due"), RecordHeader("nw-held-from", place)]
+        #expect(shell.publish(news("a", story: "s"), headers: headers).sends.count == 1)
+    }
+}
