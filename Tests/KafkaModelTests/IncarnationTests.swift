@@ -46,7 +46,7 @@ struct IncarnationTests {
         #expect(reader.hasRestarted)
         let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
         #expect(isRewound)
-        #expect(reader.consumer.note(for: reader.partition) == nil)
+        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == nil)
         #expect(reader.consumer.incarnationChecks().isEmpty)
     }
 
@@ -55,9 +55,9 @@ struct IncarnationTests {
         reader.read(0..<50, of: "a")
         reader.read(50..<60, of: "a")
         reader.read(60..<70, of: "a")
-        #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
+        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == anchor(0, of: "a").note)
         reader.answer(.record(anchor(0, of: "a")))
-        #expect(reader.consumer.note(for: reader.partition) == anchor(50, of: "a").note)
+        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == anchor(50, of: "a").note)
         #expect(reader.consumer.incarnationChecks().isEmpty)
         #expect(!reader.hasRestarted)
     }
@@ -86,7 +86,7 @@ struct IncarnationTests {
         reader.read(50..<60, of: "a")
         reader.answer(.record(anchor(55, of: "a")))
         #expect(!reader.hasRestarted)
-        #expect(reader.consumer.note(for: reader.partition) == anchor(50, of: "a").note)
+        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == anchor(50, of: "a").note)
     }
 
     @Test func `a partition that ends before the anchor counts as another incarnation only if it stays so`() {
@@ -129,7 +129,7 @@ struct IncarnationTests {
     @Test func `the next owner also checks for records before the first one that was read`() {
         var former = Reader(note: nil, isUncommitted: true)
         former.read(3..<5, of: "a")
-        var reader = Reader(note: former.consumer.note(for: former.partition))
+        var reader = Reader(note: former.consumer.note(for: PartitionOffset(former.partition, 0)))
         _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [.end(offset: 5)] }
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
             reader.consumer.checked(check, .record(anchor(0, of: "new")), &reader.events)
@@ -140,13 +140,13 @@ struct IncarnationTests {
     @Test func `nothing is committed, and reading begins behind records removed by retention`() throws {
         var reader = Reader(note: nil, isUncommitted: true)
         reader.read(40..<50, of: "a")
-        let note = try #require(reader.consumer.note(for: reader.partition))
+        let note = try #require(reader.consumer.note(for: PartitionOffset(reader.partition, 0)))
         #expect(note.hasPrefix("nw1 from 40 "))
         #expect(IncarnationAnchor(note: note)?.note == note)
         #expect(IncarnationAnchor(note: note)?.verdict(.record(anchor(40, of: "b"))) == .another)
         reader.answer(.record(anchor(40, of: "a")))
         #expect(!reader.hasRestarted)
-        #expect(reader.consumer.note(for: reader.partition) == anchor(40, of: "a").note)
+        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == anchor(40, of: "a").note)
     }
 
     @Test func `a partition that was created again, and is empty behind gaps, is recognised all the same`() {
@@ -169,14 +169,14 @@ struct IncarnationTests {
     @Test func `nothing is committed, and reading begins at the first record`() {
         var reader = Reader(note: nil, isUncommitted: true)
         reader.read(0..<50, of: "a")
-        #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
+        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == anchor(0, of: "a").note)
     }
 
     @Test func `drained records are committed with the former anchor`() {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "a")
         _ = reader.consumer.revoked(lost: false, at: .distantPast, &reader.events)
-        #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
+        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == anchor(0, of: "a").note)
         #expect(reader.consumer.incarnationChecks().isEmpty)
     }
 

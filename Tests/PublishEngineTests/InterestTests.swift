@@ -205,15 +205,6 @@ struct InterestTests {
         #expect(try ResultRecord(decoding: bytes).sends == 3)
     }
 
-    @Test func `once some followers have the event, no outcome denies it`() throws {
-        var shell = try shell(templates: .standard)
-        let interests = (1...7).map { "\"team:\($0)\"" }.joined(separator: ",")
-        let first = try #require(shell.publish(followed("1", "[\(interests)]")).sends.first)
-        let refused = shell.reply(400, to: try #require(shell.reply(201, to: first).sends.first))
-        let result = try #require(refused.endings.first).result
-        #expect(result.outcome == .unknown && result.sends == 1)
-    }
-
     @Test func `an event that nobody can follow is a dead letter`() throws {
         var shell = try shell()
         let actions = shell.publish(followed("1", #"["player:9","team:"]"#))

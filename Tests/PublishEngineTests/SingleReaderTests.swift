@@ -105,11 +105,9 @@ struct SingleReaderTests {
 
     // MARK: Several sends
 
-    private func crowd(rate: EngineSettings.Rate? = nil) throws -> (shell: TestShell, first: Sent) {
-        var shell = try TestShell(change: { $0.rate = rate }, templates: .standard)
+    private func crowd() throws -> (shell: TestShell, first: Sent) {
+        var shell = try TestShell(templates: .standard)
         _ = shell.assign()
-        _ = shell.take(.partitionCounts(["news": 1], readIn: [TestShell.first]))
-        _ = shell.wait(.seconds(1))
         let readers = (1...12).map { "\"r\($0)\"" }.joined(separator: ",")
         let sends = shell.publish(personal("1", "[\(readers)]", #","story":"s""#)).sends
         #expect(sends.count == 1)
@@ -133,48 +131,9 @@ struct SingleReaderTests {
 
     @Test func `once some readers have the event, no outcome denies it`() throws {
         var (shell, first) = try crowd()
-        let refused = shell.reply(400, to: try #require(shell.reply(201, to: first).sends.first))
-        #expect(refused.outcomes == [.unknown] && refused.sends.isEmpty)
-
-        (shell, first) = try crowd()
         let second = try #require(shell.reply(201, to: first).sends.first)
         let recalled = shell.take(.orders([OrderChange.recall("s")])) + shell.reply(201, to: second)
         #expect(recalled.outcomes == [.unknown] && recalled.sends.isEmpty)
-    }
-
-    @Test func `a revoke lets the sends to the rest leave, or the next owner would begin again`() throws {
-        var (shell, first) = try crowd()
-        _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
-        let second = try #require(shell.reply(201, to: first).sends.first)
-        let third = try #require(shell.reply(201, to: second).sends.first)
-        #expect(shell.reply(201, to: third).outcomes == [.accepted])
-
-        for gate in [Gate.hub, .lane("live")] {
-            (shell, first) = try crowd()
-            _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
-            _ = shell.take(.orders([OrderChange.stop(gate)]))
-            let stopped = shell.reply(201, to: first)
-            #expect(stopped.sends.isEmpty && stopped.releases == 1, "unless an editor has stopped them")
-        }
-    }
-
-    @Test(arguments: [false, true])
-    func `the sends to the rest keep the pace while partitions are released and at the end`(isShutdown: Bool) throws {
-        var (shell, first) = try crowd(rate: EngineSettings.Rate(perSecond: 1, burst: 1))
-        let leave =
-            isShutdown
-            ? Input.drain : .kafka(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
-        func isOver(_ actions: [Action]) -> Bool { isShutdown ? actions.hasFinish : actions.releases == 1 }
-        // The second send waits for the pace already; the third becomes due during the release.
-        #expect(shell.reply(201, to: first).sends.isEmpty)
-        #expect(!isOver(shell.take(leave)))
-        let second = try #require(shell.wait(.seconds(1)).sends.first)
-        let refused = shell.reply(201, to: second)
-        #expect(refused.sends.isEmpty && !isOver(refused))
-        let third = try #require(shell.wait(.seconds(1)).sends.first)
-        let ending = shell.reply(201, to: third)
-        #expect(ending.outcomes == [.accepted])
-        #expect(isOver(shell.store(ending)))
     }
 
     @Test func `the hub's words about a request for a category are kept`() throws {

@@ -19,6 +19,8 @@ struct TestShell {
     var wall: Instant { now + wallOffset }
     /// True if every commit succeeds at once; otherwise the test answers.
     var answersCommits = true
+    /// The progress that a former owner has committed.
+    var inherited: [SendProgress] = []
     private(set) var nextOffset: Int64 = 0
     private var nextResult: Int64 = 0
 
@@ -82,7 +84,8 @@ struct TestShell {
     mutating func restore(_ actions: [Action], ledger: [LedgerEntry] = [], end: Int64 = 0) -> [Action] {
         var more: [Action] = []
         for case .kafka(.restore(let lane, let generation, let results, _, _)) in actions {
-            let end = RestoreEnd(offset: end, start: 0, basis: .committed)
+            var end = RestoreEnd(offset: end, start: 0, basis: .committed)
+            end.progress = [Self.source: inherited]
             more += take(.restored(lane, generation, results: results, entries: ledger, end: end))
         }
         return more

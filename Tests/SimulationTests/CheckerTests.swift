@@ -20,6 +20,8 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "a leaked token", promise: .rateLaw) { LeaksTokens() },
         PlantedBug(name: "a request sent twice", promise: .repeats) { LeaksTokens() },
         PlantedBug(name: "the same readers in every send", promise: .repeats) { SendsToTheFirst() },
+        PlantedBug(name: "a forgotten progress", promise: .repeats, options: .rebalanced) { ForgetsProgress() },
+        PlantedBug(name: "a progress that is not committed", promise: .repeats) { CommitsNoProgress() },
         PlantedBug(name: "readers of a later send left out", promise: .truthfulOutcomes) { SendsOnce() },
         PlantedBug(
             name: "GOAWAY taken for a refusal of all requests", promise: .oneProcessing, options: .endedConnections
@@ -136,6 +138,12 @@ extension Options {
     fileprivate static let renamed: Options = {
         var options = Options()
         (options.controlTopic, options.renames) = (100, 100)
+        return options
+    }()
+
+    fileprivate static let rebalanced: Options = {
+        var options = Options()
+        (options.rebalance, options.slowHub) = (100, 100)
         return options
     }()
 

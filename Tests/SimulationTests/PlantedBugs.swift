@@ -22,8 +22,8 @@ func alterResults(_ actions: inout [Action], _ change: (inout ResultRecord) -> V
         change(&result)
         actions[index] = .store(
             StoreRequest(
-                delivery: request.delivery, result: result, version: request.version, identity: request.identity,
-                carried: request.carried))
+                delivery: request.delivery, result: result, version: request.version, story: request.ledgerStory,
+                identity: request.identity, carried: request.carried))
     }
 }
 
@@ -138,6 +138,29 @@ struct SendsToTheFirst: Interference {
     }
 }
 
+/// Starts a delivery again that a former owner has sent to some of its readers.
+struct ForgetsProgress: Interference {
+    mutating func alter(_ input: inout Input) {
+        guard case .kafka(.restored(let lane, let generation, let results, let entries, var end?)) = input else {
+            return
+        }
+        end.progress = [:]
+        input = .kafka(.restored(lane, generation, results: results, entries: entries, end: end))
+    }
+}
+
+/// Commits offsets without the progress of deliveries.
+struct CommitsNoProgress: Interference {
+    mutating func alter(_ actions: inout [Action]) -> [Input] {
+        for index in actions.indices {
+            guard case .kafka(.commit(let lane, let generation, let offsets)) = actions[index] else { continue }
+            let bare = offsets.map { PartitionOffset($0.partition, $0.offset) }
+            actions[index] = .kafka(.commit(lane, generation, bare))
+        }
+        return []
+    }
+}
+
 /// Reports the later sends of an event as accepted without making them.
 struct SendsOnce: Interference {
     private var sends = FirstSends()
@@ -243,8 +266,8 @@ struct ReportsGuesses: Interference {
             result.outcome = .canceled
             actions[index] = .store(
                 StoreRequest(
-                    delivery: request.delivery, result: result, version: request.version, identity: request.identity,
-                    carried: request.carried))
+                    delivery: request.delivery, result: result, version: request.version, story: request.ledgerStory,
+                    identity: request.identity, carried: request.carried))
         }
         return []
     }

@@ -56,8 +56,10 @@ public struct Replacement: Sendable, Hashable {
     public mutating func apply(_ result: ResultRecord, isNew: Bool = false) {
         guard result.story ?? result.eventID == story else { return }
         if isLate(result, isNew: isNew) { lateOutcomes += 1 }
-        if result.outcome == .unknown { noteUnknown(result) }
-        guard result.outcome == .accepted else { return }
+        // Of several sends some were accepted, so that some of its readers have it.
+        let isAccepted = result.outcome == .accepted || result.outcome == .unknown && result.sends > 0
+        if result.outcome == .unknown, !isAccepted { noteUnknown(result) }
+        guard isAccepted else { return }
         // The event's categories have other readers, who never saw it.
         guard result.users.isEmpty else {
             if singleReaders[result.source] != nil || singleReaders.count < Self.originalsMax {

@@ -111,7 +111,7 @@ final class LaneConsumer {
         }
         let list = RdPartitionList(capacity: offsets.count)
         for offset in offsets {
-            list.append(offset.partition, offset.offset, metadata: state.note(for: offset.partition) ?? "")
+            list.append(offset.partition, offset.offset, metadata: state.note(for: offset) ?? "")
         }
         let error = list.withPointer {
             rd_kafka_commit_queue(

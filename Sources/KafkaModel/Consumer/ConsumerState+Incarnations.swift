@@ -117,7 +117,7 @@ extension ConsumerState {
                 continue
             }
             slots[index].committed = notes.committed[partition]
-            if let anchor = note.flatMap(IncarnationAnchor.init(note:)) {
+            if let anchor = note.flatMap(CommitNote.anchor) {
                 slots[index].watch.anchor = .known(anchor)
             } else {
                 slots[index].watch.anchor = .none
@@ -142,10 +142,10 @@ extension ConsumerState {
         }
     }
 
-    /// The note to store beside a partition's committed offset; `nil` for partitions of others, and before the first
-    /// record.
-    public func note(for partition: TopicPartition) -> String? {
-        if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.known?.note }
-        return drainedNotes[partition]
+    /// The note to store beside a committed offset; `nil` for partitions of others, and before the first record.
+    public func note(for offset: PartitionOffset) -> String? {
+        let slot = slots.first { $0.partition == offset.partition }
+        let anchor = slot.map { $0.watch.known?.note } ?? drainedNotes[offset.partition]
+        return anchor.map { CommitNote.text($0, offset.progress) }
     }
 }

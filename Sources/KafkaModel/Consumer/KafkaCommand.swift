@@ -24,9 +24,12 @@ public enum KafkaCommand: Sendable {
 public struct PartitionOffset: Sendable, Hashable {
     public var partition: TopicPartition
     public var offset: Int64
+    /// With a committed offset: the progress of the partition's deliveries that need several sends.
+    public var progress: [SendProgress]
 
-    public init(_ partition: TopicPartition, _ offset: Int64) {
+    public init(_ partition: TopicPartition, _ offset: Int64, progress: [SendProgress] = []) {
         self.partition = partition
         self.offset = offset
+        self.progress = progress
     }
 }

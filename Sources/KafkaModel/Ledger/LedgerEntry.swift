@@ -15,7 +15,7 @@ public struct LedgerEntry: Sendable, Hashable {
     /// The event id; `nil` for a record without one.
     public var eventID: String?
     public var version: String?
-    /// The story of a version that left or may have left; `nil` if the event names no story.
+    /// The story, if older events of it must not follow; see `HeaderName.story`.
     public var story: String?
     /// The delivery that the record repeats, if a person put it back on its lane.
     public var redriveOf: String?
@@ -95,6 +95,8 @@ public struct RestoreEnd: Sendable, Hashable {
     public var basis: Basis
     /// Results that the group still needs were deleted, so their events may be sent again.
     public var isCut = false
+    /// The progress that the last owner of each source partition committed.
+    public var progress: [TopicPartition: [SendProgress]] = [:]
 
     public init(offset: Int64, start: Int64, basis: Basis) {
         self.offset = offset

@@ -45,6 +45,8 @@ public struct LedgerState: Sendable {
         var isCut: Bool
         /// Entries from this offset on help to recognise duplicates.
         var recentFrom: Int64
+        /// The notes beside the watermarks.
+        var notes: [TopicPartition: String]
     }
 
     /// The reader's next step.
@@ -75,7 +77,7 @@ public struct LedgerState: Sendable {
         public var watermarks: [TopicPartition: Int64]
         /// Source partitions that certainly have no committed offset.
         public var uncommitted: Set<TopicPartition>
-        /// The note beside W, by which the consumer recognises its incarnation.
+        /// The note beside W: the anchor of its incarnation, and the progress of deliveries.
         public var notes: [TopicPartition: String]
         /// The first offset kept, and the end.
         public var kept: Range<Int64>
@@ -201,7 +203,8 @@ public struct LedgerState: Sendable {
         return Progress(
             next: start, start: start, end: end, basis: basis,
             watermarks: job.start.offset == nil ? location.watermarks : [:],
-            isCut: (job.start.offset ?? location.committed).map { $0 < low } ?? false, recentFrom: back(end))
+            isCut: (job.start.offset ?? location.committed).map { $0 < low } ?? false, recentFrom: back(end),
+            notes: job.start.offset == nil ? location.notes : [:])
     }
 
     /// The partition cannot be read for now. Others continue.
@@ -247,6 +250,7 @@ public struct LedgerState: Sendable {
             let job = jobs.remove(at: index)
             var end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)
             end.isCut = progress.isCut
+            end.progress = progress.notes.mapValues(CommitNote.progress).filter { !$0.value.isEmpty }
             events.add(
                 .restored(lane, job.generation, results: results, entries: useful, end: end), for: job.shard)
         } else if !useful.isEmpty {

@@ -49,11 +49,12 @@ extension Engine {
             else { continue }
             partitions[slot].restore(entry, platform: platform, capacity: capacity)
             restoreVersion(of: entry, platform, slot, lane, &turn)
+            restoreEnd(of: entry, platform, slot, &turn)
         }
         advanceStories(&turn)
         guard let end else { return }
         for slot in slots {
-            guard partitions[slot].finishRestore(end: end.offset) else { continue }
+            guard partitions[slot].finishRestore(end) else { continue }
             turn.actions.append(.kafka(.resume(partitions[slot].id, lane, generation)))
             // A new incarnation's watermark went out before it was known where its results begin.
             if partitions[slot].lowWatermark != nil { lanes[lane].owned.noteMove() }
@@ -104,7 +105,7 @@ extension Engine {
     }
 
     private mutating func restart(_ slot: Int, _ lane: LaneID, _ turn: inout Turn) {
-        partitions.restart(slot, at: turn.now)
+        partitions.restart(slot, settings, at: turn.now)
         let id = partitions[slot].id
         // The group's committed offset belongs to the former incarnation: after a crash it would hide records.
         lanes[lane].owned.noteMove()

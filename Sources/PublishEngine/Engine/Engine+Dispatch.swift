@@ -8,8 +8,8 @@ import NotificationHub
 extension Engine {
     mutating func dispatch(_ turn: inout Turn) {
         paceAt = nil
-        finishPartlySent(&turn)
         guard isRunning else { return }
+        continuePartlySent()
         for lane in lanes.ids { wakeDelayed(lane, &turn) }
         guard !mayNotSend else { return orders.noteWait(at: turn.now) }
         if halt != nil {
@@ -72,6 +72,10 @@ extension Engine {
             return .ended(isCertain ? .exhausted : .unknown, .released)
         }
         if isCertain, let failure = content.prohibition(turn) { return .ended(.withheld, failure) }
+        // An event of its story may have been on its way when the copy was read.
+        if content.heldFrom != nil, let routed = content.routed, isOvertaken(content, routed, at: place) {
+            return .ended(isCertain ? .superseded : .unknown, .outdated)
+        }
         // The wall clock may have been set back since the embargo ended, or quiet hours have begun.
         if let due = content.due(turn), due.because == .embargo || isCertain { return .notDue(due) }
         if !orders.content.isEmpty, orders.content.gate(for: content) != nil { return .gate }
@@ -88,16 +92,10 @@ extension Engine {
     @discardableResult
     mutating func send(_ place: Place, _ content: ExaminedRecord, _ turn: inout Turn) -> RequestID? {
         lanes[place.lane].removeFirstReady()
-        return put(place, content, &turn)
-    }
-
-    /// Sends a delivery that is in no queue.
-    @discardableResult
-    private mutating func put(_ place: Place, _ content: ExaminedRecord, _ turn: inout Turn) -> RequestID? {
         let isQuiet = content.routed?.treatment(at: turn.wall) == .sendSilently
         let readAt = partitions[recordOf: place].readAt
         let payload = content.routed?.payload(
-            on: settings.platforms[place.platform], send: Int(partitions[place].sendsAccepted), lane: place.lane,
+            on: settings.platforms[place.platform], send: partitions[place].nextSend, lane: place.lane,
             since: max(readAt, content.release ?? .distantPast), isQuiet: isQuiet)
         guard let payload else { return nil }
         charge(place.lane, turn)
@@ -105,57 +103,6 @@ extension Engine {
         partitions[place.slot].depart(place, cuts: payload.cuts, isQuiet: isQuiet, at: turn.wall)
         turn.actions.append(.send(request, payload.request))
         return request
-    }
-
-    /// The hub has accepted one send of a delivery. The next send follows if the delivery has more readers.
-    ///
-    /// - Returns: `false` if this was the last send.
-    mutating func sendRest(_ place: Place, _ turn: inout Turn) -> Bool {
-        partitions[place].acceptSend()
-        guard let content = partitions.content(of: place),
-            content.routed?.routing?.send(Int(partitions[place].sendsAccepted)) != nil
-        else { return false }
-        if let withdrawal = partitions[place].withdrawal {
-            endWithdrawn(place, for: withdrawal, reply: nil, &turn)
-        } else if isRunning, partitions[place.slot].isSending {
-            makeReady(place)
-        } else {
-            awaitNextSend(place)
-        }
-        return true
-    }
-
-    /// Keeps a delivery that some readers have for `finishPartlySent`.
-    mutating func awaitNextSend(_ place: Place) {
-        partitions[place.slot].awaitNextSend(place)
-        partlySent.append(place.id)
-    }
-
-    /// Sends to the other readers what some have already, while its partition is released or the process ends. The next owner would
-    /// start again with the first readers.
-    private mutating func finishPartlySent(_ turn: inout Turn) {
-        while let id = partlySent.first {
-            guard let place = partitions.place(of: id), partitions[place].phase == .partlySent,
-                let content = partitions.content(of: place)
-            else {
-                partlySent.removeFirst()
-                continue
-            }
-            if mayNotSend || !lanes[place.lane].maySend || orders.content.gate(for: content) != nil
-                || content.isStale(turn)
-            {
-                partlySent.removeFirst()
-                partitions[place.slot].leaveToNextOwner(place)
-                continue
-            }
-            guard halt == nil, inFlight.count < concurrency.limit else { return }
-            if let earliest = notBefore(turn) {
-                paceAt = earliest
-                return
-            }
-            partlySent.removeFirst()
-            put(place, content, &turn)
-        }
     }
 
     /// Puts a delivery at the front of its lane's queue, because it is older than the deliveries there.

@@ -146,35 +146,38 @@ extension Engine {
         _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, isHeld: inout Bool,
         _ turn: inout Turn
     ) {
+        resume(place, content, routed)
+        let isCertain = partitions[place].isCertain
         let recallKey = routed.event.orderKey
         let isRecalled = orders.isRecalled(recallKey) && !content.isReplacement
         if isRecalled || orders.hasEndedRecall(of: content.record) {
-            return settle(place, as: .canceled, recalled(recallKey), &turn)
+            return end(place, as: .canceled, recalled(recallKey), &turn)
         }
-        if let ending = returnedEnding(content) { return settle(place, as: ending.outcome, ending.failure, &turn) }
+        if let ending = returnedEnding(content) { return end(place, as: ending.outcome, ending.failure, &turn) }
         if hasExpired(content, turn) {
             supersedeHeld(olderThan: routed, content, place, &turn)
-            return settle(place, as: .expired, content.expiry, &turn)
+            return end(place, as: .expired, content.expiry, &turn)
         }
-        if let failure = content.prohibition(turn) { return settle(place, as: .withheld, failure, &turn) }
-        if partitions[recordOf: place].release == .deadLetter { return settle(place, as: .exhausted, .released, &turn) }
+        if isCertain, let failure = content.prohibition(turn) { return settle(place, as: .withheld, failure, &turn) }
+        if partitions[recordOf: place].release == .deadLetter { return end(place, as: .exhausted, .released, &turn) }
         let fingerprint = RecentDeliveries.story(routed.orderKey, platform: place.platform)
         let story = StoryID(fingerprint, lane: place.lane)
         let entry = partitions[place.slot].recent.enter(
             routed, platform: place.platform, fingerprint, origin: content.record.origin)
         switch entry {
         case .seen: return joinTwin(story, place, &turn)
-        case .outdated: return settle(place, as: .superseded, .outdated, &turn)
+        case .outdated: return end(place, as: .superseded, .outdated, &turn)
         case .first, .redriven: break
         }
-        if !held.isEmpty, content.returned == nil,
-            held.relation(to: routed, from: age(of: place, content)) == .newer
-        {
+        let isOlder =
+            !held.isEmpty && content.returned == nil
+            && held.relation(to: routed, from: age(of: place, content)) == .newer
+        if isOlder || isOvertaken(content, routed, at: place) {
             partitions[place.slot].recent.remove(
                 routed, platform: place.platform, origin: content.record.origin, isOwner: entry == .first)
-            return settle(place, as: .superseded, .outdated, &turn)
+            return end(place, as: .superseded, .outdated, &turn)
         }
-        if let due {
+        if isCertain, let due {
             partitions[place].claim(after: entry)
             return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
         }
@@ -182,6 +185,11 @@ extension Engine {
         partitions[place].claim(after: entry)
         join(story, place, content, routed, &turn)
     }
+
+    /// Ends a delivery that is not sent, or not sent on: some readers may have it from a former owner of the partition.
+    private mutating func end(
+        _ place: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?, _ turn: inout Turn
+    ) { settle(place, as: partitions[place].isCertain ? outcome : .unknown, failure, &turn) }
 
     /// Takes back older versions from the held topic. An expired version does so too: another process may have sent it, and its
     /// result is still on its way.

@@ -82,7 +82,10 @@ extension Engine {
         // These include deliveries that were just ended and had an unanswered request. The results topic does not show them yet.
         let recalled = Set(storyIDs)
         for lane in lanes.ids {
-            for slot in lanes[lane].slots { met.inFlight += partitions[slot].unreported(of: recalled) }
+            for slot in lanes[lane].slots {
+                // A former owner may have sent the story to some of its readers. This is known once its record is read.
+                met.inFlight += partitions[slot].unreported(of: recalled) + partitions[slot].inherited.count
+            }
         }
         // The readers of the held topic know the story's key only, so each language's key is requested here.
         if !editions.isEmpty {

@@ -10,17 +10,6 @@ extension Engine {
     ) {
         lanes[lane].owned.revoke(
             gone, of: generation, isLost: lost, by: turn.now + settings.revokeDeadline, in: &partitions, at: turn.now)
-        if !lost { keepPartlySent(lane) }
-    }
-
-    /// Lets the next send leave of what some readers have already: see `finishPartlySent`.
-    private mutating func keepPartlySent(_ lane: LaneID) {
-        for id in lanes[lane].ready.deliveries {
-            guard let place = partitions.place(of: id), !isRunning || partitions[place.slot].isDraining,
-                partitions[place].phase == .ready, partitions[place].sendsAccepted > 0
-            else { continue }
-            awaitNextSend(place)
-        }
     }
 
     /// Releases partitions once all their work in flight is settled, stored and committed, or at the deadline.
@@ -47,17 +36,14 @@ extension Engine {
     mutating func drain(_ turn: Turn) {
         guard isRunning else { return }
         shutdown = .draining(until: turn.now + settings.drainDeadline)
-        for lane in lanes.ids {
-            lanes[lane].owned.hurry(at: turn.now)
-            keepPartlySent(lane)
-        }
+        for lane in lanes.ids { lanes[lane].owned.hurry(at: turn.now) }
     }
 
     mutating func finishDrain(_ turn: inout Turn) {
         guard case .draining(let deadline) = shutdown else { return }
         let unstored = partitions.unstored
         let isQuiet =
-            inFlight.count == 0 && partlySent.isEmpty && unstored == 0 && lanes.allSatisfy(\.owned.commit.isIdle)
+            inFlight.count == 0 && unstored == 0 && lanes.allSatisfy(\.owned.commit.isIdle)
         guard isQuiet || turn.now >= deadline else { return }
         shutdown = .finished
         turn.actions.append(.finish(Leftovers(unanswered: inFlight.count, unstored: unstored)))

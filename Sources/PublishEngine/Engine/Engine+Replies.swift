@@ -20,7 +20,8 @@ extension Engine {
         if wasProbe { judgeProbe(result, meaning, turn) }
         guard let place else { return }
         if case .accepted = meaning {
-            if !sendRest(place, &turn) { settle(place, as: .accepted, nil, reply: result.reply, &turn) }
+            partitions[place].acceptSend()
+            if !sendRest(place, &turn) { endSends(place, reply: result.reply, &turn) }
         } else {
             applyFailure(result, meaning, place, &turn)
         }
@@ -88,6 +89,9 @@ extension Engine {
     ) {
         switch (meaning, partitions[place].withdrawal) {
         case (.accepted, _): break
+        case (.refusedEvent, _) where partitions[place].sendsAccepted > 0:
+            partitions[place].refuseSend()
+            if !sendRest(place, &turn) { endSends(place, reply: result.reply, &turn) }
         case (.refusedEvent, _), (.invalid, _):
             // The hub may have accepted an earlier request that it did not answer.
             settle(

@@ -23,9 +23,6 @@ public struct Engine {
     /// The number of records that were returned from the held topic as due and are settled.
     public internal(set) var returnsSettled = 0
     var inFlight = InFlightRequests()
-    /// Deliveries with a send to follow, in partitions that are being released or in a process that ends. The lanes' windows
-    /// bound their number.
-    var partlySent: [DeliveryID] = []
     var pendingResults = PendingResults()
 
     var rate: EngineSettings.Rate?

@@ -25,6 +25,8 @@ public enum FailureCode: String, CaseIterable, Sendable {
     case unreachable
     case certificate
     case invalidRequest = "invalid-request"
+    /// The event needed several sends. The hub accepted some of them and refused others.
+    case partlyRefused = "partly-refused"
     // The delivery's time and its story.
     case expired
     case tooOld = "too-old"
@@ -42,14 +44,14 @@ public enum FailureCode: String, CaseIterable, Sendable {
     fileprivate var endsInDeadLetters: Bool {
         switch self {
         case .noCategory, .unknownCategory, .unknownSubject, .unknownInterest, .unknownLanguage, .noReply,
-            .connectionLost, .invalidRequest:
+            .connectionLost, .invalidRequest, .partlyRefused:
             true
         // With an attempt that was not answered, these end as `unknown`.
-        case .expired, .tooOld, .recalled, .superseded: true
+        case .expired, .tooOld, .recalled, .superseded, .outdated: true
         // Given up by an operator.
         case .released: true
         case .environment, .test, .quietHours, .wouldRing, .embargo: false
-        case .unreachable, .certificate, .withheld, .canceled, .outdated, .duplicate: false
+        case .unreachable, .certificate, .withheld, .canceled, .duplicate: false
         }
     }
 }

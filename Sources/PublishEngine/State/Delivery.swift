@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 
@@ -13,6 +14,8 @@ struct Delivery: Sendable {
     /// Requests that the hub accepted. News for many single readers or interests needs several; its number is bounded by the
     /// limits of an event and of languages.
     private(set) var sendsAccepted: UInt16 = 0
+    /// Requests that the hub refused after it had accepted another one of the same delivery.
+    private(set) var sendsRefused: UInt16 = 0
     /// The reason not to send it again, decided while it was in flight.
     private(set) var withdrawal: Withdrawal?
     private(set) var claim = Claim.none
@@ -33,11 +36,10 @@ struct Delivery: Sendable {
         case ready
         /// The head of its story waits for a retry, an embargo or a gate. Followed by `ready`, or an outcome.
         case delayed
-        /// Some readers have it, and its partition is released or the process ends. In no queue of its lane. Followed by
-        /// `inFlight`, `ready` if the next owner repeats it, or an outcome.
+        /// One of its sends is done, and this is being committed. In no queue of its lane. Followed by `ready`, or an outcome.
         case partlySent
-        /// Its request is in flight. Followed by `ready`, `delayed` or `partlySent` for another attempt or the next send, or
-        /// an outcome.
+        /// Its request is in flight. Followed by `ready` or `delayed` for another attempt, `partlySent` for the next
+        /// send, or an outcome.
         case inFlight
         /// Has its outcome. Its result waits until its dead letter, the held original, or the order of its recall is
         /// stored. Followed by `settled`.
@@ -68,6 +70,8 @@ struct Delivery: Sendable {
 
     /// Certainly no reader has it: every request was answered and none was accepted.
     var isCertain: Bool { unknowns == 0 && sendsAccepted == 0 }
+    /// The number of its next send.
+    var nextSend: Int { Int(sendsAccepted) + Int(sendsRefused) }
     var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed || phase == .partlySent }
     /// It has no outcome, and no request of it is in flight.
     var waits: Bool { isQueued || phase == .unexamined }
@@ -121,7 +125,15 @@ struct Delivery: Sendable {
     }
 
     mutating func acceptSend() { sendsAccepted += 1 }
-    mutating func awaitNextSend() { phase = .partlySent }
+    mutating func refuseSend() { sendsRefused += 1 }
+    mutating func awaitCommit() { phase = .partlySent }
+
+    /// Continues after the sends of a former owner.
+    mutating func resume(after progress: SendProgress) {
+        attempts = progress.sends
+        sendsRefused = progress.refused
+        sendsAccepted = progress.sends - progress.refused
+    }
 
     // MARK: After its outcome
 

@@ -12,6 +12,12 @@ struct LaneCommit: Sendable {
     private var ledger: [Int32: Int64] = [:]
     /// Commits that failed in a row.
     private(set) var failing: Failing?
+    /// Deliveries that wait until their progress is committed, and those that the commit in flight covers. The lane's window
+    /// bounds their number.
+    private var awaiting: [DeliveryID] = []
+    private var underCommit: [DeliveryID] = []
+    /// Deliveries whose progress was committed.
+    private(set) var committed: [DeliveryID] = []
 
     enum State: Sendable, Hashable {
         /// Nothing moved since the last commit. Followed by `moved`.
@@ -34,6 +40,8 @@ struct LaneCommit: Sendable {
     static let longestRest = Duration.seconds(5)
     /// An idle lane advances its L when other lanes' results are this many offsets ahead.
     static let ledgerStep: Int64 = 2048
+    /// After this many failures in a row, deliveries go on without their progress being committed.
+    private static let failuresMax = 3
 
     /// Records L of a results partition.
     ///
@@ -71,6 +79,7 @@ struct LaneCommit: Sendable {
     mutating func assigned(at now: Instant) {
         forget()
         ledger = [:]
+        (awaiting, underCommit, committed) = ([], [], [])
         renewAt = now + Self.renewInterval
     }
 
@@ -90,7 +99,29 @@ struct LaneCommit: Sendable {
         return true
     }
 
+    /// Lets a delivery wait until its progress is committed, which is due at once.
+    mutating func wait(for delivery: DeliveryID, at now: Instant) {
+        awaiting.append(delivery)
+        note()
+        if failing == nil { notBefore = min(notBefore, now) }
+    }
+
+    /// Removes and returns the deliveries that may go on.
+    mutating func takeCommitted() -> [DeliveryID] {
+        guard !committed.isEmpty else { return [] }
+        defer { committed = [] }
+        return committed
+    }
+
+    /// There was nothing to commit.
+    mutating func skip() {
+        committed += awaiting
+        awaiting = []
+    }
+
     mutating func begin(at now: Instant, interval: Duration) {
+        underCommit += awaiting
+        awaiting = []
         state = .underWay(hasMoved: false)
         notBefore = now + interval
     }
@@ -98,6 +129,9 @@ struct LaneCommit: Sendable {
     mutating func succeeded() {
         end()
         failing = nil
+        committed += underCommit
+        underCommit = []
+        if !awaiting.isEmpty { notBefore = .distantPast }
     }
 
     mutating func failed(_ failure: KafkaFailure, at now: Instant, interval: Duration) {
@@ -106,6 +140,8 @@ struct LaneCommit: Sendable {
         var rest = interval
         for _ in 1..<min(failing?.count ?? 1, 11) { rest = min(rest * 2, max(Self.longestRest, interval)) }
         notBefore = now + rest
+        if failing?.count ?? 0 >= Self.failuresMax { committed += underCommit } else { awaiting += underCommit }
+        underCommit = []
     }
 
     private mutating func end() {

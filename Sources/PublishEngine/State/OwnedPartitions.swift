@@ -80,6 +80,12 @@ struct OwnedPartitions: Sendable {
     /// Records that an offset moved, or may have.
     mutating func noteMove() { commit.note() }
 
+    /// Lets a delivery that needs several sends wait until its progress is committed.
+    mutating func awaitCommit(of delivery: DeliveryID, at now: Instant) { commit.wait(for: delivery, at: now) }
+
+    /// Removes and returns the deliveries whose progress is committed.
+    mutating func takeCommitted() -> [DeliveryID] { commit.takeCommitted() }
+
     /// Lets the last commit before a shutdown go out at once.
     mutating func hurry(at now: Instant) { commit.hurry(at: now) }
 
@@ -100,6 +106,7 @@ struct OwnedPartitions: Sendable {
         let offsets = takeOffsets(of: &partitions, resultsTopic: settings.resultsTopic, lane)
         noteCommit(isEmpty: offsets.isEmpty, in: partitions)
         guard !offsets.isEmpty else {
+            commit.skip()
             handover?.isCommitted = true
             return nil
         }
@@ -259,6 +266,7 @@ struct OwnedPartitions: Sendable {
 
     /// The time at which the next commit or the end of a handover is due.
     func nextAlarm(isRunning: Bool) -> Instant {
+        if isRunning, !commit.committed.isEmpty { return .distantPast }
         let commitAt = commit.state == .due ? commit.notBefore : .distantFuture
         return min(isRunning ? commit.renewAt : .distantFuture, commitAt, handover?.deadline ?? .distantFuture)
     }

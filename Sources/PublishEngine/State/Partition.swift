@@ -30,15 +30,19 @@ struct Partition: Sendable {
     private var end: Int64?
     /// The number of requests in flight.
     private(set) var inFlight = 0
-    /// Deliveries that some readers have, and whose next send waits for the pace.
-    private var partlySent = 0
     /// Deliveries settled whose results are not acknowledged.
     private(set) var unstored = 0
     /// The time of the last acknowledgement, or of the first unacknowledged settlement.
     private(set) var storedAt = Instant.distantPast
     private(set) var restored = RestoredResults()
     private var commit = WatermarkCommit()
+    /// The progress of deliveries that need several sends. It is committed beside the watermark.
+    private var progress: [SendProgress] = []
+    /// The progress that the last owner committed, of records that were not read again yet. It is committed again.
+    private(set) var inherited: [SendProgress] = []
+    private var hasProgressMoved = false
     var recent: RecentDeliveries
+    var ended: EndedStories
     /// A release decision, which covers the records below its end.
     private var release: (decision: FloodRelease, end: Int64)?
 
@@ -64,7 +68,7 @@ struct Partition: Sendable {
 
     init(
         id: TopicPartition, lane: LaneID, generation: Generation, occupancy: UInt8, platformCount: Int,
-        recent: RecentDeliveries, at now: Instant
+        recent: RecentDeliveries, ended: EndedStories, at now: Instant
     ) {
         self.id = id
         self.lane = lane
@@ -72,6 +76,7 @@ struct Partition: Sendable {
         self.occupancy = occupancy
         self.platformCount = platformCount
         self.recent = recent
+        self.ended = ended
         phase = .restoring(since: now, failure: nil)
     }
 
@@ -79,7 +84,8 @@ struct Partition: Sendable {
     static func free(after occupancy: UInt8) -> Partition {
         var slot = Partition(
             id: TopicPartition(topic: "", partition: -1), lane: LaneID(0), generation: .none, occupancy: occupancy,
-            platformCount: 1, recent: RecentDeliveries(capacity: 0), at: .distantPast)
+            platformCount: 1, recent: RecentDeliveries(capacity: 0),
+            ended: EndedStories(capacity: 0), at: .distantPast)
         slot.phase = .free
         return slot
     }
@@ -93,7 +99,7 @@ struct Partition: Sendable {
     }
 
     /// No send, no reply and no acknowledgement is awaited.
-    var isQuiet: Bool { inFlight == 0 && partlySent == 0 && unstored == 0 }
+    var isQuiet: Bool { inFlight == 0 && unstored == 0 }
 
     /// Pauses reading if the partition has too many records above its low watermark.
     ///
@@ -144,9 +150,10 @@ struct Partition: Sendable {
     /// Finishes reading the ledger.
     ///
     /// - Returns: `true` if it was read for the first time.
-    mutating func finishRestore(end: Int64) -> Bool {
-        restored.finish(end: end)
+    mutating func finishRestore(_ end: RestoreEnd) -> Bool {
+        restored.finish(end: end.offset)
         guard isRestoring else { return false }
+        inherited = end.progress[id] ?? []
         phase = .active
         return true
     }
@@ -234,7 +241,6 @@ struct Partition: Sendable {
     // MARK: Deliveries that are counted
 
     mutating func depart(_ place: Place, cuts: PayloadCuts, isQuiet: Bool, at wall: Instant) {
-        noteNextSend(of: place)
         inFlight += 1
         self[place.index, place.platform].depart(cuts: cuts, isQuiet: isQuiet, at: wall)
     }
@@ -245,19 +251,24 @@ struct Partition: Sendable {
         self[place.index, place.platform].arrive(meaning, after: roundTrip)
     }
 
-    mutating func awaitNextSend(_ place: Place) {
-        partlySent += 1
-        self[place.index, place.platform].awaitNextSend()
+    /// Takes over the last owner's progress of a delivery whose record is read again.
+    ///
+    /// - Parameter hash: the hash of the record and of so many sends; `nil` if none would follow them.
+    mutating func inherit(_ place: Place, _ platform: Platform, hash: (Int) -> UInt64?) {
+        let offset = entries[place.index].offset
+        guard let index = inherited.firstIndex(where: { $0.offset == offset && $0.platform == platform })
+        else { return }
+        let last = inherited.remove(at: index)
+        guard last.hash == hash(Int(last.sends)) else { return }
+        progress.append(last)
+        self[place.index, place.platform].resume(after: last)
     }
 
-    /// Its next send may not leave here.
-    mutating func leaveToNextOwner(_ place: Place) {
-        noteNextSend(of: place)
-        self[place.index, place.platform].becomeReady()
-    }
-
-    private mutating func noteNextSend(of place: Place) {
-        if self[place.index, place.platform].phase == .partlySent { partlySent -= 1 }
+    /// Keeps the progress of a delivery for the next commit.
+    mutating func note(_ next: SendProgress) {
+        progress.removeAll { $0.offset == next.offset && $0.platform == next.platform }
+        progress.append(next)
+        hasProgressMoved = true
     }
 
     /// Settles a delivery. The last outcome frees the record's content now, because it is still cached; freeing it
@@ -265,7 +276,6 @@ struct Partition: Sendable {
     mutating func settle(_ place: Place, isPending: Bool, at now: Instant) {
         if unstored == 0 { storedAt = now }
         unstored += 1
-        noteNextSend(of: place)
         self[place.index, place.platform].settle(isPending: isPending)
         entries[place.index].unsettled -= 1
         if entries[place.index].unsettled == 0 { contents[place.index] = nil }
@@ -308,6 +318,10 @@ struct Partition: Sendable {
         entries[place.index].open -= 1
         guard entries[place.index].open == 0 else { return nil }
         let bytes = entries[place.index].byteCount
+        if !progress.isEmpty {
+            let offset = entries[place.index].offset
+            progress.removeAll { $0.offset == offset }
+        }
         while !entries.isEmpty, entries[0].open == 0 {
             commit.note(firstResult: entries[0].firstResult)
             entries.removeFirst()
@@ -344,11 +358,14 @@ struct Partition: Sendable {
 
     // MARK: Commits
 
-    /// - Returns: the watermark to commit; `nil` if it has not moved.
+    /// - Returns: the watermark to commit, with the progress; `nil` if neither has moved.
     mutating func takeWatermark() -> PartitionOffset? {
-        guard mayCommitWatermark, let watermark = lowWatermark, watermark != commit.watermark else { return nil }
+        guard mayCommitWatermark, let watermark = lowWatermark, hasProgressMoved || watermark != commit.watermark
+        else { return nil }
+        hasProgressMoved = false
         commit.begin(watermark)
-        return PartitionOffset(id, watermark)
+        inherited.removeAll { $0.offset < watermark }
+        return PartitionOffset(id, watermark, progress: inherited + progress)
     }
 
     /// - Parameter offsets: those that the broker accepted.

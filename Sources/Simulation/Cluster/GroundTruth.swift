@@ -103,6 +103,8 @@ final class GroundTruth {
     struct StoredResult {
         var ownership: Int?
         var outcome: Outcome
+        /// The sends that the hub accepted, of a delivery that needs several.
+        var sends: Int
         var partition: Int32
         var offset: Int64
     }

@@ -20,6 +20,8 @@ struct Ownership {
     var seen: Set<Int64> = []
     /// Items of the results that settle a delivery, by the results' offsets.
     var settled: [Int64: Set<Int>] = [:]
+    /// The progress of deliveries that its former owner committed, as it was read with the ledger.
+    var progress: [SendProgress] = []
     /// Records handed to the engine, by offset.
     var taken: [Int64: Int] = [:]
     /// True if its engine was told that the partition's offsets restart.

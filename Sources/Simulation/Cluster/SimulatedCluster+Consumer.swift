@@ -152,7 +152,7 @@ extension SimulatedCluster {
             return
         }
         var notes: [TopicPartition: String] = [:]
-        for offset in offsets { notes[offset.partition] = client.consumer.note(for: offset.partition) }
+        for offset in offsets { notes[offset.partition] = client.consumer.note(for: offset) }
         let request = CommitRequest(
             lane: lane, generation: generation, groupGeneration: client.groupGeneration, offsets: offsets, notes: notes)
         agenda.add(.commit(address, request), at: now + random.milliseconds(1...15))

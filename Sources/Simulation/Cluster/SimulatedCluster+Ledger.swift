@@ -66,7 +66,12 @@ extension SimulatedCluster {
                 uncommitted: Set(request.sources.filter { watermarks[$0] == nil }), notes: notes,
                 kept: log.start..<log.end, since: request.since.flatMap(log.offset(since:)))
             let found = processes[index].lanes[lane].ledger.located(request.results, location, at: steady)
-            if let found { processes[index].lanes[lane].consumer.found(found) }
+            guard let found else { continue }
+            processes[index].lanes[lane].consumer.found(found)
+            for number in ownerships(lane, found.generation, address) where !truth.ownerships[number].isRestored {
+                let note = notes[truth.ownerships[number].partition]
+                truth.ownerships[number].progress = note.map(CommitNote.progress) ?? truth.ownerships[number].progress
+            }
         }
         post(events, to: address)
         scheduleLedger(address, lane: lane, at: now)

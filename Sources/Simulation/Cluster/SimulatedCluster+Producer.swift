@@ -71,7 +71,8 @@ extension SimulatedCluster {
         truth.ledger[partition, default: ResultsLog()].rows.append(
             ResultsLog.Row(delivery: delivery, entry: entry, timestamp: production.timestamp))
         let stored = GroundTruth.StoredResult(
-            ownership: production.ownership, outcome: result.outcome, partition: partition, offset: offset)
+            ownership: production.ownership, outcome: result.outcome, sends: result.sends, partition: partition,
+            offset: offset)
         truth.resultsOf[delivery].append(stored)
         report.results += 1
         report.outcomes[result.outcome, default: 0] += 1

@@ -67,7 +67,7 @@ extension GroundTruth {
             eventID: news.eventID, story: news.story, platform: platform(of: delivery), outcome: result.outcome,
             categories: news.categories, lane: scenario.setting.lanes[news.lane].name,
             source: .init(partition: place.partition, offset: place.offset), settledAt: Scenario.start + news.at,
-            interests: news.interests)
+            interests: news.interests, sends: result.sends)
     }
 }
 

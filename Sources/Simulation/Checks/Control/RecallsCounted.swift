@@ -17,6 +17,8 @@ struct RecallsCounted: Checker {
         var order: AppliedOrder
         /// Number of results stored since the answer that do not rule out acceptance.
         var late = 0
+        /// Later ownerships may end deliveries that a former owner had sent to some of their readers. That owner counted them.
+        let ownerships: Int
     }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -31,7 +33,7 @@ struct RecallsCounted: Checker {
             }
         case .applied(let address, let order):
             guard let story = unanswered[address]?.removeValue(forKey: order.order) else { return nil }
-            answers[address, default: [:]][story] = Answer(order: order)
+            answers[address, default: [:]][story] = Answer(order: order, ownerships: truth.ownerships.count)
         case .stored(let delivery, let result, _):
             guard result.outcome == .accepted || result.outcome == .unknown, let ownership = result.ownership else {
                 return nil
@@ -39,7 +41,8 @@ struct RecallsCounted: Checker {
             let owner = truth.ownerships[ownership]
             let story = truth.news(of: delivery).story
             guard truth.news(of: delivery).replacement == nil else { return nil }
-            guard owner.end == nil, let answer = answers[owner.address]?[story] else { return nil }
+            guard owner.end == nil, let answer = answers[owner.address]?[story], ownership < answer.ownerships
+            else { return nil }
             answers[owner.address]?[story]?.late += 1
             guard answer.late >= answer.order.inFlight else { return nil }
             return

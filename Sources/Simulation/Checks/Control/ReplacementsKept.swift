@@ -25,7 +25,8 @@ struct ReplacementsKept: Checker {
         guard let (order, platforms) = truth.news[item].replacement else { return nil }
         guard replaced.insert(order).inserted else { return "\(order) has two replacements" }
         let accepted = truth.results(of: truth.news[item].story).filter {
-            $0.result.outcome == .accepted && truth.item(of: $0.delivery) != item
+            ($0.result.outcome == .accepted || $0.result.outcome == .unknown && $0.result.sends > 0)
+                && truth.item(of: $0.delivery) != item
         }
         let reached = Set(accepted.map { truth.platform(of: $0.delivery) })
         guard reached != Set(platforms) else { return nil }

@@ -3,12 +3,20 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// G3: nothing is sent twice, with two exceptions. One is a delivery in flight without a stored result when its owner crashed or
-/// lost the partition. The other is a delivery without a clear answer in a lane that retries.
+/// G3: nothing is sent twice, with two exceptions. One is a request in flight without a stored result or a committed progress
+/// when its owner crashed or lost the partition. The other is a delivery without a clear answer in a lane that retries.
 struct Repeats: Checker {
     let promise = Promise.repeats
+    /// Commits of a lane that failed in a row, by process. After three of them, deliveries go on without committed progress.
+    private var failed: [Address: [LaneID: Int]] = [:]
+    private var goesOn: Set<Address> = []
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        if case .input(let address, .kafka(.committed(let lane, _, _, let failure))) = fact {
+            let count = failure == nil ? 0 : (failed[address]?[lane] ?? 0) + 1
+            failed[address, default: [:]][lane] = count
+            if count >= 3 { goesOn.insert(address) }
+        }
         guard case .sent(let number, _, _) = fact else { return nil }
         let attempt = truth.attempts[number]
         let name = truth.name(attempt.delivery)
@@ -19,12 +27,17 @@ struct Repeats: Checker {
             truth.ownerships[attempt.ownership].knows($0, as: attempt.ownership)
         }
         if let known { return "\(name) was sent, but it had ended as \(known.outcome.rawValue)" }
+        if let problem = repeatsProgress(attempt, truth) { return "\(name) \(problem)" }
         for earlier in truth.attemptsOf[attempt.delivery] where earlier != number {
             guard truth.attempts[earlier].ownership == attempt.ownership else { continue }
             guard let reply = truth.attempts[earlier].reply else { return "\(name) is under way twice at once" }
             switch reply.meaning {
             // The next send of the delivery, to other readers.
             case .accepted where truth.attempts[earlier].tags != attempt.tags: break
+            case .refusedEvent
+            where truth.news(of: attempt.delivery).sends > 1
+                && truth.attempts[earlier].tags != attempt.tags:
+                break
             case .accepted: return "\(name) was sent again after it was accepted"
             case .refusedEvent, .invalid: return "\(name) was sent again after it was rejected"
             case .unknownAcceptance:
@@ -35,5 +48,42 @@ struct Repeats: Checker {
             }
         }
         return nil
+    }
+
+    /// Each send of a delivery leaves only after the end of the one before is committed, and none leaves whose end was committed.
+    private func repeatsProgress(_ attempt: Attempt, _ truth: GroundTruth) -> String? {
+        let ownership = truth.ownerships[attempt.ownership]
+        guard truth.news(of: attempt.delivery).sends > 1, truth.scenario.setting.rename == nil,
+            let place = truth.places[truth.item(of: attempt.delivery)], !place.isGone, !ownership.isEnding
+        else { return nil }
+        func sends(in progress: [SendProgress]) -> Int {
+            let platform = truth.platform(of: attempt.delivery)
+            return Int(progress.first { $0.offset == place.offset && $0.platform == platform }?.sends ?? 0)
+        }
+        let former = truth.sendsDone(of: attempt.delivery, before: attempt.ownership)
+        if former.prefix(sends(in: ownership.progress)).contains(where: { $0.tags == attempt.tags }) {
+            return "was sent again to readers whose send was committed as done"
+        }
+        let own = Set(
+            truth.attemptsOf[attempt.delivery].map { truth.attempts[$0] }
+                .filter { $0.ownership == attempt.ownership && $0.reply?.meaning == .accepted }.map(\.tags))
+        let note = truth.committed[ownership.lane][ownership.partition]?.note
+        guard !own.isEmpty, !own.contains(attempt.tags), !goesOn.contains(ownership.address),
+            sends(in: note.map(CommitNote.progress) ?? []) < own.count
+        else { return nil }
+        return "was sent on before the end of its last send was committed"
+    }
+}
+
+extension GroundTruth {
+    /// A delivery's sends that the hub accepted or refused from former owners, in their order.
+    func sendsDone(of delivery: Int, before ownership: Int?) -> [Attempt] {
+        var sends: [Attempt] = []
+        for attempt in attemptsOf[delivery].map({ attempts[$0] }) where attempt.ownership < ownership ?? .max {
+            let isRefused = if case .refusedEvent? = attempt.reply?.meaning { true } else { false }
+            guard attempt.isAccepted || isRefused, !sends.contains(where: { $0.tags == attempt.tags }) else { continue }
+            sends.append(attempt)
+        }
+        return sends
     }
 }

@@ -8,16 +8,17 @@ import PublishEngine
 /// therefore survives a short failure of the hub.
 struct Persistence: Checker {
     let promise = Promise.persistence
+    /// Withdrawn, past its deadline, released by an operator, or refused for some of its readers.
+    private static let endings = [
+        "recalled", "superseded", "outdated", "expired", "too-old", "released", "partly-refused",
+    ]
     private static let spread = Duration.seconds(120)
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         guard case .deadLettered(let delivery, let ownership, let result, _) = fact,
             result.outcome == .exhausted || result.outcome == .unknown
         else { return nil }
-        // Withdrawn, past its deadline, or released by an operator.
-        if let code = result.error?.code, ["recalled", "superseded", "expired", "too-old", "released"].contains(code) {
-            return nil
-        }
+        if let code = result.error?.code, Self.endings.contains(code) { return nil }
         let settings = truth.scenario.setting.engine
         let lane = truth.scenario.setting.lanes[truth.news(of: delivery).lane]
         let attempts = truth.attemptsOf[delivery].map { truth.attempts[$0] }.filter { $0.ownership == ownership }

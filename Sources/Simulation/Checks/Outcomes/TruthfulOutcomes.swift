@@ -30,16 +30,21 @@ struct TruthfulOutcomes: Checker {
     private func check(
         _ result: ResultRecord, of delivery: Int, _ ownership: Int?, _ truth: GroundTruth
     ) -> String? {
-        let attempts = truth.attemptsOf[delivery].map { truth.attempts[$0] }
-            .filter { $0.ownership == ownership && $0.hasLeft }
-        let wasAccepted = attempts.contains(where: \.isAccepted)
-        let isUnanswered = attempts.contains(where: \.isUnanswered)
+        let all = truth.attemptsOf[delivery].map { truth.attempts[$0] }.filter(\.hasLeft)
+        let own = all.filter { $0.ownership == ownership }
         let sends = truth.news(of: delivery).sends
-        let acceptedSends = Set(attempts.filter { $0.reply?.meaning == .accepted }.map(\.tags)).count
         let name = truth.name(delivery)
-        guard result.attempts == attempts.count else {
-            return "\(name) reports \(result.attempts) attempts; there were \(attempts.count)"
+        // The sends of former owners, after which this one went on.
+        let resumed = result.attempts - own.count
+        let earlier = sends > 1 ? truth.sendsDone(of: delivery, before: ownership) : []
+        guard 0...earlier.count ~= resumed else {
+            return "\(name) reports \(result.attempts) attempts; there were \(own.count)"
         }
+        let wasAccepted = resumed > 0 || own.contains(where: \.isAccepted)
+        let isUnanswered = own.contains(where: \.isUnanswered)
+        let acceptedSends = Set(
+            (earlier.prefix(resumed).filter(\.isAccepted) + own.filter { $0.reply?.meaning == .accepted }).map(\.tags)
+        ).count
         switch result.outcome {
         case .accepted:
             if !wasAccepted { return "\(name) is accepted, but the hub never took it" }
@@ -48,7 +53,7 @@ struct TruthfulOutcomes: Checker {
             }
         case .rejected:
             if wasAccepted { return "\(name) is rejected, but the hub took it" }
-            guard case .replied(let reply)? = attempts.last?.reply, reply.status == 400 else {
+            guard case .replied(let reply)? = own.last?.reply, reply.status == 400 else {
                 return "\(name) is rejected, but the hub did not refuse it"
             }
         case .exhausted, .expired, .canceled, .superseded:
@@ -59,7 +64,7 @@ struct TruthfulOutcomes: Checker {
             if wasAccepted { return "\(name) is withheld, but the hub took it" }
             if isUnanswered { return "\(name) is withheld, but an attempt was not answered" }
         case .undecodable, .unroutable, .withheld, .duplicate, .held:
-            if !attempts.isEmpty { return "\(name) is \(result.outcome.rawValue), but a request left" }
+            if !own.isEmpty { return "\(name) is \(result.outcome.rawValue), but a request left" }
         case .unknown:
             if !isUnanswered, !(0..<sends).dropFirst().contains(acceptedSends) {
                 return "\(name) is unknown, but every attempt was answered"

@@ -1,0 +1,73 @@
+import ByteText
+import KafkaModel
+import NewsModel
+import NotificationHub
+
+/// Deliveries that need several sends, because a send has room for few tags. The sends leave one after the other. Each one's end
+/// is committed before the next one leaves, so that after a crash the next owner repeats at most the send in flight.
+extension Engine {
+    /// The hub has accepted a send, or refused it after it had accepted another one of the same delivery.
+    ///
+    /// - Returns: `false` if it was the last send.
+    mutating func sendRest(_ place: Place, _ turn: inout Turn) -> Bool {
+        guard let content = partitions.content(of: place), let routing = content.routed?.routing,
+            routing.send(partitions[place].nextSend) != nil
+        else { return false }
+        if let withdrawal = partitions[place].withdrawal {
+            endWithdrawn(place, for: withdrawal, reply: nil, &turn)
+        } else if partitions[place.slot].mayCommitWatermark {
+            let delivery = partitions[place]
+            let sends = UInt16(clamping: delivery.nextSend)
+            partitions[place.slot].note(
+                SendProgress(
+                    offset: content.record.offset, platform: settings.platforms[place.platform], sends: sends,
+                    refused: delivery.sendsRefused, hash: routing.hash(ofSends: Int(sends), of: content.identity)))
+            partitions[place].awaitCommit()
+            lanes[place.lane].owned.awaitCommit(of: place.id, at: turn.now)
+        } else if partitions[place.slot].isSending {
+            // The offsets of a former incarnation are not committed.
+            makeReady(place)
+        }
+        return true
+    }
+
+    /// Ends a delivery after its last send.
+    mutating func endSends(_ place: Place, reply: HubReply?, _ turn: inout Turn) {
+        let refused = Int(partitions[place].sendsRefused)
+        guard refused > 0 else { return settle(place, as: .accepted, nil, reply: reply, &turn) }
+        let failure = ResultRecord.Failure(
+            .partlyRefused, "the hub refused \(refused) of \(counted(partitions[place].nextSend, "send"))")
+        settle(place, as: .unknown, failure, reply: reply, &turn)
+    }
+
+    /// Lets deliveries go on whose progress is committed. Those of partitions that are being released stay: the next owner
+    /// continues.
+    mutating func continuePartlySent() {
+        for lane in lanes.ids {
+            for id in lanes[lane].owned.takeCommitted() {
+                guard let place = partitions.place(of: id), partitions[place].phase == .partlySent,
+                    partitions[place.slot].isSending
+                else { continue }
+                makeReady(place)
+            }
+        }
+    }
+
+    /// Continues where a former owner of the partition stopped.
+    mutating func resume(_ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent) {
+        guard !partitions[place.slot].inherited.isEmpty, let routing = routed.routing else { return }
+        partitions[place.slot].inherit(place, settings.platforms[place.platform]) { sends in
+            routing.send(sends) == nil ? nil : routing.hash(ofSends: sends, of: content.identity)
+        }
+    }
+}
+
+extension Routing.Tagged {
+    /// A hash of the record and of the tags of its first sends.
+    fileprivate func hash(ofSends count: Int, of record: RecordIdentity) -> UInt64 {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(record.hash)
+        for send in sequence(first: self, next: \.rest).prefix(count) { fingerprint.mix(send.expression) }
+        return fingerprint.value
+    }
+}

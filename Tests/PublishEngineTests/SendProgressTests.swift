@@ -1,0 +1,145 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+/// News for many single readers needs several sends. Each one's end is committed, so that the next owner of the partition goes on.
+struct SendProgressTests {
+    private static let event: String = {
+        let readers = (1...12).map { "\"r\($0)\"" }.joined(separator: ",")
+        return #"{"id":"1","headline":"h","story":"s","users":[\#(readers)]}"#
+    }()
+
+    private func shell(_ inherited: [SendProgress] = []) throws -> TestShell {
+        var shell = try TestShell(templates: .standard)
+        shell.inherited = inherited
+        _ = shell.assign()
+        return shell
+    }
+
+    /// The record of the event, the same in every shell.
+    private var record: SourceRecord {
+        SourceRecord(
+            offset: 0, timestamp: Instant(nanoseconds: 1_800_000_000_000_000_000), key: nil,
+            value: Array(Self.event.utf8))
+    }
+
+    private func read(_ record: SourceRecord, in shell: inout TestShell) -> [Action] {
+        shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [record]))
+    }
+
+    private func progress(_ actions: [Action]) -> [SendProgress] { actions.commits.last?.first?.progress ?? [] }
+
+    /// The progress that an owner commits after so many accepted sends.
+    private func committed(after count: Int) throws -> [SendProgress] {
+        var shell = try shell()
+        var actions = read(record, in: &shell)
+        for _ in 0..<count { actions = shell.reply(201, to: try #require(actions.sends.first)) }
+        return progress(actions)
+    }
+
+    private func tags(_ sent: Sent?) -> String { sent?.request.tags ?? "" }
+
+    // MARK: One owner
+
+    @Test func `the next send leaves once the end of the one before is committed`() throws {
+        var shell = try shell()
+        shell.answersCommits = false
+        let first = try #require(read(record, in: &shell).sends.first)
+        let accepted = shell.reply(201, to: first)
+        #expect(accepted.sends.isEmpty)
+        #expect(progress(accepted).map(\.sends) == [1])
+        let offsets = try #require(accepted.commits.last)
+        let second = try #require(shell.take(.committed(TestShell.live, TestShell.first, offsets)).sends.first)
+        #expect(tags(second).contains("{r6}") && !tags(second).contains("{r1}"))
+    }
+
+    @Test func `three commits that fail do not keep the rest of the readers from their news`() throws {
+        var shell = try shell()
+        shell.answersCommits = false
+        var actions = shell.reply(201, to: try #require(read(record, in: &shell).sends.first))
+        for _ in 1...3 {
+            #expect(actions.sends.isEmpty && actions.commits.count == 1)
+            let refused = KafkaFailure(code: "COORDINATOR_LOAD_IN_PROGRESS", isRetriable: true, detail: "not now")
+            actions =
+                shell.take(
+                    .kafka(.committed(TestShell.live, TestShell.first, offsets: [], failure: refused)))
+                + shell.wait(.seconds(3))
+        }
+        #expect(actions.sends.count == 1)
+    }
+
+    @Test func `what the hub refuses for some readers goes to the others`() throws {
+        var shell = try shell()
+        let second = shell.reply(201, to: try #require(read(record, in: &shell).sends.first))
+        let third = shell.reply(400, to: try #require(second.sends.first))
+        #expect(progress(third).map { [$0.sends, $0.refused] } == [[2, 1]])
+        let ending = shell.reply(201, to: try #require(third.sends.first)).endings.first
+        #expect(ending?.result.outcome == .unknown && ending?.result.error?.code == "partly-refused")
+        #expect(ending?.result.sends == 2 && ending?.result.attempts == 3)
+    }
+
+    @Test func `a first send that the hub refuses ends the event, because its text is at fault`() throws {
+        var shell = try shell()
+        let refused = shell.reply(400, to: try #require(read(record, in: &shell).sends.first))
+        #expect(refused.outcomes == [.rejected] && refused.sends.isEmpty)
+    }
+
+    // MARK: Two owners
+
+    @Test(arguments: [1, 2])
+    func `the next owner goes on behind the sends that are done`(count: Int) throws {
+        var shell = try shell(committed(after: count))
+        var sent = try #require(read(record, in: &shell).sends.first)
+        #expect(tags(sent).contains(count == 1 ? "{r6}" : "{r11}"))
+        if count == 1 { sent = try #require(shell.reply(201, to: sent).sends.first) }
+        let result = try #require(shell.reply(201, to: sent).endings.first).result
+        #expect(result.outcome == .accepted && result.sends == 3 && result.attempts == 3)
+    }
+
+    @Test func `a revoke leaves the rest to the next owner, and waits for the send in flight only`() throws {
+        var shell = try shell()
+        let first = try #require(read(record, in: &shell).sends.first)
+        let revoked = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
+        #expect(revoked.releases == 0)
+        let accepted = shell.reply(201, to: first)
+        #expect(accepted.sends.isEmpty && accepted.releases == 1)
+        #expect(progress(accepted).map(\.sends) == [1])
+    }
+
+    @Test func `a shutdown ends after the send in flight, and its progress is committed`() throws {
+        var shell = try shell()
+        let first = try #require(read(record, in: &shell).sends.first)
+        #expect(!shell.take(.drain).hasFinish)
+        let accepted = shell.reply(201, to: first)
+        #expect(accepted.sends.isEmpty && accepted.hasFinish && progress(accepted).map(\.sends) == [1])
+    }
+
+    @Test func `progress that was not read again yet is committed again`() throws {
+        let inherited = try committed(after: 2)
+        var shell = try shell(inherited)
+        let end = shell.take(.endReached(TestShell.live, TestShell.first, TestShell.source, offset: 0))
+        #expect(progress(end + shell.wait(.seconds(1))) == inherited)
+    }
+
+    @Test func `another record at the same offset starts with its first readers`() throws {
+        var shell = try shell(committed(after: 1))
+        var other = record
+        other.timestamp = Instant(nanoseconds: 1_800_000_001_000_000_000)
+        #expect(tags(read(other, in: &shell).sends.first).contains("{r1}"))
+    }
+
+    @Test func `no outcome of the next owner denies that some readers have the event`() throws {
+        var shell = try shell(committed(after: 1))
+        _ = shell.take(.orders([OrderChange.recall("s")]))
+        let result = try #require(read(record, in: &shell).endings.first).result
+        #expect(result.outcome == .unknown && result.error?.code == "recalled" && result.sends == 1)
+    }
+
+    @Test func `a recall counts what a former owner has sent to some readers`() throws {
+        var shell = try shell(committed(after: 1))
+        #expect(shell.take(.orders([OrderChange.recall("s")])).applied.map(\.inFlight) == [1])
+    }
+}
