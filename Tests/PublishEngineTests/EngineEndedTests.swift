@@ -48,6 +48,18 @@ struct EngineEndedTests: HoldingSuite {
         }
     }
 
+    @Test func `what ended before an event was held does not end it, whatever its offset`() throws {
+        let story = HeldStory(story: "s", source: Self.place(5), isHeld: true)
+        let ledger = [Self.ended(.withheld, at: 9), Self.ended(.held, at: 5)]
+        for isLedgerFirst in [true, false] {
+            var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+            var actions = isLedgerFirst ? [] : shell.take(.held([story]))
+            actions += shell.assign(ledger: ledger, end: 2)
+            if isLedgerFirst { actions += shell.take(.held([story])) }
+            #expect(actions.returns.isEmpty)
+        }
+    }
+
     @Test func `a held event of another partition has no place in the order of this one`() throws {
         var shell = try shell()
         let other = TopicPartition(topic: "news", partition: 1)

@@ -49,11 +49,12 @@ extension Engine {
             else { continue }
             partitions[slot].restore(entry, platform: platform, capacity: capacity)
             restoreVersion(of: entry, platform, slot, lane, &turn)
-            restoreEnd(of: entry, platform, slot, &turn)
+            restoreEnd(of: entry, platform, slot)
         }
         advanceStories(&turn)
         guard let end else { return }
         for slot in slots {
+            takeBackEnded(slot, &turn)
             guard partitions[slot].finishRestore(end) else { continue }
             turn.actions.append(.kafka(.resume(partitions[slot].id, lane, generation)))
             // A new incarnation's watermark went out before it was known where its results begin.

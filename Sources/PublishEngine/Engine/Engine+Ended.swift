@@ -18,6 +18,7 @@ extension Engine {
                 routed.orderKey, at: content.record.offset, routed.event.version, as: outcome)
         }
         if hasVersion, outcome.mayHaveLeft { return routed.event.resultStory }
+        if outcome == .held { return routed.orderKey }
         guard endsOlder, routed.routing?.edition == nil else { return nil }
         // Sent events without a story have no other versions.
         return outcome == .withheld || outcome == .expired || routed.event.story != nil ? routed.orderKey : nil
@@ -41,9 +42,11 @@ extension Engine {
         return partitions[place.slot].ended.hasNewer(than: source.offset, routed.event.version, of: routed.orderKey)
     }
 
-    /// Restores an end from the ledger, and requests back what it should have ended on the held topic.
-    mutating func restoreEnd(of entry: LedgerEntry, _ platform: Int, _ slot: Int, _ turn: inout Turn) {
+    /// Restores an end from the ledger.
+    mutating func restoreEnd(of entry: LedgerEntry, _ platform: Int, _ slot: Int) {
         guard let story = entry.story, let outcome = entry.outcome else { return }
+        // What ended before an event was held does not end it. Its offset may be that of a former incarnation of the topic.
+        if outcome == .held { return partitions[slot].ended.forget(story) }
         let version = entry.version.flatMap(NewsEvent.version(ofLedger:))
         let hasNotLeft = outcome == .withheld || outcome == .expired
         // Versions that left are compared as such: their offsets may be those of copies.
@@ -52,8 +55,19 @@ extension Engine {
         if outcome == .withheld, let version {
             partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
         }
-        guard held.isOlder(story, than: version, from: entry.source, orSame: outcome == .withheld) else { return }
-        takeBackOlder(story, &turn)
+        if held.isOlder(story, than: version, from: entry.source, orSame: outcome == .withheld) {
+            partitions[slot].endsRead.append(entry)
+        }
+    }
+
+    /// Requests back what should have ended on the held topic according to the ledger, once that was read.
+    mutating func takeBackEnded(_ slot: Int, _ turn: inout Turn) {
+        let ends = partitions[slot].endsRead
+        partitions[slot].endsRead = []
+        for entry in ends {
+            guard let story = entry.story, partitions[slot].ended.has(story) else { continue }
+            takeBackOlder(story, &turn)
+        }
     }
 
     /// True if an event that was published after this held one has ended on a partition of ours.

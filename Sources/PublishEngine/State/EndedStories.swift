@@ -36,6 +36,11 @@ struct EndedStories: Sendable {
         if order.count > capacity, let oldest = order.popFirst() { ends[oldest] = nil }
     }
 
+    func has(_ story: String) -> Bool { ends[Fingerprint(of: story).value] != nil }
+
+    /// Forgets the ends of a story.
+    mutating func forget(_ story: String) { ends[Fingerprint(of: story).value] = nil }
+
     /// True if an event of the story has ended that is newer than one with this offset and version. Two versions are compared as
     /// such, others by their offsets.
     func hasNewer(than offset: Int64, _ version: NewsEvent.Version?, of story: String) -> Bool {

@@ -43,6 +43,8 @@ struct Partition: Sendable {
     private var hasProgressMoved = false
     var recent: RecentDeliveries
     var ended: EndedStories
+    /// Ends on the ledger of stories with an older held event, while the ledger is read.
+    var endsRead: [LedgerEntry] = []
     /// A release decision, which covers the records below its end.
     private var release: (decision: FloodRelease, end: Int64)?
 

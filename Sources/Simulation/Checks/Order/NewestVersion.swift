@@ -74,15 +74,27 @@ struct NewestVersion: Checker {
             guard let other = truth.places[truth.item(of: later)], !other.isGone, other.partition == place.partition,
                 other.offset > place.offset, news.version == nil || truth.news(of: later).version == nil,
                 truth.resultsOf[later].contains(where: {
-                    // The ledger does not tell if a version that left was a copy itself.
-                    $0.ownership == attempt.ownership
-                        || (truth.news(of: later).version == nil || $0.outcome != .accepted)
-                            && truth.ownerships[attempt.ownership].hasSeen($0, as: attempt.ownership)
+                    $0.ownership == attempt.ownership || isOnLedger($0, of: later, original, attempt, truth)
                 })
             else { continue }
             return "\(truth.name(attempt.delivery)) was sent after \(truth.name(later)), published behind its original"
         }
         return nil
+    }
+
+    /// Returns true if the process knows from the ledger that the delivery ended after the original had been held.
+    private func isOnLedger(
+        _ end: GroundTruth.StoredResult, of later: Int, _ original: Int, _ attempt: Attempt, _ truth: GroundTruth
+    ) -> Bool {
+        // The ledger does not tell if a version that left was a copy itself.
+        guard truth.news(of: later).version == nil || end.outcome != .accepted,
+            truth.ownerships[attempt.ownership].hasSeen(end, as: attempt.ownership)
+        else { return false }
+        return truth.deliveries(of: original).contains { delivery in
+            truth.resultsOf[delivery].contains {
+                $0.outcome == .held && $0.partition == end.partition && $0.offset < end.offset
+            }
+        }
     }
 }
 
