@@ -60,6 +60,15 @@ struct EngineEndedTests: HoldingSuite {
         }
     }
 
+    @Test func `results of a topic's former incarnation end nothing that is held of the next one`() throws {
+        var shell = try shell()
+        let restarted = shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source))
+        var actions = shell.restore(restarted, ledger: [Self.ended(.withheld, at: 9)], end: 1)
+        actions += shell.take(.held([HeldStory(story: "s", source: Self.place(5), isHeld: true)]))
+        #expect(actions.returns.isEmpty)
+        #expect(shell.publish(news("a", story: "s"), headers: copy(of: 5)).sends.count == 1)
+    }
+
     @Test func `a held event of another partition has no place in the order of this one`() throws {
         var shell = try shell()
         let other = TopicPartition(topic: "news", partition: 1)

@@ -44,7 +44,7 @@ extension Engine {
 
     /// Restores an end from the ledger.
     mutating func restoreEnd(of entry: LedgerEntry, _ platform: Int, _ slot: Int) {
-        guard let story = entry.story, let outcome = entry.outcome else { return }
+        guard let story = entry.story, let outcome = entry.outcome, !partitions[slot].isRestarted else { return }
         // What ended before an event was held does not end it. Its offset may be that of a former incarnation of the topic.
         if outcome == .held { return partitions[slot].ended.forget(story) }
         let version = entry.version.flatMap(NewsEvent.version(ofLedger:))

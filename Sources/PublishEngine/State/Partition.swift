@@ -43,6 +43,8 @@ struct Partition: Sendable {
     private var hasProgressMoved = false
     var recent: RecentDeliveries
     var ended: EndedStories
+    /// It follows another incarnation, whose offsets most results on the ledger name.
+    private(set) var isRestarted = false
     /// Ends on the ledger of stories with an older held event, while the ledger is read.
     var endsRead: [LedgerEntry] = []
     /// A release decision, which covers the records below its end.
@@ -220,7 +222,10 @@ struct Partition: Sendable {
     }
 
     /// Starts reading from the beginning; the first record sets the offset.
-    mutating func startFromBeginning() { position = 0 }
+    mutating func startFromBeginning() {
+        position = 0
+        isRestarted = true
+    }
 
     /// The index of a sequence; `nil` if its record is done and removed.
     func index(of sequence: UInt32) -> Int? {

@@ -73,9 +73,10 @@ import Testing
             let story = try #require(record.headers.first.flatMap(\.text).flatMap { Int($0) })
             #expect(record.key == Array("k\(story)".utf8))
             #expect(record.value == [0, 255, UInt8(story % 251)])
+            let place = try #require(record.headers.first { $0.name == "nw-held-from" })
             #expect(
                 record.headers == [
-                    RecordHeader("ce_id", "\(story)"), RecordHeader(HeaderName.held, "due"),
+                    RecordHeader("ce_id", "\(story)"), RecordHeader(HeaderName.held, "due"), place,
                     RecordHeader(HeaderName.group, topics.kafka.group),
                 ])
         }

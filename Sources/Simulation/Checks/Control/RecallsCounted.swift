@@ -17,8 +17,9 @@ struct RecallsCounted: Checker {
         var order: AppliedOrder
         /// Number of results stored since the answer that do not rule out acceptance.
         var late = 0
-        /// Later ownerships may end deliveries that a former owner had sent to some of their readers. That owner counted them.
-        let ownerships: Int
+        /// The partitions whose ledger the process had read. With the others it may take over deliveries that a former owner had
+        /// sent to some of their readers.
+        let owned: Set<Int>
     }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -33,7 +34,7 @@ struct RecallsCounted: Checker {
             }
         case .applied(let address, let order):
             guard let story = unanswered[address]?.removeValue(forKey: order.order) else { return nil }
-            answers[address, default: [:]][story] = Answer(order: order, ownerships: truth.ownerships.count)
+            answers[address, default: [:]][story] = Answer(order: order, owned: owned(address, truth))
         case .stored(let delivery, let result, _):
             guard result.outcome == .accepted || result.outcome == .unknown, let ownership = result.ownership else {
                 return nil
@@ -41,7 +42,7 @@ struct RecallsCounted: Checker {
             let owner = truth.ownerships[ownership]
             let story = truth.news(of: delivery).story
             guard truth.news(of: delivery).replacement == nil else { return nil }
-            guard owner.end == nil, let answer = answers[owner.address]?[story], ownership < answer.ownerships
+            guard owner.end == nil, let answer = answers[owner.address]?[story], answer.owned.contains(ownership)
             else { return nil }
             answers[owner.address]?[story]?.late += 1
             guard answer.late >= answer.order.inFlight else { return nil }
@@ -51,5 +52,13 @@ struct RecallsCounted: Checker {
         default: break
         }
         return nil
+    }
+
+    private func owned(_ address: Address, _ truth: GroundTruth) -> Set<Int> {
+        Set(
+            truth.ownerships.indices.filter {
+                let ownership = truth.ownerships[$0]
+                return ownership.address == address && ownership.end == nil && ownership.isRestored
+            })
     }
 }
