@@ -11,17 +11,14 @@ extension Engine {
     /// - Returns: the story under which the ledger tells it; `nil` if older events of the story may follow.
     mutating func noteEnd(of place: Place, _ content: ExaminedRecord, as outcome: Outcome) -> String? {
         guard let routed = content.routed, !routed.event.isForSomeOfItsStory else { return nil }
-        let hasVersion = routed.event.version != nil
+        let version = routed.event.version
         let endsOlder = endsOlder(content, routed, outcome)
         if endsOlder {
-            partitions[place.slot].ended.note(
-                routed.orderKey, at: content.record.offset, routed.event.version, as: outcome)
+            partitions[place.slot].ended.note(routed.orderKey, at: content.record.offset, version, as: outcome)
         }
-        if hasVersion, outcome.mayHaveLeft { return routed.event.resultStory }
+        if version != nil, outcome.mayHaveLeft { return routed.event.resultStory }
         if outcome == .held { return routed.orderKey }
-        guard endsOlder, routed.routing?.edition == nil else { return nil }
-        // Sent events without a story have no other versions.
-        return outcome == .withheld || outcome == .expired || routed.event.story != nil ? routed.orderKey : nil
+        return endsOlder && routed.routing?.edition == nil ? routed.orderKey : nil
     }
 
     /// A copy stands behind events that are newer than its original.
@@ -30,7 +27,9 @@ extension Engine {
             !routed.isRefused
         else { return false }
         switch outcome {
-        case .accepted, .rejected, .exhausted, .unknown, .expired: return true
+        // The duplicate window has sent events without a story.
+        case .accepted, .rejected, .exhausted, .unknown: return routed.event.story != nil
+        case .expired: return true
         case .withheld: return routed.event.status == .withheld
         case .undecodable, .unroutable, .duplicate, .superseded, .canceled, .held: return false
         }
@@ -38,7 +37,9 @@ extension Engine {
 
     /// True if a copy from the held topic comes after the end of an event that was published behind its original.
     func isOvertaken(_ content: ExaminedRecord, _ routed: RoutedEvent, at place: Place) -> Bool {
-        guard let source = content.heldFrom, source.partition == partitions[place.slot].id else { return false }
+        guard let source = content.heldFrom, source.partition == partitions[place.slot].id,
+            content.record.origin == .published
+        else { return false }
         return partitions[place.slot].ended.hasNewer(than: source.offset, routed.event.version, of: routed.orderKey)
     }
 

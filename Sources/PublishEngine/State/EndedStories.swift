@@ -8,15 +8,19 @@ struct EndedStories: Sendable {
     private let capacity: Int
     private var ends: [UInt64: End] = [:]
     private var order: Deque<UInt64> = []
+    /// The newest version of a story that ended without leaving; few do. Those that left are in the duplicate window.
+    private var unsent: [UInt64: Unsent] = [:]
 
     private struct End: Sendable {
         /// The offset of the last event, and of the last one without a version; at least 0.
         var last: Int64 = -1
         var lastWithoutVersion: Int64 = -1
-        /// The newest version that ended without leaving. Those that left are in the duplicate window.
-        var unsent: NewsEvent.Version?
-        /// That version was withheld, and what is held of it too.
-        var isWithheld = false
+    }
+
+    private struct Unsent: Sendable {
+        var version: NewsEvent.Version
+        /// What is held of the same version is withheld too.
+        var isWithheld: Bool
     }
 
     init(capacity: Int) { self.capacity = max(capacity, 0) }
@@ -28,25 +32,31 @@ struct EndedStories: Sendable {
         var end = ends[key] ?? End()
         end.last = max(end.last, offset)
         if version == nil { end.lastWithoutVersion = max(end.lastWithoutVersion, offset) }
-        if let version, outcome == .withheld || outcome == .expired, end.unsent.map({ $0 <= version }) ?? true {
-            (end.unsent, end.isWithheld) = (version, outcome == .withheld)
+        if let version, outcome == .withheld || outcome == .expired, unsent[key].map({ $0.version <= version }) ?? true
+        {
+            unsent[key] = Unsent(version: version, isWithheld: outcome == .withheld)
         }
         guard ends.updateValue(end, forKey: key) == nil else { return }
         order.append(key)
-        if order.count > capacity, let oldest = order.popFirst() { ends[oldest] = nil }
+        if order.count > capacity, let oldest = order.popFirst() { forget(oldest) }
     }
 
     func has(_ story: String) -> Bool { ends[Fingerprint(of: story).value] != nil }
 
     /// Forgets the ends of a story.
-    mutating func forget(_ story: String) { ends[Fingerprint(of: story).value] = nil }
+    mutating func forget(_ story: String) { forget(Fingerprint(of: story).value) }
+
+    private mutating func forget(_ key: UInt64) { (ends[key], unsent[key]) = (nil, nil) }
 
     /// True if an event of the story has ended that is newer than one with this offset and version. Two versions are compared as
     /// such, others by their offsets.
     func hasNewer(than offset: Int64, _ version: NewsEvent.Version?, of story: String) -> Bool {
-        guard !ends.isEmpty, let end = ends[Fingerprint(of: story).value] else { return false }
+        let key = Fingerprint(of: story).value
+        guard !ends.isEmpty, let end = ends[key] else { return false }
         guard let version else { return offset < end.last }
-        if let unsent = end.unsent, version < unsent || end.isWithheld && version == unsent { return true }
+        if let ended = unsent[key], ended.isWithheld ? version <= ended.version : version < ended.version {
+            return true
+        }
         return offset < end.lastWithoutVersion
     }
 }
