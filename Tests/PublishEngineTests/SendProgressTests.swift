@@ -138,6 +138,18 @@ struct SendProgressTests {
         #expect(result.outcome == .unknown && result.error?.code == "recalled" && result.sends == 1)
     }
 
+    @Test func `a recall that comes before the ledger is read may meet the sends of a former owner`() throws {
+        var shell = try TestShell(templates: .standard)
+        let now = shell.wall
+        func recall(_ age: Duration) -> OrderChange {
+            .stands(Order(id: "O", scope: .recall(story: "s"), at: now - age, by: "desk"))
+        }
+        #expect(shell.take(.orders([recall(.seconds(1))])).applied.map(\.inFlight) == [1])
+        #expect(shell.take(.orders([recall(.seconds(61))])).applied.map(\.inFlight) == [0], "nobody waits for it")
+        _ = shell.assign()
+        #expect(shell.take(.orders([recall(.seconds(1))])).applied.map(\.inFlight) == [0])
+    }
+
     @Test func `a recall counts what a former owner has sent to some readers`() throws {
         var shell = try shell(committed(after: 1))
         #expect(shell.take(.orders([OrderChange.recall("s")])).applied.map(\.inFlight) == [1])

@@ -43,15 +43,13 @@ extension Engine {
         return partitions[place.slot].ended.hasNewer(than: source.offset, routed.event.version, of: routed.orderKey)
     }
 
-    /// Restores an end from the ledger.
+    /// Restores an end from the ledger. The records of open results are read again: see `repeatEnd`.
     mutating func restoreEnd(of entry: LedgerEntry, _ platform: Int, _ slot: Int) {
-        guard let story = entry.story, let outcome = entry.outcome, !partitions[slot].isRestarted else { return }
+        guard let story = entry.story, let outcome = entry.outcome, !entry.isOpen else { return }
         // What ended before an event was held does not end it. Its offset may be that of a former incarnation of the topic.
         if outcome == .held { return partitions[slot].ended.forget(story) }
-        let version = entry.version.flatMap(NewsEvent.version(ofLedger:))
-        let hasNotLeft = outcome == .withheld || outcome == .expired
-        // Versions that left are compared as such: their offsets may be those of copies.
-        guard hasNotLeft || version == nil else { return }
+        guard entry.endsOlder else { return }
+        let version = entry.eventVersion
         partitions[slot].ended.note(story, at: entry.source.offset, version, as: outcome)
         if outcome == .withheld, let version {
             partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
@@ -59,6 +57,15 @@ extension Engine {
         if held.isOlder(story, than: version, from: entry.source, orSame: outcome == .withheld) {
             partitions[slot].endsRead.append(entry)
         }
+    }
+
+    /// Ends older events again, because a former run may have ended before it had done so. That the record is read shows that the
+    /// result is of this incarnation of the topic.
+    mutating func repeatEnd(
+        of routed: RoutedEvent, _ source: ResultRecord.Source, _ outcome: Outcome, in slot: Int, _ turn: inout Turn
+    ) {
+        partitions[slot].ended.note(routed.orderKey, at: source.offset, routed.event.version, as: outcome)
+        takeBackHeld(olderThan: routed, from: source, isGone: outcome != .expired, &turn)
     }
 
     /// Requests back what should have ended on the held topic according to the ledger, once that was read.
@@ -87,5 +94,20 @@ extension Engine {
     mutating func takeBackOlder(_ story: String, _ turn: inout Turn) {
         let part: HeldPart = held.version(of: story).map { .upTo($0) } ?? .withoutVersion
         takeBackHeld(story, because: .superseded, part: part, &turn)
+    }
+}
+
+extension LedgerEntry {
+    var eventVersion: NewsEvent.Version? { version.flatMap(NewsEvent.version(ofLedger:)) }
+
+    /// True if held events of its story that were published before it must not follow. Versions that left are compared as such: their
+    /// offsets may be those of copies.
+    var endsOlder: Bool {
+        guard story != nil, let outcome else { return false }
+        return switch outcome {
+        case .withheld, .expired: true
+        case .held: false
+        default: eventVersion == nil
+        }
     }
 }

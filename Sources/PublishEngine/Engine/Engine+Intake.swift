@@ -93,8 +93,9 @@ extension Engine {
         if let group = settings.group, content.record.isReturned(forOtherThan: group) { return skip(first) }
         // A record that the ledger has settled may leave its place below.
         let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
-        let withheldSource = withheld.map { _ in partitions.source(of: first) }
-        let (wanted, isKnown) = openPlatforms(of: content, first)
+        let source = partitions.source(of: first)
+        let (wanted, known) = openPlatforms(of: content, first)
+        let isKnown = known != nil
         // A recall reported in a former run must also hold in this one. If the control topic keeps recalls, its order
         // is there or was lifted since.
         let isRecallKept = isKnown && orders.areRecallsKept
@@ -102,7 +103,10 @@ extension Engine {
             recallEverywhere(routed.event, content, first, &turn)
         }
         // Also if it is known: a former run may have ended after it had reported the event, and before it had ended the older ones.
-        if let withheld, let withheldSource { withhold(withheld, from: withheldSource, in: first.slot, &turn) }
+        if let withheld { withhold(withheld, from: source, in: first.slot, &turn) }
+        if let end = known?.end, let routed = content.routed {
+            repeatEnd(of: routed, source, end, in: first.slot, &turn)
+        }
         guard wanted != 0, let first = partitions.place(of: id) else { return }
         partitions[first.slot].examined(content, at: first.index)
         guard let routed = content.routed else {
@@ -200,11 +204,11 @@ extension Engine {
         takeBackHeld(olderThan: routed, from: age(of: place, content), isGone: false, &turn)
     }
 
-    /// - Returns: the platforms of a record that still need an outcome, as bits, and whether the ledger has any. The
+    /// - Returns: the platforms of a record that still need an outcome, as bits, and what the ledger knows. The
     ///   ledger has settled the others; a record may name its platforms.
     private mutating func openPlatforms(
         of content: ExaminedRecord, _ first: Place
-    ) -> (wanted: UInt16, isKnown: Bool) {
+    ) -> (wanted: UInt16, known: RestoredResults.Settled?) {
         var wanted: UInt16 = (1 << settings.platforms.count) - 1
         if let text = content.record.text(of: HeaderName.platform) {
             let named = text.split(separator: ",").compactMap { name in
@@ -214,10 +218,10 @@ extension Engine {
             if !named.isEmpty { wanted = named.reduce(0) { $0 | 1 << $1 } }
         }
         let known = partitions[first.slot].takeRestored(content, at: first.index)
-        if let known { wanted &= ~known }
+        if let known { wanted &= ~known.platforms }
         for platform in settings.platforms.indices where wanted & (1 << platform) == 0 {
             finish(first.on(platform))
         }
-        return (wanted, known != nil)
+        return (wanted, known)
     }
 }

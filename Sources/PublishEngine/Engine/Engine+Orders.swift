@@ -15,7 +15,9 @@ extension Engine {
             switch change {
             case .stands(let order):
                 switch order.scope {
-                case .recall(let story): met = recall(story, before: orders.takeMet(story), &turn)
+                case .recall(let story):
+                    met = recall(story, before: orders.takeMet(story), &turn)
+                    if turn.wall - order.at < Self.newsOfOrders, mayInheritSends { met.inFlight += 1 }
                 case .stop(let gate): met = stop(gate)
                 }
                 met.order = order.id
@@ -23,6 +25,16 @@ extension Engine {
             case .lifted(.recall(let story)): withdrawReplacements(of: story, &turn)
             }
             turn.actions.insert(.applied(met), at: place)
+        }
+    }
+
+    /// Somebody may still wait for the effect of an order that is not older.
+    private static let newsOfOrders = Duration.seconds(60)
+
+    /// A former owner of a partition may have sent any story to some of its readers. This is known once the ledger is read.
+    private var mayInheritSends: Bool {
+        lanes.contains { lane in
+            lane.owned.generation == .none || lane.slots.contains { partitions[$0].isRestoring }
         }
     }
 

@@ -43,8 +43,6 @@ struct Partition: Sendable {
     private var hasProgressMoved = false
     var recent: RecentDeliveries
     var ended: EndedStories
-    /// It follows another incarnation, whose offsets most results on the ledger name.
-    private(set) var isRestarted = false
     /// Ends on the ledger of stories with an older held event, while the ledger is read.
     var endsRead: [LedgerEntry] = []
     /// A release decision, which covers the records below its end.
@@ -169,14 +167,14 @@ struct Partition: Sendable {
 
     /// Removes the ledger's results for a record that was read.
     ///
-    /// - Returns: the platforms with a result, as bits; `nil` if the ledger has no result for the record.
-    mutating func takeRestored(_ content: ExaminedRecord, at index: Int) -> UInt16? {
+    /// - Returns: `nil` if the ledger has no result for the record.
+    mutating func takeRestored(_ content: ExaminedRecord, at index: Int) -> RestoredResults.Settled? {
         guard
             let known = restored.remove(content.record.offset, content.identity, eventID: content.eventID)
         else { return nil }
         noteResult(at: known.firstResult, of: index)
         entries[index].isHeldInPart = known.isHeld
-        return known.platforms
+        return known
     }
 
     // MARK: Records
@@ -222,10 +220,7 @@ struct Partition: Sendable {
     }
 
     /// Starts reading from the beginning; the first record sets the offset.
-    mutating func startFromBeginning() {
-        position = 0
-        isRestarted = true
-    }
+    mutating func startFromBeginning() { position = 0 }
 
     /// The index of a sequence; `nil` if its record is done and removed.
     func index(of sequence: UInt32) -> Int? {

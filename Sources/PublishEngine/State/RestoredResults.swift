@@ -36,8 +36,11 @@ struct RestoredResults: Sendable {
         var firstResult = Int64.max
         /// True if one of them ended as held.
         var isHeld = false
+        /// An outcome after which older events of its story must not follow.
+        var end: Outcome?
 
         fileprivate mutating func add(_ platform: Int, _ entry: LedgerEntry) {
+            if entry.endsOlder { end = entry.outcome }
             platforms |= 1 << platform
             firstResult = min(firstResult, entry.offset)
             if entry.outcome == .held { isHeld = true }
@@ -126,6 +129,6 @@ struct RestoredResults: Sendable {
     mutating func forgetResultOffsets() {
         if end != nil { end = 0 }
         if firstDropped < .max { firstDropped = 0 }
-        records = records.mapValues { Settled(platforms: $0.platforms, isHeld: $0.isHeld) }
+        records = records.mapValues { Settled(platforms: $0.platforms, isHeld: $0.isHeld, end: $0.end) }
     }
 }
