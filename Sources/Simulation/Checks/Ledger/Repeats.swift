@@ -81,8 +81,12 @@ extension GroundTruth {
         var sends: [Attempt] = []
         for attempt in attemptsOf[delivery].map({ attempts[$0] }) where attempt.ownership < ownership ?? .max {
             let isRefused = if case .refusedEvent? = attempt.reply?.meaning { true } else { false }
-            guard attempt.isAccepted || isRefused, !sends.contains(where: { $0.tags == attempt.tags }) else { continue }
-            sends.append(attempt)
+            guard let known = sends.firstIndex(where: { $0.tags == attempt.tags }) else {
+                if attempt.isAccepted || isRefused { sends.append(attempt) }
+                continue
+            }
+            // An owner that it had refused may have died before it had reported that.
+            if attempt.isAccepted { sends[known] = attempt }
         }
         return sends
     }
