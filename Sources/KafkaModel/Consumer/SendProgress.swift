@@ -56,7 +56,7 @@ public enum CommitNote {
     }
 
     /// - Parameter note: from any writer.
-    static func anchor(in note: String) -> IncarnationAnchor? {
+    public static func anchor(in note: String) -> IncarnationAnchor? {
         IncarnationAnchor(note: note.firstRange(of: separator).map { String(note[..<$0.lowerBound]) } ?? note)
     }
 

@@ -44,7 +44,7 @@ public struct Wait: Sendable, Hashable {
         case hubPause = "hub-pause"
         case rate
         case concurrency
-        /// Requests wait for the hub's answers.
+        /// Requests wait for the hub's answers, or the next send of an event for a commit.
         case reply
         case retry
         case embargo
@@ -94,6 +94,9 @@ extension Engine {
             if let flood = lane.flood { add(.flood, flood.since, flood.detail, flood.remedy) }
             if let handover = lane.owned.handover {
                 add(.revoke, handover.deadline - settings.revokeDeadline, "partitions are being given up")
+            }
+            if lane.owned.commit.isAwaited {
+                add(.reply, moment.steady, "the next send of an event waits until the end of the last one is committed")
             }
             if let next = lane.delayed.nextRetry {
                 add(.retry, moment.steady, "the next retry is due in \((next - moment.steady).seconds) s")

@@ -106,6 +106,9 @@ struct LaneCommit: Sendable {
         if failing == nil { notBefore = min(notBefore, now) }
     }
 
+    /// Deliveries wait for a commit.
+    var isAwaited: Bool { !awaiting.isEmpty || !underCommit.isEmpty }
+
     /// Removes and returns the deliveries that may go on.
     mutating func takeCommitted() -> [DeliveryID] {
         guard !committed.isEmpty else { return [] }

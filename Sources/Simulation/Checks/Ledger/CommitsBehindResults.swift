@@ -34,7 +34,7 @@ struct CommitsBehindResults: Checker {
 
     /// Returns true if the note of the offset belongs to another incarnation.
     private func isFormer(_ note: String?, _ log: SourceLog, _ truth: GroundTruth) -> Bool {
-        guard let anchor = note.flatMap(IncarnationAnchor.init(note:)) else { return false }
+        guard let anchor = note.flatMap(CommitNote.anchor) else { return false }
         let index = log.index(from: anchor.offset)
         guard index < log.items.count else { return true }
         var record = truth.news[log.items[index].item].record
