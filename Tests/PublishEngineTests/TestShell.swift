@@ -80,6 +80,11 @@ struct TestShell {
         return actions
     }
 
+    /// The source partition has no record from this offset on.
+    mutating func reachEnd(at offset: Int64, generation: Generation = first) -> [Action] {
+        take(.endReached(Self.live, generation, Self.source, offset: offset))
+    }
+
     /// Answers every request for a ledger among the actions.
     mutating func restore(_ actions: [Action], ledger: [LedgerEntry] = [], end: Int64 = 0) -> [Action] {
         var more: [Action] = []

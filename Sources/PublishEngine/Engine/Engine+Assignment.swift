@@ -54,7 +54,6 @@ extension Engine {
         advanceStories(&turn)
         guard let end else { return }
         for slot in slots {
-            takeBackEnded(slot, &turn)
             guard partitions[slot].finishRestore(end) else { continue }
             turn.actions.append(.kafka(.resume(partitions[slot].id, lane, generation)))
             // A new incarnation's watermark went out before it was known where its results begin.

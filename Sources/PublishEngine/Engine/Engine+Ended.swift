@@ -68,24 +68,32 @@ extension Engine {
         takeBackHeld(olderThan: routed, from: source, isGone: outcome != .expired, &turn)
     }
 
-    /// Requests back what should have ended on the held topic according to the ledger, once that was read.
+    /// Requests back what should have ended on the held topic according to the ledger, once the first record was read.
     mutating func takeBackEnded(_ slot: Int, _ turn: inout Turn) {
-        let ends = partitions[slot].endsRead
-        partitions[slot].endsRead = []
-        for entry in ends {
-            guard let story = entry.story, partitions[slot].ended.has(story) else { continue }
-            takeBackOlder(story, &turn)
+        guard partitions[slot].position != nil else { return }
+        while let story = partitions[slot].endsRead.popLast()?.story {
+            if partitions[slot].ended.has(story) { takeBackOlder(story, &turn) }
         }
+        while let story = partitions[slot].heldSince.popLast() { takeBackIfEnded(story, &turn) }
     }
 
-    /// True if an event that was published after this held one has ended on a partition of ours.
-    func hasEnded(after story: HeldStory) -> Bool {
-        if let version = story.version, hasSeen(newerThan: version, of: story.story) { return true }
-        guard let source = story.source else { return false }
-        return lanes.ids.contains { lane in
-            lanes[lane].slots.contains {
-                partitions[$0].id == source.partition
-                    && partitions[$0].ended.hasNewer(than: source.offset, story.version, of: story.story)
+    /// Requests a held event back if an event that was published after it has ended on a partition of ours.
+    mutating func takeBackIfEnded(_ story: HeldStory, _ turn: inout Turn) {
+        guard story.isHeld, !held.isBeingHeld(story.story) else { return }
+        if let version = story.version, hasSeen(newerThan: version, of: story.story) {
+            return takeBackOlder(story.story, &turn)
+        }
+        guard let source = story.source else { return }
+        for lane in lanes.ids {
+            for slot in lanes[lane].slots
+            where partitions[slot].id == source.partition
+                && partitions[slot].ended.hasNewer(than: source.offset, story.version, of: story.story)
+            {
+                guard partitions[slot].position != nil else {
+                    partitions[slot].heldSince.append(story)
+                    continue
+                }
+                takeBackOlder(story.story, &turn)
             }
         }
     }

@@ -96,8 +96,7 @@ extension Engine {
         if stories.isEmpty { holdWaiting(&turn) }
         for story in stories {
             held.learn(story)
-            guard story.isHeld, !held.isBeingHeld(story.story), hasEnded(after: story) else { continue }
-            takeBackOlder(story.story, &turn)
+            takeBackIfEnded(story, &turn)
         }
     }
 

@@ -12,12 +12,16 @@ extension Engine {
             return lanes[lane].dropStale(records)
         }
         lanes[lane].read(records, into: &partitions[slot], in: slot, at: turn.wall)
+        takeBackEnded(slot, &turn)
         pauseIfLong(slot, lane, &turn)
     }
 
-    mutating func reachEnd(_ offset: Int64, of id: TopicPartition, _ lane: LaneID, _ generation: Generation) {
+    mutating func reachEnd(
+        _ offset: Int64, of id: TopicPartition, _ lane: LaneID, _ generation: Generation, _ turn: inout Turn
+    ) {
         guard let slot = slot(of: id, lane, generation), partitions[slot].isReading else { return }
         if partitions[slot].reachEnd(offset) { lanes[lane].owned.noteMove() }
+        takeBackEnded(slot, &turn)
     }
 
     /// Examines the records that were read, unless their lane is paused or flooded.

@@ -138,7 +138,7 @@ public struct Engine {
             noteTimes(of: records, in: partition, lane, generation, &turn)
             receive(records, of: partition, lane, generation, &turn)
         case .endReached(let lane, let generation, let partition, let offset):
-            reachEnd(offset, of: partition, lane, generation)
+            reachEnd(offset, of: partition, lane, generation, &turn)
         case .restarted(let lane, let generation, let partition): finishIncarnation(of: partition, lane, generation)
         case .revoked(let lane, let generation, let partitions, let lost):
             revoke(partitions, lane, generation, lost: lost, turn)

@@ -46,6 +46,11 @@ struct EndedStories: Sendable {
     /// Forgets the ends of a story.
     mutating func forget(_ story: String) { forget(Fingerprint(of: story).value) }
 
+    /// Forgets the stories with an end at this offset or above.
+    mutating func forget(from offset: Int64) {
+        for (key, end) in ends where end.last >= offset { forget(key) }
+    }
+
     private mutating func forget(_ key: UInt64) { (ends[key], unsent[key]) = (nil, nil) }
 
     /// True if an event of the story has ended that is newer than one with this offset and version. Two versions are compared as

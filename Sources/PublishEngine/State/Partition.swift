@@ -1,4 +1,5 @@
 import DequeModule
+import EditorialControl
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -43,8 +44,10 @@ struct Partition: Sendable {
     private var hasProgressMoved = false
     var recent: RecentDeliveries
     var ended: EndedStories
-    /// Ends on the ledger of stories with an older held event, while the ledger is read.
+    /// Ends on the ledger of stories with an older held event, until the first record shows which incarnation they belong to.
     var endsRead: [LedgerEntry] = []
+    /// Held events that these ends may be newer than, learned after them.
+    var heldSince: [HeldStory] = []
     /// A release decision, which covers the records below its end.
     private var release: (decision: FloodRelease, end: Int64)?
 
@@ -184,6 +187,7 @@ struct Partition: Sendable {
     /// - Parameter wall: the clock on the wall.
     mutating func append(_ record: SourceRecord, at wall: Instant) -> UInt32? {
         guard record.offset >= position ?? .min, record.offset < .max else { return nil }
+        if position == nil { begin(at: record.offset) }
         position = record.offset + 1
         let sequence = base &+ UInt32(truncatingIfNeeded: entries.count)
         if let release, record.offset >= release.end { self.release = nil }
@@ -197,10 +201,18 @@ struct Partition: Sendable {
         return sequence
     }
 
+    /// Reading begins at this offset or below. The ledger's ends are of records that were committed, so those from here on belong to
+    /// a former incarnation.
+    private mutating func begin(at offset: Int64) {
+        ended.forget(from: offset)
+        endsRead.removeAll { $0.source.offset >= offset }
+    }
+
     /// The partition has no records between those that were read and this offset.
     ///
     /// - Returns: `true` if its watermark has moved since the last commit.
     mutating func reachEnd(_ offset: Int64) -> Bool {
+        if position == nil { begin(at: offset) }
         position = max(position ?? .min, offset)
         end = position
         restored.reachEnd(offset)

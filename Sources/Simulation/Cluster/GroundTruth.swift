@@ -215,6 +215,8 @@ struct Attempt {
     /// True if the request left. A request that was certainly never written does not count as an attempt.
     var hasLeft: Bool { if case .notSent? = reply { false } else { true } }
 
+    var isRefused: Bool { if case .refusedEvent? = reply?.meaning { true } else { false } }
+
     /// True if its answer leaves open whether it was accepted.
     var isUnanswered: Bool {
         guard let reply else { return false }

@@ -69,7 +69,11 @@ struct Repeats: Checker {
                 .filter { $0.ownership == attempt.ownership && $0.reply?.meaning == .accepted }.map(\.tags))
         let note = truth.committed[ownership.lane][ownership.partition]?.note
         guard !own.isEmpty, !own.contains(attempt.tags), !goesOn.contains(ownership.address),
-            sends(in: note.map(CommitNote.progress) ?? []) < own.count
+            sends(in: note.map(CommitNote.progress) ?? []) < own.count,
+            // The note of a later owner tells nothing about this one.
+            !truth.ownerships[attempt.ownership...].dropFirst().contains(where: {
+                $0.lane == ownership.lane && $0.partition == ownership.partition
+            })
         else { return nil }
         return "was sent on before the end of its last send was committed"
     }
@@ -80,9 +84,8 @@ extension GroundTruth {
     func sendsDone(of delivery: Int, before ownership: Int?) -> [Attempt] {
         var sends: [Attempt] = []
         for attempt in attemptsOf[delivery].map({ attempts[$0] }) where attempt.ownership < ownership ?? .max {
-            let isRefused = if case .refusedEvent? = attempt.reply?.meaning { true } else { false }
             guard let known = sends.firstIndex(where: { $0.tags == attempt.tags }) else {
-                if attempt.isAccepted || isRefused { sends.append(attempt) }
+                if attempt.isAccepted || attempt.isRefused { sends.append(attempt) }
                 continue
             }
             // An owner that it had refused may have died before it had reported that.

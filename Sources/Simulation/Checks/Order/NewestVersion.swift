@@ -5,8 +5,8 @@ import PublishEngine
 
 /// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No
 /// process sends a returned older version while the results topic keeps the newer one's result. A process that has read a withheld
-/// version sends no older version afterwards. Without versions, a copy from the held topic is older than what was published behind its
-/// original on the same partition. Checked only if the duplicate window covers the whole life.
+/// version sends no older version afterwards. Without versions, a copy of what was published is older than what was published behind
+/// its original on the same partition. Checked only if the duplicate window covers the whole life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// Accepted deliveries with their versions, by story.
@@ -68,6 +68,8 @@ struct NewestVersion: Checker {
         let news = truth.news(of: attempt.delivery)
         guard news.copy == .restored || news.copy == .returned(.due),
             let original = truth.item(serial: news.serial % GroundTruth.returnSerials),
+            // An operator's redrive is not compared with what was published.
+            truth.news[original].copy == nil || truth.news[original].copy == .republished,
             let place = truth.places[original], !place.isGone
         else { return nil }
         for later in ended[truth.story(of: attempt.delivery)] ?? [] {

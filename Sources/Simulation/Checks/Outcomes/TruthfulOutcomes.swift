@@ -66,7 +66,9 @@ struct TruthfulOutcomes: Checker {
         case .undecodable, .unroutable, .withheld, .duplicate, .held:
             if !own.isEmpty { return "\(name) is \(result.outcome.rawValue), but a request left" }
         case .unknown:
-            if !isUnanswered, !(0..<sends).dropFirst().contains(acceptedSends) {
+            // The hub may have refused a send that it had accepted from a former owner, which died before its reply.
+            let isRefused = acceptedSends > 0 && all.contains(where: \.isRefused)
+            if !isUnanswered, !isRefused, !(0..<sends).dropFirst().contains(acceptedSends) {
                 return "\(name) is unknown, but every attempt was answered"
             }
         }
