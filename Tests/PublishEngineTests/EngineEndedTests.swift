@@ -117,6 +117,26 @@ struct EngineEndedTests: HoldingSuite {
         #expect(actions.results.first.map(\.ledgerStory) == .some(story))
     }
 
+    /// While the process was frozen, the topic may have been created again, and the event may be held by its new owner.
+    @Test(arguments: [true, false])
+    func `after a standstill, nothing held is ended before its partition is confirmed to be ours`(isOurs: Bool) throws {
+        var shell = try shell()
+        _ = shell.publish(news("before"), news("w", story: "s", status: "withheld"))
+        _ = shell.wait(.seconds(10))
+        shell.answersCommits = false
+        var actions = shell.take(.stoodStill(.seconds(40)))
+        actions += shell.take(.held([HeldStory(story: "s", source: Self.place(0), isHeld: true)]))
+        actions += shell.take(.ordersConfirmed(1))
+        #expect(actions.returns.isEmpty)
+        if isOurs {
+            let question = try #require(actions.commits.first)
+            actions += shell.take(.committed(TestShell.live, TestShell.first, question))
+        } else {
+            actions += shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: true))
+        }
+        #expect(actions.returns == (isOurs ? ["s superseded"] : []))
+    }
+
     // MARK: Copies
 
     @Test(arguments: [HeaderName.held, "nw-held-restored"])

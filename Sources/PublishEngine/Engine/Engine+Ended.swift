@@ -70,7 +70,7 @@ extension Engine {
 
     /// Requests back what should have ended on the held topic according to the ledger, once the first record was read.
     mutating func takeBackEnded(_ slot: Int, _ turn: inout Turn) {
-        guard partitions[slot].position != nil else { return }
+        guard mayTakeBack(slot) else { return }
         while let story = partitions[slot].endsRead.popLast()?.story {
             if partitions[slot].ended.has(story) { takeBackOlder(story, &turn) }
         }
@@ -89,13 +89,19 @@ extension Engine {
             where partitions[slot].id == source.partition
                 && partitions[slot].ended.hasNewer(than: source.offset, story.version, of: story.story)
             {
-                guard partitions[slot].position != nil else {
+                if mayTakeBack(slot) {
+                    takeBackOlder(story.story, &turn)
+                } else {
                     partitions[slot].heldSince.append(story)
-                    continue
                 }
-                takeBackOlder(story.story, &turn)
             }
         }
+    }
+
+    /// False while a partition's ends may be of a former incarnation, as before its first record and after a standstill, and when
+    /// the next owner decides.
+    private func mayTakeBack(_ slot: Int) -> Bool {
+        partitions[slot].isReading && partitions[slot].position != nil && standstill == nil
     }
 
     /// Requests back the held event of a story that is older than one that has ended.

@@ -26,9 +26,12 @@ extension Engine {
     }
 
     /// Ends the standstill once orders and assignments are confirmed.
-    mutating func endStandstill() {
+    mutating func endStandstill(_ turn: inout Turn) {
         guard let standstill, standstill.areOrdersKnown, !lanes.contains(where: \.owned.isUnconfirmed) else { return }
         self.standstill = nil
+        for lane in lanes.ids {
+            for slot in lanes[lane].slots { takeBackEnded(slot, &turn) }
+        }
     }
 }
 

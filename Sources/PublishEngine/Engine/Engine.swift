@@ -84,7 +84,7 @@ public struct Engine {
         swap(&turn.actions, &actions)
         if let step { turn.actions.append(.clockStepped(by: step)) }
         take(input, &turn)
-        if standstill != nil { endStandstill() }
+        if standstill != nil { endStandstill(&turn) }
         endTimeInquiry(turn)
         examine(&turn)
         dispatch(&turn)
