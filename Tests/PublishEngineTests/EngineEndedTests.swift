@@ -64,6 +64,19 @@ struct EngineEndedTests: HoldingSuite {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `what is held since the ledger was read is compared again`(isLedgerFirst: Bool) throws {
+        var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+        func held(_ version: String) -> HeldStory {
+            HeldStory(story: "s", version: NewsEvent.Version(version), source: Self.place(5), isHeld: true)
+        }
+        var actions = isLedgerFirst ? [] : shell.take(.held([held("1")]))
+        actions += shell.assign(ledger: [Self.ended(.expired, at: 9, version: "2")], end: 1)
+        actions += shell.take(.held(isLedgerFirst ? [held("1"), held("3")] : [held("3")]))
+        actions += shell.reachEnd(at: 10)
+        #expect(actions.returns.isEmpty)
+    }
+
     /// The topic was deleted and created again, and with it the group's committed offset.
     @Test(arguments: [true, false])
     func `a result of a record that was not read is of a former incarnation`(hasRecords: Bool) throws {

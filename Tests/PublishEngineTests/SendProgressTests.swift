@@ -154,4 +154,13 @@ struct SendProgressTests {
         var shell = try shell(committed(after: 1))
         #expect(shell.take(.orders([OrderChange.recall("s")])).applied.map(\.inFlight) == [1])
     }
+
+    @Test func `a recall by an event counts it too, though it was read before the ledger`() throws {
+        var shell = try TestShell(templates: .standard)
+        shell.inherited = try committed(after: 1)
+        let other = ResultRecord.Source(partition: TopicPartition(topic: "news", partition: 1), offset: 0)
+        _ = shell.take(.recalled(EventRecall(story: "s", eventID: "r", source: other, at: nil)))
+        _ = shell.assign()
+        #expect(shell.take(.orders([OrderChange.recall("s")])).applied.map(\.inFlight) == [1])
+    }
 }

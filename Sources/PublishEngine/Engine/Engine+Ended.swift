@@ -54,9 +54,12 @@ extension Engine {
         if outcome == .withheld, let version {
             partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
         }
-        if held.isOlder(story, than: version, from: entry.source, orSame: outcome == .withheld) {
-            partitions[slot].endsRead.append(entry)
-        }
+        if isHeldOlder(than: entry) { partitions[slot].endsRead.append(entry) }
+    }
+
+    private func isHeldOlder(than end: LedgerEntry) -> Bool {
+        guard let story = end.story else { return false }
+        return held.isOlder(story, than: end.eventVersion, from: end.source, orSame: end.outcome == .withheld)
     }
 
     /// Ends older events again, because a former run may have ended before it had done so. That the record is read shows that the
@@ -71,15 +74,16 @@ extension Engine {
     /// Requests back what should have ended on the held topic according to the ledger, once the first record was read.
     mutating func takeBackEnded(_ slot: Int, _ turn: inout Turn) {
         guard mayTakeBack(slot) else { return }
-        while let story = partitions[slot].endsRead.popLast()?.story {
-            if partitions[slot].ended.has(story) { takeBackOlder(story, &turn) }
+        while let entry = partitions[slot].endsRead.popLast() {
+            guard let story = entry.story, partitions[slot].ended.has(story), isHeldOlder(than: entry) else { continue }
+            takeBackOlder(story, &turn)
         }
         while let story = partitions[slot].heldSince.popLast() { takeBackIfEnded(story, &turn) }
     }
 
     /// Requests a held event back if an event that was published after it has ended on a partition of ours.
     mutating func takeBackIfEnded(_ story: HeldStory, _ turn: inout Turn) {
-        guard story.isHeld, !held.isBeingHeld(story.story) else { return }
+        guard held.isLatest(story) else { return }
         if let version = story.version, hasSeen(newerThan: version, of: story.story) {
             return takeBackOlder(story.story, &turn)
         }

@@ -69,7 +69,8 @@ extension Engine {
         if orderKeys(of: story).contains(where: { held.contains($0) }) { met.held = 1 }
         guard let before else { return met }
         met.waiting += before.waiting
-        met.inFlight = before.inFlight
+        // Some may have ended since, and the ledger of more partitions may have been read.
+        met.inFlight = max(met.inFlight, before.inFlight)
         met.held = max(met.held, before.held)
         return met
     }

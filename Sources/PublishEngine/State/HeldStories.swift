@@ -9,7 +9,7 @@ struct HeldStories: Sendable {
     /// Events held by this engine and not read back from the topic yet.
     private var added: [UInt64: Held] = [:]
 
-    private struct Held: Sendable {
+    private struct Held: Sendable, Hashable {
         var version: NewsEvent.Version?
         /// The source position of the event, as a hash of the partition and an offset.
         var partition: UInt64?
@@ -47,8 +47,11 @@ struct HeldStories: Sendable {
         if let held = added[key], held.version == routed.event.version { added[key] = nil }
     }
 
-    /// True if this engine holds an event of the story that was not read back yet.
-    func isBeingHeld(_ story: String) -> Bool { added[Fingerprint(of: story).value] != nil }
+    /// True if this is the story's latest event that was read from the held topic, and this engine has held none since.
+    func isLatest(_ story: HeldStory) -> Bool {
+        let key = Fingerprint(of: story.story).value
+        return story.isHeld && added[key] == nil && known[key] == Held(story.version, story.source)
+    }
 
     /// True if an event of the story is on the held topic, or has been sent there.
     func contains(_ story: String) -> Bool {

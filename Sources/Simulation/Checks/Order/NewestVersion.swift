@@ -92,11 +92,10 @@ struct NewestVersion: Checker {
         guard truth.news(of: later).version == nil || end.outcome != .accepted,
             truth.ownerships[attempt.ownership].hasSeen(end, as: attempt.ownership)
         else { return false }
-        return truth.deliveries(of: original).contains { delivery in
-            truth.resultsOf[delivery].contains {
-                $0.outcome == .held && $0.partition == end.partition && $0.offset < end.offset
-            }
-        }
+        // It is held again if its topic was created again and has it once more.
+        let held = truth.deliveries(of: original).flatMap { truth.resultsOf[$0] }
+            .filter { $0.outcome == .held && $0.partition == end.partition }
+        return held.map(\.offset).max().map { $0 < end.offset } ?? false
     }
 }
 
