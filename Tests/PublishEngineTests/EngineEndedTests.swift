@@ -53,7 +53,7 @@ struct EngineEndedTests: HoldingSuite {
 
     @Test func `what ended before an event was held does not end it, whatever its offset`() throws {
         let story = HeldStory(story: "s", source: Self.place(5), isHeld: true)
-        let ledger = [Self.ended(.withheld, at: 9), Self.ended(.held, at: 5)]
+        let ledger = [Self.ended(.withheld, at: 9), Self.ended(.held, at: 5), Self.ended(.accepted, at: 3)]
         for isLedgerFirst in [true, false] {
             var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
             var actions = isLedgerFirst ? [] : shell.take(.held([story]))

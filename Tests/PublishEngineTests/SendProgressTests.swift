@@ -9,7 +9,7 @@ import Testing
 struct SendProgressTests {
     private static let event: String = {
         let readers = (1...12).map { "\"r\($0)\"" }.joined(separator: ",")
-        return #"{"id":"1","headline":"h","story":"s","users":[\#(readers)]}"#
+        return #"{"id":"1","headline":"h","story":"s","expiresAt":"2028-01-01T00:00:00Z","users":[\#(readers)]}"#
     }()
 
     private func shell(_ inherited: [SendProgress] = []) throws -> TestShell {
@@ -161,6 +161,14 @@ struct SendProgressTests {
         let other = ResultRecord.Source(partition: TopicPartition(topic: "news", partition: 1), offset: 0)
         _ = shell.take(.recalled(EventRecall(story: "s", eventID: "r", source: other, at: nil)))
         _ = shell.assign()
+        #expect(shell.take(.orders([OrderChange.recall("s")])).applied.map(\.inFlight) == [1])
+    }
+
+    @Test func `a recall counts what ended when its record was read`() throws {
+        var shell = try shell(committed(after: 1))
+        _ = shell.wait(.seconds(100_000_000))
+        let result = try #require(read(record, in: &shell).endings.first).result
+        #expect(result.outcome == .unknown && result.sends == 1)
         #expect(shell.take(.orders([OrderChange.recall("s")])).applied.map(\.inFlight) == [1])
     }
 }

@@ -54,12 +54,7 @@ extension Engine {
         if outcome == .withheld, let version {
             partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
         }
-        if isHeldOlder(than: entry) { partitions[slot].endsRead.append(entry) }
-    }
-
-    private func isHeldOlder(than end: LedgerEntry) -> Bool {
-        guard let story = end.story else { return false }
-        return held.isOlder(story, than: end.eventVersion, from: end.source, orSame: end.outcome == .withheld)
+        if held.contains(story) { partitions[slot].uncompared.append(story) }
     }
 
     /// Ends older events again, because a former run may have ended before it had done so. That the record is read shows that the
@@ -71,41 +66,36 @@ extension Engine {
         takeBackHeld(olderThan: routed, from: source, isGone: outcome != .expired, &turn)
     }
 
-    /// Requests back what should have ended on the held topic according to the ledger, once the first record was read.
-    mutating func takeBackEnded(_ slot: Int, _ turn: inout Turn) {
-        guard mayTakeBack(slot) else { return }
-        while let entry = partitions[slot].endsRead.popLast() {
-            guard let story = entry.story, partitions[slot].ended.has(story), isHeldOlder(than: entry) else { continue }
-            takeBackOlder(story, &turn)
-        }
-        while let story = partitions[slot].heldSince.popLast() { takeBackIfEnded(story, &turn) }
-    }
-
-    /// Requests a held event back if an event that was published after it has ended on a partition of ours.
+    /// Requests a held event back if an event that was published after it has ended here.
     mutating func takeBackIfEnded(_ story: HeldStory, _ turn: inout Turn) {
-        guard held.isLatest(story) else { return }
         if let version = story.version, hasSeen(newerThan: version, of: story.story) {
             return takeBackOlder(story.story, &turn)
         }
-        guard let source = story.source else { return }
         for lane in lanes.ids {
-            for slot in lanes[lane].slots
-            where partitions[slot].id == source.partition
-                && partitions[slot].ended.hasNewer(than: source.offset, story.version, of: story.story)
-            {
-                if mayTakeBack(slot) {
-                    takeBackOlder(story.story, &turn)
-                } else {
-                    partitions[slot].heldSince.append(story)
-                }
+            for slot in lanes[lane].slots where isHeldOvertaken(story.story, on: slot) {
+                partitions[slot].uncompared.append(story.story)
+                takeBackEnded(slot, &turn)
             }
         }
     }
 
-    /// False while a partition's ends may be of a former incarnation, as before its first record and after a standstill, and when
-    /// the next owner decides.
-    private func mayTakeBack(_ slot: Int) -> Bool {
-        partitions[slot].isReading && partitions[slot].position != nil && standstill == nil
+    /// Requests back what has ended on the held topic, unless the ends may be of a former incarnation, as before the first record
+    /// and after a standstill, or the next owner decides.
+    mutating func takeBackEnded(_ slot: Int, _ turn: inout Turn) {
+        guard !partitions[slot].uncompared.isEmpty, partitions[slot].isReading, partitions[slot].position != nil,
+            standstill == nil
+        else { return }
+        while let story = partitions[slot].uncompared.popLast() {
+            if isHeldOvertaken(story, on: slot) { takeBackOlder(story, &turn) }
+        }
+    }
+
+    /// True if an event that was published after the held one has ended on this partition.
+    private func isHeldOvertaken(_ story: String, on slot: Int) -> Bool {
+        guard partitions[slot].ended.has(story), let latest = held.latest(of: story, on: partitions[slot].id) else {
+            return false
+        }
+        return partitions[slot].ended.hasNewer(than: latest.offset, latest.version, of: story)
     }
 
     /// Requests back the held event of a story that is older than one that has ended.

@@ -96,6 +96,7 @@ extension Engine {
         if stories.isEmpty { holdWaiting(&turn) }
         for story in stories {
             held.learn(story)
+            guard story.isHeld, !held.isBeingHeld(story.story) else { continue }
             takeBackIfEnded(story, &turn)
         }
     }

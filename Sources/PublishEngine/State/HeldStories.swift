@@ -9,7 +9,7 @@ struct HeldStories: Sendable {
     /// Events held by this engine and not read back from the topic yet.
     private var added: [UInt64: Held] = [:]
 
-    private struct Held: Sendable, Hashable {
+    private struct Held: Sendable {
         var version: NewsEvent.Version?
         /// The source position of the event, as a hash of the partition and an offset.
         var partition: UInt64?
@@ -47,11 +47,8 @@ struct HeldStories: Sendable {
         if let held = added[key], held.version == routed.event.version { added[key] = nil }
     }
 
-    /// True if this is the story's latest event that was read from the held topic, and this engine has held none since.
-    func isLatest(_ story: HeldStory) -> Bool {
-        let key = Fingerprint(of: story.story).value
-        return story.isHeld && added[key] == nil && known[key] == Held(story.version, story.source)
-    }
+    /// True if this engine holds an event of the story that was not read back yet.
+    func isBeingHeld(_ story: String) -> Bool { added[Fingerprint(of: story).value] != nil }
 
     /// True if an event of the story is on the held topic, or has been sent there.
     func contains(_ story: String) -> Bool {
@@ -100,23 +97,17 @@ struct HeldStories: Sendable {
         }
     }
 
-    /// True if the held event of the story is older than an event that has ended.
-    ///
-    /// - Parameters:
-    ///   - version: that event's version; without one, or if the held event has none, their offsets decide.
-    ///   - orSame: true also for the same version.
-    func isOlder(
-        _ story: String, than version: NewsEvent.Version?, from source: ResultRecord.Source, orSame: Bool
-    ) -> Bool {
-        guard !isEmpty else { return false }
-        let key = Fingerprint(of: story).value
-        guard let held = added[key] ?? known[key] else { return false }
-        if let version, let former = held.version { return former < version || orSame && former == version }
-        return held.partition == Fingerprint(of: source.partition.description).value && held.offset < source.offset
-    }
-
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
         self.version(of: story).map { $0 < version } ?? false
+    }
+
+    /// The latest held event of a story: its version, and its offset, which is `Int64.max` on another partition.
+    func latest(of story: String, on partition: TopicPartition) -> (version: NewsEvent.Version?, offset: Int64)? {
+        guard !isEmpty else { return nil }
+        let key = Fingerprint(of: story).value
+        guard let held = added[key] ?? known[key] else { return nil }
+        let isHere = held.partition == Fingerprint(of: partition.description).value
+        return (held.version, isHere ? held.offset : .max)
     }
 
     /// The held version of the story; `nil` if no event is held, or the event has no version.

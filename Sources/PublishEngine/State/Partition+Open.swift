@@ -37,7 +37,8 @@ extension Partition {
         }
     }
 
-    /// Counts the stories' deliveries that the hub may have accepted and whose results are not acknowledged.
+    /// Counts the stories' deliveries that the hub may have accepted and whose results are not acknowledged. Those that a former
+    /// owner had sent and that ended when their record was read are in no story, and may be of each.
     func unreported(of stories: Set<StoryID>) -> Int {
         guard unstored > 0 else { return 0 }
         return entries.indices.reduce(0) { count, index in
@@ -45,7 +46,7 @@ extension Partition {
                 + (0..<platformCount).count { platform in
                     let delivery = self[index, platform]
                     return (delivery.phase == .settled || delivery.phase == .pending) && !delivery.isCertain
-                        && stories.contains(delivery.story)
+                        && (delivery.story == .none || stories.contains(delivery.story))
                 }
         }
     }

@@ -1,5 +1,4 @@
 import DequeModule
-import EditorialControl
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -44,10 +43,8 @@ struct Partition: Sendable {
     private var hasProgressMoved = false
     var recent: RecentDeliveries
     var ended: EndedStories
-    /// Ends on the ledger of stories with an older held event, until the first record shows which incarnation they belong to.
-    var endsRead: [LedgerEntry] = []
-    /// Held events that these ends may be newer than, learned after them.
-    var heldSince: [HeldStory] = []
+    /// Stories with a held event and an end, which are compared once it is certain that the end is of this incarnation.
+    var uncompared: [String] = []
     /// A release decision, which covers the records below its end.
     private var release: (decision: FloodRelease, end: Int64)?
 
@@ -203,10 +200,7 @@ struct Partition: Sendable {
 
     /// Reading begins at this offset or below. The ledger's ends are of records that were committed, so those from here on belong to
     /// a former incarnation.
-    private mutating func begin(at offset: Int64) {
-        ended.forget(from: offset)
-        endsRead.removeAll { $0.source.offset >= offset }
-    }
+    private mutating func begin(at offset: Int64) { ended.forget(from: offset) }
 
     /// The partition has no records between those that were read and this offset.
     ///
