@@ -76,7 +76,9 @@ struct NewestVersion: Checker {
             guard let other = truth.places[truth.item(of: later)], !other.isGone, other.partition == place.partition,
                 other.offset > place.offset, news.version == nil || truth.news(of: later).version == nil,
                 truth.resultsOf[later].contains(where: {
-                    $0.ownership == attempt.ownership || isOnLedger($0, of: later, original, attempt, truth)
+                    // If its topic was created again, it has ended there as a duplicate of the first one.
+                    $0.outcome != .duplicate
+                        && ($0.ownership == attempt.ownership || isOnLedger($0, of: later, original, attempt, truth))
                 })
             else { continue }
             return "\(truth.name(attempt.delivery)) was sent after \(truth.name(later)), published behind its original"
