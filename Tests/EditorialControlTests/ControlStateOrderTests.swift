@@ -149,6 +149,20 @@ import Testing
         #expect(state.recalled == [])
     }
 
+    @Test func `of two events that recall behind a lift in flight, the newer one counts, whichever is read first`() {
+        for isOlderFirst in [true, false] {
+            var state = TestControlState()
+            state.write(.stands(Order(recall: "a")))
+            state.start()
+            state.answerWrites()
+            let recalls = [EventRecall.of("a", at: state.now.wall - .seconds(86_400)), .of("a", at: state.now.wall)]
+            for recall in isOlderFirst ? recalls : recalls.reversed() { state.take(.recalled(recall)) }
+            state.write(.lifted(.recall(story: "a")))
+            state.read()
+            #expect(state.recalled == ["a"], "the older one first: \(isOlderFirst)")
+        }
+    }
+
     @Test func `a recall by an event ends with the order that covers it if that is lifted later`() {
         var state = TestControlState()
         state.write(.stands(Order(recall: "a")))

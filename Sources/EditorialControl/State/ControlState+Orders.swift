@@ -65,7 +65,9 @@ extension ControlState {
         let latest = max(now.wall, lifts.time(of: scope) ?? now.wall)
         let order = Order(recall, at: min(recall.at ?? latest, latest), now: now.wall)
         if let known = standing[scope] {
-            if known.id != order.id, covered.count < OwedOrder.eventsMax { covered[scope] = order }
+            // An older event may be read after a newer one.
+            let isNewest = covered[scope].map { $0.at < order.at } ?? (covered.count < OwedOrder.eventsMax)
+            if known.id != order.id, isNewest { covered[scope] = order }
             return
         }
         if lifts.hasLifted(order) {
