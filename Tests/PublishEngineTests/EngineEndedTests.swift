@@ -108,6 +108,34 @@ struct EngineEndedTests: HoldingSuite {
         #expect(read.outcomes == (isSame ? [] : [.expired]))
     }
 
+    /// The ledger would read as if the event had been held after that end.
+    @Test(arguments: [true, false])
+    func `a held result names no story if a later event ended before the held topic answered`(isOvertaken: Bool) throws
+    {
+        var shell = try shell()
+        let held = try #require(shell.publish(news("a", story: "s", embargo(shell.wall + Self.inAWeek))).holds.first)
+        if isOvertaken { _ = shell.publish(news("w", story: "s", status: "withheld")) }
+        let stored = shell.take(.stored([StoredRecord(delivery: held.request.delivery, kind: .held, offset: 0)]))
+        #expect(stored.results.map(\.ledgerStory) == [isOvertaken ? nil : "s"])
+    }
+
+    @Test func `a record that is read again does not end the part of it that is held`() throws {
+        var shell = try TestShell {
+            $0.holdsBeyond = .seconds(60)
+            $0.platforms = [.apple, .fcmv1]
+        }
+        let record = shell.record(news("a", story: "s"))
+        func known(_ platform: Platform, _ outcome: Outcome, at offset: Int64) -> LedgerEntry {
+            LedgerEntry(
+                offset: offset, source: Self.place(record.offset), platform: platform, outcome: outcome,
+                identity: RecordIdentity(of: record), eventID: "a", version: nil, story: "s", isOpen: true)
+        }
+        _ = shell.assign(ledger: [known(.apple, .held, at: 0), known(.fcmv1, .accepted, at: 1)], end: 2)
+        _ = shell.take(.held([HeldStory(story: "s", source: Self.place(record.offset), isHeld: true)]))
+        let read = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [record]))
+        #expect(read.returns.isEmpty && read.sends.isEmpty)
+    }
+
     @Test func `a held event of another partition has no place in the order of this one`() throws {
         var shell = try shell()
         let other = TopicPartition(topic: "news", partition: 1)

@@ -171,4 +171,15 @@ struct SendProgressTests {
         #expect(result.outcome == .unknown && result.sends == 1)
         #expect(shell.take(.orders([OrderChange.recall("s")])).applied.map(\.inFlight) == [1])
     }
+
+    @Test func `progress of a record that the ledger has settled counts in no recall`() throws {
+        var shell = try TestShell(templates: .standard)
+        shell.inherited = try committed(after: 1)
+        let settled = LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted,
+            identity: RecordIdentity(of: record), eventID: "1", version: nil, story: "s", isOpen: true)
+        _ = shell.assign(ledger: [settled], end: 1)
+        #expect(read(record, in: &shell).sends.isEmpty)
+        #expect(shell.take(.orders([OrderChange.recall("other")])).applied.map(\.inFlight) == [0])
+    }
 }

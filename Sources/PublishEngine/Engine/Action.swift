@@ -72,4 +72,8 @@ public final class StoreRequest: Sendable {
         self.identity = identity
         self.carried = carried
     }
+
+    func withoutStory() -> StoreRequest {
+        StoreRequest(delivery: delivery, result: result, version: version, identity: identity, carried: carried)
+    }
 }

@@ -60,10 +60,11 @@ extension Engine {
     /// Ends older events again, because a former run may have ended before it had done so. That the record is read shows that the
     /// result is of this incarnation of the topic.
     mutating func repeatEnd(
-        of routed: RoutedEvent, _ source: ResultRecord.Source, _ outcome: Outcome, in slot: Int, _ turn: inout Turn
+        of routed: RoutedEvent, _ source: ResultRecord.Source, _ outcome: Outcome, isGone: Bool, in slot: Int,
+        _ turn: inout Turn
     ) {
         partitions[slot].ended.note(routed.orderKey, at: source.offset, routed.event.version, as: outcome)
-        takeBackHeld(olderThan: routed, from: source, isGone: outcome != .expired, &turn)
+        takeBackHeld(olderThan: routed, from: source, isGone: isGone, &turn)
     }
 
     /// Requests a held event back if an event that was published after it has ended here.
@@ -102,6 +103,16 @@ extension Engine {
     mutating func takeBackOlder(_ story: String, _ turn: inout Turn) {
         let part: HeldPart = held.version(of: story).map { .upTo($0) } ?? .withoutVersion
         takeBackHeld(story, because: .superseded, part: part, &turn)
+    }
+}
+
+extension StoreRequest {
+    /// True if a later event of the story has ended while this one was on its way to the held topic. Its result must not say that
+    /// it was held after that end.
+    func isOvertaken(by ended: EndedStories) -> Bool {
+        guard let ledgerStory else { return false }
+        let version = version.flatMap(NewsEvent.version(ofLedger:))
+        return ended.hasNewer(than: result.source.offset, version, of: ledgerStory)
     }
 }
 

@@ -40,6 +40,7 @@ extension Engine {
         supersede(in: StoryID(routed.orderKey, platform: place.platform, lane: place.lane), by: routed, place.id, &turn)
         let request = end(place, content, as: .held, due.failure, nil, isPending: true, turn)
         pendingResults.add(request)
+        partitions[place.slot].noteHold(of: place.index)
         guard !isWritten else { return }
         isWritten = true
         held.add(routed, from: partitions.source(of: place))
@@ -81,7 +82,8 @@ extension Engine {
                 let request = pendingResults.take(place.id, endingAs: .held)
             else { continue }
             story = request.result.story ?? request.result.eventID
-            write(request, place, &turn)
+            write(
+                request.isOvertaken(by: partitions[place.slot].ended) ? request.withoutStory() : request, place, &turn)
         }
         // A recall that arrived meanwhile found no delivery here, and perhaps no event on the held topic yet.
         guard let story, orders.isRecalled(story) else { return }
@@ -127,8 +129,9 @@ extension Engine {
         let open = settings.platforms.indices.map(first.on).filter { partitions[$0].isOpen }
         let areWaiting = open.allSatisfy { place in
             let delivery = partitions[place]
-            return delivery.phase == .delayed && delivery.attempts == 0 && delivery.isCertain
-                || delivery.phase == .waiting && delivery.claim != .awaitsTwin
+            return delivery.isCertain
+                && (delivery.phase == .delayed && delivery.attempts == 0
+                    || delivery.phase == .waiting && delivery.claim != .awaitsTwin)
         }
         guard areWaiting else { return }
         let owners = open.map { partitions[$0].claim == .owner }

@@ -95,6 +95,8 @@ extension Engine {
     private mutating func admit(_ content: ExaminedRecord, _ id: DeliveryID, _ turn: inout Turn) {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
         if let group = settings.group, content.record.isReturned(forOtherThan: group) { return skip(first) }
+        // What ends here without another send needs no progress.
+        defer { partitions[first.slot].forgetInherited(at: content.record.offset) }
         // A record that the ledger has settled may leave its place below.
         let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
         let source = partitions.source(of: first)
@@ -108,8 +110,10 @@ extension Engine {
         }
         // Also if it is known: a former run may have ended after it had reported the event, and before it had ended the older ones.
         if let withheld { withhold(withheld, from: source, in: first.slot, &turn) }
-        if let end = known?.end, let routed = content.routed {
-            repeatEnd(of: routed, source, end, in: first.slot, &turn)
+        if let known, let end = known.end, let routed = content.routed {
+            // A part of it that is held stays there.
+            let isGone = end != .expired && wanted == 0 && !known.isHeld
+            repeatEnd(of: routed, source, end, isGone: isGone, in: first.slot, &turn)
         }
         guard wanted != 0, let first = partitions.place(of: id) else { return }
         partitions[first.slot].examined(content, at: first.index)

@@ -1,4 +1,5 @@
 import DequeModule
+import EditorialControl
 import KafkaModel
 import NewsModel
 
@@ -19,7 +20,8 @@ extension Engine {
 
     /// Makes the delivery ready as the head of its story, or delays it until it is due.
     private mutating func lead(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
-        if let due = content.due(turn) {
+        // Quiet hours do not delay the rest of the readers.
+        if let due = content.due(turn), due.because == .embargo || partitions[place].isCertain {
             lanes[place.lane].embargo(place.id, &partitions[place], until: due.at)
         } else {
             lanes[place.lane].append(place.id, &partitions[place], isReturned: content.returned != nil)

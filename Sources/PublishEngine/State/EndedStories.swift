@@ -32,13 +32,14 @@ struct EndedStories: Sendable {
         var end = ends[key] ?? End()
         end.last = max(end.last, offset)
         if version == nil { end.lastWithoutVersion = max(end.lastWithoutVersion, offset) }
-        if let version, outcome == .withheld || outcome == .expired, unsent[key].map({ $0.version <= version }) ?? true
-        {
-            unsent[key] = Unsent(version: version, isWithheld: outcome == .withheld)
+        if let version, outcome == .withheld || outcome == .expired {
+            let next = Unsent(version: version, isWithheld: outcome == .withheld)
+            let isNewer = unsent[key].map { $0.version < version || $0.version == version && next.isWithheld } ?? true
+            if isNewer { unsent[key] = next }
         }
         guard ends.updateValue(end, forKey: key) == nil else { return }
         order.append(key)
-        if order.count > capacity, let oldest = order.popFirst() { forget(oldest) }
+        if order.count > capacity, let oldest = order.popFirst() { (ends[oldest], unsent[oldest]) = (nil, nil) }
     }
 
     func has(_ story: String) -> Bool { ends[Fingerprint(of: story).value] != nil }
@@ -51,7 +52,11 @@ struct EndedStories: Sendable {
         for (key, end) in ends where end.last >= offset { forget(key) }
     }
 
-    private mutating func forget(_ key: UInt64) { (ends[key], unsent[key]) = (nil, nil) }
+    private mutating func forget(_ key: UInt64) {
+        guard ends.removeValue(forKey: key) != nil else { return }
+        unsent[key] = nil
+        order.removeAll { $0 == key }
+    }
 
     /// True if an event of the story has ended that is newer than one with this offset and version. Two versions are compared as
     /// such, others by their offsets.

@@ -101,8 +101,9 @@ struct LaneCommit: Sendable {
 
     /// Lets a delivery wait until its progress is committed, which is due at once.
     mutating func wait(for delivery: DeliveryID, at now: Instant) {
-        awaiting.append(delivery)
         note()
+        guard failing?.count ?? 0 < Self.failuresMax else { return committed.append(delivery) }
+        awaiting.append(delivery)
         if failing == nil { notBefore = min(notBefore, now) }
     }
 

@@ -64,7 +64,7 @@ struct Partition: Sendable {
         fileprivate(set) var release: FloodRelease?
         /// The smallest offset among its acknowledged results; `Int64.max` for none.
         fileprivate(set) var firstResult = Int64.max
-        /// In a former run, some of its deliveries ended as held, so the held topic has its original for these.
+        /// Some of its deliveries ended as held, so the held topic has its original for these.
         fileprivate(set) var isHeldInPart = false
     }
 
@@ -148,6 +148,9 @@ struct Partition: Sendable {
         if entry.outcome == .accepted { recent.restore(entry, platform: platform) }
         if entry.isOpen { restored.learn(entry, platform: platform, capacity: capacity) }
     }
+
+    /// One of the record's deliveries ends as held.
+    mutating func noteHold(of index: Int) { entries[index].isHeldInPart = true }
 
     /// Finishes reading the ledger.
     ///
@@ -272,11 +275,19 @@ struct Partition: Sendable {
         self[place.index, place.platform].resume(after: last)
     }
 
-    /// Keeps the progress of a delivery for the next commit.
+    /// The record was read again, and what it needs of the last owner's progress was taken over.
+    mutating func forgetInherited(at offset: Int64) {
+        if !inherited.isEmpty { inherited.removeAll { $0.offset == offset } }
+    }
+
+    /// Keeps the progress of a delivery for the next commit. The oldest ones come first, because a note may have no room for all.
     mutating func note(_ next: SendProgress) {
-        progress.removeAll { $0.offset == next.offset && $0.platform == next.platform }
-        progress.append(next)
         hasProgressMoved = true
+        if let index = progress.firstIndex(where: { $0.offset == next.offset && $0.platform == next.platform }) {
+            progress[index] = next
+        } else {
+            progress.append(next)
+        }
     }
 
     /// Settles a delivery. The last outcome frees the record's content now, because it is still cached; freeing it
