@@ -2,9 +2,9 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// Keeps held events from following events of their story that were published after them and have ended: withheld, expired or
-/// sent. Usually the held event is requested back at once. If the process dies before that, or while the held topic is away,
-/// the ledger tells it later.
+/// Returns held events that a later event of their story has overtaken: it was withheld, has expired or was sent. Usually the held
+/// event is requested back at once. If the process dies before that, or while the held topic is away, the next owner learns it
+/// from the ledger.
 extension Engine {
     /// Notes that a delivery has ended.
     ///
@@ -46,7 +46,7 @@ extension Engine {
     /// Restores an end from the ledger. The records of open results are read again: see `repeatEnd`.
     mutating func restoreEnd(of entry: LedgerEntry, _ platform: Int, _ slot: Int) {
         guard let story = entry.story, let outcome = entry.outcome, !entry.isOpen else { return }
-        // What ended before an event was held does not end it. Its offset may be that of a former incarnation of the topic.
+        // Earlier ends do not affect a held event. Their offset may be that of a former incarnation of the topic.
         if outcome == .held { return partitions[slot].ended.forget(story) }
         guard entry.endsOlder else { return }
         let version = entry.eventVersion
@@ -57,7 +57,7 @@ extension Engine {
         if held.contains(story) { partitions[slot].uncompared.append(story) }
     }
 
-    /// Ends older events again, because a former run may have ended before it had done so. That the record is read shows that the
+    /// Ends older events again, because a former run may have crashed before that. That the record is read shows that the
     /// result is of this incarnation of the topic.
     mutating func repeatEnd(
         of routed: RoutedEvent, _ source: ResultRecord.Source, _ outcome: Outcome, isGone: Bool, in slot: Int,
@@ -80,8 +80,8 @@ extension Engine {
         }
     }
 
-    /// Requests back what has ended on the held topic, unless the ends may be of a former incarnation, as before the first record
-    /// and after a standstill, or the next owner decides.
+    /// Requests overtaken events back, once it is certain that the ends are of this incarnation and the partition is ours. It is
+    /// not before the first record, and after a standstill.
     mutating func takeBackEnded(_ slot: Int, _ turn: inout Turn) {
         guard !partitions[slot].uncompared.isEmpty, partitions[slot].isReading, partitions[slot].position != nil,
             standstill == nil

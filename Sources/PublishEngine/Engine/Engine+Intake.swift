@@ -97,7 +97,7 @@ extension Engine {
         if let group = settings.group, content.record.isReturned(forOtherThan: group) { return skip(first) }
         // What ends here without another send needs no progress.
         defer { partitions[first.slot].forgetInherited(at: content.record.offset) }
-        // A record that the ledger has settled may leave its place below.
+        // `openPlatforms` may remove a settled record, so its place is read first.
         let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
         let source = partitions.source(of: first)
         let (wanted, known) = openPlatforms(of: content, first)

@@ -28,7 +28,7 @@ extension Engine {
         }
     }
 
-    /// Somebody may still wait for the effect of an order that is not older.
+    /// An editor may still wait for the effect of an order this recent.
     private static let newsOfOrders = Duration.seconds(60)
 
     /// A former owner of a partition may have sent any story to some of its readers. This is known once the ledger is read.

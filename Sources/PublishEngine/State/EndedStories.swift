@@ -19,13 +19,13 @@ struct EndedStories: Sendable {
 
     private struct Unsent: Sendable {
         var version: NewsEvent.Version
-        /// What is held of the same version is withheld too.
+        /// The same version must not follow either.
         var isWithheld: Bool
     }
 
     init(capacity: Int) { self.capacity = max(capacity, 0) }
 
-    /// - Parameter outcome: only `withheld` and `expired` have not left.
+    /// - Parameter outcome: the version is kept for `withheld` and `expired`.
     mutating func note(_ story: String, at offset: Int64, _ version: NewsEvent.Version?, as outcome: Outcome) {
         guard capacity > 0 else { return }
         let key = Fingerprint(of: story).value

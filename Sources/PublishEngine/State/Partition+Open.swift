@@ -38,7 +38,7 @@ extension Partition {
     }
 
     /// Counts the stories' deliveries that the hub may have accepted and whose results are not acknowledged. Those that a former
-    /// owner had sent and that ended when their record was read are in no story, and may be of each.
+    /// owner had sent and that ended when their record was read have no story, so each story counts them.
     func unreported(of stories: Set<StoryID>) -> Int {
         guard unstored > 0 else { return 0 }
         return entries.indices.reduce(0) { count, index in

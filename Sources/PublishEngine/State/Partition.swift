@@ -264,7 +264,7 @@ struct Partition: Sendable {
 
     /// Takes over the last owner's progress of a delivery whose record is read again.
     ///
-    /// - Parameter hash: the hash of the record and of so many sends; `nil` if none would follow them.
+    /// - Parameter hash: the hash of the record and its first sends; `nil` if no send follows.
     mutating func inherit(_ place: Place, _ platform: Platform, hash: (Int) -> UInt64?) {
         let offset = entries[place.index].offset
         guard let index = inherited.firstIndex(where: { $0.offset == offset && $0.platform == platform })

@@ -88,7 +88,7 @@ extension GroundTruth {
                 if attempt.isAccepted || attempt.isRefused { sends.append(attempt) }
                 continue
             }
-            // An owner that it had refused may have died before it had reported that.
+            // A former owner may have died before it reported a refusal.
             if attempt.isAccepted { sends[known] = attempt }
         }
         return sends
