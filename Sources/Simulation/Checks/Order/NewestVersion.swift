@@ -76,8 +76,8 @@ struct NewestVersion: Checker {
             guard let other = truth.places[truth.item(of: later)], !other.isGone, other.partition == place.partition,
                 other.offset > place.offset, news.version == nil || truth.news(of: later).version == nil,
                 truth.resultsOf[later].contains(where: {
-                    // If its topic was created again, it has ended there as a duplicate of the first one.
-                    $0.outcome != .duplicate
+                    // A record that was read again, or is in its topic again, may also have ended as a duplicate or superseded.
+                    [.accepted, .expired, .withheld].contains($0.outcome)
                         && ($0.ownership == attempt.ownership || isOnLedger($0, of: later, original, attempt, truth))
                 })
             else { continue }
