@@ -52,7 +52,7 @@ extension Engine {
         switch obstacle {
         case .stale: expire(place, content, notBefore: turn.now, &turn)
         case .ended(let outcome, let failure):
-            settle(place, as: outcome, failure, &turn)
+            settleUnsent(place, as: outcome, failure, &turn)
             advanceStories(&turn)
         case .notDue(let due): lanes[lane].embargo(id, &partitions[place], until: due.at)
         case .gate: setAside(place, content, turn)
@@ -68,20 +68,18 @@ extension Engine {
         if content.isStale(turn) { return .stale }
         // A delivery that the hub may have accepted is repeated unchanged: quiet hours that began later do not stop it.
         let isCertain = partitions[place].isCertain
-        if partitions[recordOf: place].release == .deadLetter {
-            return .ended(isCertain ? .exhausted : .unknown, .released)
-        }
+        if partitions[recordOf: place].release == .deadLetter { return .ended(.exhausted, .released) }
         if isCertain, let failure = content.prohibition(turn) { return .ended(.withheld, failure) }
         // An event of its story may have been on its way when the copy was read.
         if content.heldFrom != nil, let routed = content.routed, isOvertaken(content, routed, at: place) {
-            return .ended(isCertain ? .superseded : .unknown, .outdated)
+            return .ended(.superseded, .outdated)
         }
         // The wall clock may have been set back since the embargo ended, or quiet hours have begun.
         if let due = content.due(turn), due.because == .embargo || isCertain { return .notDue(due) }
         if !orders.content.isEmpty, orders.content.gate(for: content) != nil { return .gate }
         if content.isReplacement {
             if settings.awaitsOrders, !replacements.isConfirmed(place.id) { return .unconfirmed }
-            if let failure = replacementFailure(content) { return .ended(isCertain ? .canceled : .unknown, failure) }
+            if let failure = replacementFailure(content) { return .ended(.canceled, failure) }
         }
         return nil
     }
@@ -139,7 +137,7 @@ extension Engine {
             let until = min(nextTimeInquiry, content.staleAt)
             return lanes[place.lane].retry(place.id, &partitions[place], notBefore: notBefore, until: until)
         }
-        settle(place, as: partitions[place].isCertain ? .expired : .unknown, content.expiry, &turn)
+        settleUnsent(place, as: .expired, content.expiry, &turn)
         advanceStories(&turn)
     }
 

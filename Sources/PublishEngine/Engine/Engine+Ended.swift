@@ -73,7 +73,7 @@ extension Engine {
             return takeBackOlder(story.story, &turn)
         }
         for lane in lanes.ids {
-            for slot in lanes[lane].slots where isHeldOvertaken(story.story, on: slot) {
+            for slot in lanes[lane].slots where partitions[slot].ended.has(story.story) {
                 partitions[slot].uncompared.append(story.story)
                 takeBackEnded(slot, &turn)
             }
@@ -87,16 +87,11 @@ extension Engine {
             standstill == nil
         else { return }
         while let story = partitions[slot].uncompared.popLast() {
-            if isHeldOvertaken(story, on: slot) { takeBackOlder(story, &turn) }
+            guard let latest = held.latest(of: story, on: partitions[slot].id),
+                partitions[slot].ended.hasNewer(than: latest.offset, latest.version, of: story)
+            else { continue }
+            takeBackOlder(story, &turn)
         }
-    }
-
-    /// True if an event that was published after the held one has ended on this partition.
-    private func isHeldOvertaken(_ story: String, on slot: Int) -> Bool {
-        guard partitions[slot].ended.has(story), let latest = held.latest(of: story, on: partitions[slot].id) else {
-            return false
-        }
-        return partitions[slot].ended.hasNewer(than: latest.offset, latest.version, of: story)
     }
 
     /// Requests back the held event of a story that is older than one that has ended.

@@ -163,22 +163,26 @@ extension Engine {
         let recallKey = routed.event.orderKey
         let isRecalled = orders.isRecalled(recallKey) && !content.isReplacement
         if isRecalled || orders.hasEndedRecall(of: content.record) {
-            return end(place, as: .canceled, recalled(recallKey), &turn)
+            return settleUnsent(place, as: .canceled, recalled(recallKey), &turn)
         }
-        if let ending = returnedEnding(content) { return end(place, as: ending.outcome, ending.failure, &turn) }
+        if let ending = returnedEnding(content) {
+            return settleUnsent(place, as: ending.outcome, ending.failure, &turn)
+        }
         if hasExpired(content, turn) {
             supersedeHeld(olderThan: routed, content, place, &turn)
-            return end(place, as: .expired, content.expiry, &turn)
+            return settleUnsent(place, as: .expired, content.expiry, &turn)
         }
         if isCertain, let failure = content.prohibition(turn) { return settle(place, as: .withheld, failure, &turn) }
-        if partitions[recordOf: place].release == .deadLetter { return end(place, as: .exhausted, .released, &turn) }
+        if partitions[recordOf: place].release == .deadLetter {
+            return settleUnsent(place, as: .exhausted, .released, &turn)
+        }
         let fingerprint = RecentDeliveries.story(routed.orderKey, platform: place.platform)
         let story = StoryID(fingerprint, lane: place.lane)
         let entry = partitions[place.slot].recent.enter(
             routed, platform: place.platform, fingerprint, origin: content.record.origin)
         switch entry {
         case .seen: return joinTwin(story, place, &turn)
-        case .outdated: return end(place, as: .superseded, .outdated, &turn)
+        case .outdated: return settleUnsent(place, as: .superseded, .outdated, &turn)
         case .first, .redriven: break
         }
         let isOlder =
@@ -187,7 +191,7 @@ extension Engine {
         if isOlder || isOvertaken(content, routed, at: place) {
             partitions[place.slot].recent.remove(
                 routed, platform: place.platform, origin: content.record.origin, isOwner: entry == .first)
-            return end(place, as: .superseded, .outdated, &turn)
+            return settleUnsent(place, as: .superseded, .outdated, &turn)
         }
         if isCertain, let due {
             partitions[place].claim(after: entry)
@@ -197,11 +201,6 @@ extension Engine {
         partitions[place].claim(after: entry)
         join(story, place, content, routed, &turn)
     }
-
-    /// Ends a delivery that is not sent, or not sent on: some readers may have it from a former owner of the partition.
-    private mutating func end(
-        _ place: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?, _ turn: inout Turn
-    ) { settle(place, as: partitions[place].isCertain ? outcome : .unknown, failure, &turn) }
 
     /// Takes back older versions from the held topic. An expired version does so too: another process may have sent it, and its
     /// result is still on its way.

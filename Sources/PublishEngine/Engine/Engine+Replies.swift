@@ -93,10 +93,7 @@ extension Engine {
             partitions[place].refuseSend()
             if !sendRest(place, &turn) { endSends(place, reply: result.reply, &turn) }
         case (.refusedEvent, _), (.invalid, _):
-            // The hub may have accepted an earlier request that it did not answer.
-            settle(
-                place, as: partitions[place].isCertain ? .rejected : .unknown, result.failure, reply: result.reply,
-                &turn)
+            settleUnsent(place, as: .rejected, result.failure, reply: result.reply, &turn)
         case (_, let withdrawal?): endWithdrawn(place, for: withdrawal, reply: result.reply, &turn)
         case (.tokenRefused, _), (.forbidden, _), (.missingHub, _), (.certificate, _), (.unreachable, _):
             // The delivery is not at fault: it keeps its place, and the attempt is not charged.
@@ -110,8 +107,7 @@ extension Engine {
     private mutating func retryRefused(_ place: Place, _ result: SendResult, after: Duration?, _ turn: inout Turn) {
         let charged = Int(partitions[place].charged)
         guard charged < attemptsMax(place) else {
-            let outcome: Outcome = partitions[place].isCertain ? .exhausted : .unknown
-            return settle(place, as: outcome, result.failure, reply: result.reply, &turn)
+            return settleUnsent(place, as: .exhausted, result.failure, reply: result.reply, &turn)
         }
         let delay = settings.retry.delay(afterAttempt: max(charged, 1), using: &random)
         let asked = min(after ?? .zero, settings.longestPause)

@@ -17,11 +17,11 @@ extension Engine {
             endWithdrawn(place, for: withdrawal, reply: nil, &turn)
         } else if partitions[place.slot].mayCommitWatermark {
             let delivery = partitions[place]
-            let sends = UInt16(clamping: delivery.nextSend)
             partitions[place.slot].note(
                 SendProgress(
-                    offset: content.record.offset, platform: settings.platforms[place.platform], sends: sends,
-                    refused: delivery.sendsRefused, hash: routing.hash(ofSends: Int(sends), of: content.identity)))
+                    offset: content.record.offset, platform: settings.platforms[place.platform],
+                    sends: UInt16(clamping: delivery.nextSend), refused: delivery.sendsRefused,
+                    hash: routing.hash(ofSends: delivery.nextSend, of: content.identity)))
             partitions[place].awaitCommit()
             lanes[place.lane].owned.awaitCommit(of: place.id, at: turn.now)
         } else if partitions[place.slot].isSending {

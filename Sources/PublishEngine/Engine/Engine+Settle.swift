@@ -14,17 +14,25 @@ extension Engine {
         }
     }
 
-    /// Ends a delivery that must not leave any more. If an attempt was not answered, the outcome is unknown.
+    /// Ends a delivery that must not leave any more.
     mutating func endWithdrawn(
         _ place: Place, for reason: Delivery.Withdrawal, reply: HubReply?, _ turn: inout Turn
     ) {
-        let isCertain = partitions[place].isCertain
         switch reason {
         case .recalled:
             let story = partitions.content(of: place)?.routed?.event.orderKey ?? ""
-            settle(place, as: isCertain ? .canceled : .unknown, recalled(story), reply: reply, &turn)
-        case .superseded: settle(place, as: isCertain ? .superseded : .unknown, .superseded, reply: reply, &turn)
+            settleUnsent(place, as: .canceled, recalled(story), reply: reply, &turn)
+        case .superseded: settleUnsent(place, as: .superseded, .superseded, reply: reply, &turn)
         }
+    }
+
+    /// Settles a delivery that is not sent, or not sent on. Its outcome is unknown if readers may have it: a request was not answered, or
+    /// some of its sends were accepted, perhaps by a former owner of the partition.
+    mutating func settleUnsent(
+        _ place: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?, reply: HubReply? = nil,
+        _ turn: inout Turn
+    ) {
+        settle(place, as: partitions[place].isCertain ? outcome : .unknown, failure, reply: reply, &turn)
     }
 
     mutating func settle(
