@@ -112,6 +112,37 @@ struct DeviceCommandTests {
         await hub.stop()
     }
 
+    @Test func `a device that could not ask for older deliveries skips none of them`() async throws {
+        let delivery = { @Sendable (number: Int) in
+            #"{"number":\#(number),"time":"2027-01-15T10:00:01.000Z","platform":"apple","outcome":"Success","#
+                + #""body":"{\"aps\":{\"alert\":\"event \#(number).\"}}"}"#
+        }
+        let hub = try await ScriptedPublisher.start { request in
+            if request.path.hasPrefix("/_emulator/status") {
+                return .status(200, body: #"{"received":2,"delivered":2,"registrations":0}"#.utf8)
+            }
+            if request.path.hasPrefix("/_emulator/stream") {
+                let live = "id: 2\nevent: delivery\ndata: \(delivery(2))\n\n"
+                return .pieces([Array("HTTP/1.1 200 OK\r\n\r\n\(live)".utf8)], every: .seconds(600))
+            }
+            if request.path.hasPrefix("/_emulator/devices/") {
+                if request.earlier == 0 { return .close }
+                return .status(200, body: #"{"deliveries":[\#(delivery(1)),\#(delivery(2))]}"#.utf8)
+            }
+            return .status(503)
+        }
+        let connection = "Endpoint=http://127.0.0.1:\(hub.port)/;SharedAccessKeyName=n;SharedAccessKey=c2VjcmV0"
+        let device = try Program.start([
+            "device", "--connection-string", connection, "--hub", "news", "--categories", "World", "--handle", "0A",
+            "--keep",
+        ])
+        _ = try await device.printed("event 2.")
+        device.terminate()
+        let texts = try await device.ended().output.matches(of: /event \d+\./).map { String($0.output) }
+        #expect(texts == ["event 1.", "event 2."])
+        await hub.stop()
+    }
+
     @Test func `a device registers again with a restarted hub`() async throws {
         let first = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
         let connection = first.connectionString

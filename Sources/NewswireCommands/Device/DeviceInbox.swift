@@ -38,7 +38,7 @@ actor DeviceInbox {
     }
 
     /// Follows one connection to its end. The stream is opened before older deliveries are fetched, so that no delivery is lost
-    /// in between.
+    /// in between. If they cannot be fetched, nothing of the stream is shown, because everything before it would count as seen.
     private func watch() async {
         guard await isEmulator() else { return }
         var events = DeviceEventReader()
@@ -51,12 +51,14 @@ actor DeviceInbox {
                 case .opened(200, _):
                     if wasOpen { await onReturn() }
                     wasOpen = true
-                    await catchUp()
+                    guard await catchUp() else { return }
                 case .opened: return
                 case .bytes(let bytes):
                     let notifications = events.read(bytes).compactMap { DeviceNotification($0) }
                     // The audible copy may still be in flight to this device, but the hub already has it.
-                    if notifications.contains(where: { isAlone($0, among: notifications) }) { await catchUp() }
+                    if notifications.contains(where: { isAlone($0, among: notifications) }) {
+                        guard await catchUp() else { return }
+                    }
                     show(notifications)
                 }
             }
@@ -71,7 +73,6 @@ actor DeviceInbox {
     /// Shows the deliveries that the hub still keeps and that were not shown yet.
     ///
     /// - Returns: `false` if the hub gave no answer.
-    @discardableResult
     func catchUp() async -> Bool {
         guard let reply = await get("/_emulator/devices/\(memory.handle.percentEncoded)?hub=\(hub)"),
             reply.status == 200,
