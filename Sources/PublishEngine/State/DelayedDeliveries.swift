@@ -75,10 +75,10 @@ struct DelayedDeliveries: Sendable {
         return min(retries.min?.until ?? .distantFuture, embargo, stopped.min?.until ?? .distantFuture)
     }
 
-    /// Removes entries of ended deliveries from each queue that is longer than `most`.
-    mutating func tidy(_ most: Int, in partitions: PartitionTable) {
-        if retries.count > most { retries.removeAll { partitions.phase(of: $0.id) != .delayed } }
-        if embargoed.count > most { embargoed.removeAll { partitions.phase(of: $0.id) != .delayed } }
-        if stopped.count > most { stopped.removeAll { partitions.phase(of: $0.id) != .delayed } }
+    /// Removes the entries of ended deliveries.
+    mutating func tidy(in partitions: PartitionTable) {
+        retries.removeAll { partitions.phase(of: $0.id) != .delayed }
+        embargoed.removeAll { partitions.phase(of: $0.id) != .delayed }
+        stopped.removeAll { partitions.phase(of: $0.id) != .delayed }
     }
 }

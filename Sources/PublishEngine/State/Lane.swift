@@ -195,7 +195,7 @@ struct Lane: Sendable {
     mutating func tidy(platforms: Int, in partitions: PartitionTable) {
         let most = 2 * bufferedRecords * platforms + 32
         if ready.count > most { ready = ready.filter { partitions.phase(of: $0) == .ready } }
-        if delayed.count > most { delayed.tidy(most, in: partitions) }
+        if delayed.count > most { delayed.tidy(in: partitions) }
     }
 
     // MARK: Floor
