@@ -155,11 +155,11 @@ extension Settings {
     /// - Throws: never for settings that were checked.
     package func controlSettings() throws -> ControlSettings {
         var control = control
-        if let name = policy.environment {
-            control.environment = HubEnvironment(
-                name: name, host: try connection().endpoint.authority.asciiLowercased, hub: try hub().description,
-                group: kafkaSettings.group)
-        }
+        // A hub whose environment nobody names is production's, so that no process of another one joins.
+        control.environment = HubEnvironment(
+            name: policy.environment ?? ContentPolicy.production,
+            host: try connection().endpoint.authority.asciiLowercased, hub: try hub().description,
+            group: kafkaSettings.group, isImplied: policy.environment == nil)
         return control
     }
 

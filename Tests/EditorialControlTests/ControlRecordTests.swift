@@ -21,7 +21,7 @@ import Testing
                 process: .init(version: "0.2.0", shards: 4, group: "newswire", hub: "breaking-news"))),
         .ended(replica: "host-1"),
         .environment(HubEnvironment(name: "production", host: "x.servicebus.windows.net", hub: "news")),
-        .noEnvironment(),
+        .environment(HubEnvironment(name: "production", host: "h", hub: "n", isImplied: true)), .noEnvironment(),
         .environment(HubEnvironment(name: "p", host: "h", hub: "n", group: "newswire")),
         .environment(HubEnvironment(name: "p", host: "h", hub: "sport", group: "sport/a"), isFirst: false),
         .noEnvironment(group: "sport/a"), .heldTotals(HeldTotals(count: 1, last: nil), topic: "sport.held"),

@@ -196,6 +196,38 @@ import Testing
         #expect(state.isKnown && state.written.contains(.environment(ours)))
     }
 
+    @Test func `a process that names no environment writes none, and joins production only`() {
+        let implied = HubEnvironment(name: "production", host: "h", hub: "n", isImplied: true)
+        var state = TestControlState(environment: implied)
+        state.start()
+        let isSilent = state.written.allSatisfy { if case .environment = $0 { false } else { true } }
+        #expect(isSilent && state.isKnown)
+        state.write(.environment(.init(name: "production", host: "h", hub: "n")))
+        state.read()
+        #expect(state.isKnown)
+        state.write(.environment(.init(name: "staging", host: "h", hub: "n")))
+        state.read()
+        #expect(!state.isKnown)
+    }
+
+    @Test func `an environment that nobody named binds its name only, until a process names one`() {
+        let implied = HubEnvironment(name: "production", host: "h", hub: "n", group: "news", isImplied: true)
+        let other = HubEnvironment(name: "production", host: "other", hub: "n", group: "news", isImplied: true)
+        var state = TestControlState(environment: other)
+        state.write(.environment(implied))
+        state.start()
+        #expect(state.isKnown)
+        state.deleteTopic()
+        state.readAll()
+        #expect(
+            state.written.last == .environment(implied), "no staging process may claim a topic that was created again")
+        let named = HubEnvironment(name: "production", host: "other", hub: "n", group: "news")
+        var second = TestControlState(environment: named)
+        second.write(.environment(implied))
+        second.start()
+        #expect(second.isKnown && second.written.contains(.environment(named)))
+    }
+
     @Test(arguments: [
         HubEnvironment(name: "staging", host: "h", hub: "n"), .init(name: "production", host: "other", hub: "n"),
         .init(name: "production", host: "h", hub: "other"), nil,

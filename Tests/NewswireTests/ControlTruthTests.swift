@@ -1,3 +1,4 @@
+import EditorialControl
 import Foundation
 import HubServer
 import KafkaIO
@@ -169,6 +170,22 @@ struct ControlTruthTests {
         #expect(try await room.run("run", "--until-caught-up").status == 0)
         #expect(room.hub.receivedCount == 2)
         #expect(try await room.run("audit").output.contains("replacement “Withdrawn”"))
+        await room.close()
+    }
+
+    @Test func `send refuses a hub of another environment, also with --despite-stop`() async throws {
+        let room = try await room()
+        let production = HubEnvironment(name: "production", host: "h", hub: "n")
+        let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
+        try publisher.publish(ControlRecord.environment(production).record(on: "news.control"))
+        try publisher.flush()
+        let send = ["send", "--category", "World", "--message", "m", "--config", room.path("newswire.yaml")]
+        for more in [[], ["--despite-stop"]] {
+            let refused = try await Program.run(
+                send + more, environment: room.environment.merging(["NEWSWIRE_ENVIRONMENT": "staging"]) { $1 })
+            #expect(refused.status == 1 && room.hub.receivedCount == 0)
+            #expect(refused.errors.hasPrefix("error: not sent: the settings say staging"), "\(refused.errors)")
+        }
         await room.close()
     }
 

@@ -80,7 +80,8 @@ extension ControlRecord {
         guard let value else { return Reading(record: .noEnvironment(group: group)) }
         guard let fields = Fields(value), let name = fields.environment, let host = fields.host, let hub = fields.hub
         else { return Reading(fault: .value) }
-        let environment = HubEnvironment(name: name, host: host, hub: hub, group: group ?? fields.group)
+        let environment = HubEnvironment(
+            name: name, host: host, hub: hub, group: group ?? fields.group, isImplied: fields.isImplied)
         return Reading(record: .environment(environment, isFirst: group == nil))
     }
 }
@@ -126,6 +127,7 @@ private struct Fields {
     var host: String?
     var hub: String?
     var group: String?
+    var isImplied = false
     var logTime: Duration?
     var appliedTo: Int64?
     var orders: Int?
@@ -154,6 +156,7 @@ private struct Fields {
                 switch member.value {
                 case .string(let text): read(name, String(decoding: text, as: UTF8.self))
                 case .integer(let number): read(name, number)
+                case .boolean(let flag) where name == "implied": isImplied = flag
                 default: break
                 }
             }

@@ -8,9 +8,13 @@ public struct HubEnvironment: Sendable, Hashable, CustomStringConvertible {
     public var hub: String
     /// The consumer group that sends to the hub; `nil` in records of older versions.
     public var group: String?
+    /// The settings of the writer name no environment, so `name` is an assumption, and `host` and `hub` bind nobody. Only
+    /// `newswire topics --create` writes it: processes of older versions whose settings name no environment would stop.
+    public var isImplied: Bool
 
-    public init(name: String, host: String, hub: String, group: String? = nil) {
+    public init(name: String, host: String, hub: String, group: String? = nil, isImplied: Bool = false) {
         self.name = name
+        self.isImplied = isImplied
         self.host = host
         self.hub = hub
         self.group = group
@@ -19,7 +23,7 @@ public struct HubEnvironment: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(name) (hub \(hub) at \(host))" }
 
     fileprivate func says(same other: HubEnvironment) -> Bool {
-        name == other.name && host == other.host && hub == other.hub
+        name == other.name && (isImplied || other.isImplied || (host == other.host && hub == other.hub))
     }
 
     var json: [UInt8] {
@@ -28,6 +32,7 @@ public struct HubEnvironment: Sendable, Hashable, CustomStringConvertible {
             json.field("host", host)
             json.field("hub", hub)
             json.field("group", group)
+            if isImplied { json.field("implied", true) }
         }
     }
 }
@@ -68,16 +73,25 @@ public struct HubEnvironments: Sendable, Hashable {
         guard let group = ours.group, let other = first.group, group != other else {
             return first.says(same: ours) ? .agreed(first) : .disagreed(ours: ours, theirs: first)
         }
-        return first.name == ours.name ? .unwritten(ours, isFirst: false) : .disagreed(ours: ours, theirs: first)
+        guard first.name == ours.name else { return .disagreed(ours: ours, theirs: first) }
+        return ours.isImplied ? .agreed(first) : .unwritten(ours, isFirst: false)
     }
 
     /// The record that a process writes about its hub; `nil` if the topic has it.
-    func missing(_ ours: HubEnvironment?) -> ControlRecord? {
+    ///
+    /// - Parameter former: what the topic said before this reading of it. The topic may have been deleted since.
+    func missing(_ ours: HubEnvironment?, former: HubEnvironments) -> ControlRecord? {
+        guard let ours else { return nil }
+        guard !ours.isImplied else {
+            guard first == nil, case .agreed(let found) = former.agreement(with: ours), found == former.first else { return nil }
+            return .environment(found)
+        }
         switch agreement(with: ours) {
-        case .unwritten(let environment, let isFirst): .environment(environment, isFirst: isFirst)
+        case .unwritten(let environment, let isFirst): return .environment(environment, isFirst: isFirst)
         // An older version has not named its group, so another group would seem to disagree.
-        case .agreed(let found) where found.group == nil && ours?.group != nil: ours.map { .environment($0) }
-        case .agreed, .unnamed, .disagreed: nil
+        case .agreed(let found) where found == first && (found.isImplied || (found.group == nil && ours.group != nil)):
+            return .environment(ours)
+        case .agreed, .unnamed, .disagreed: return nil
         }
     }
 }

@@ -175,6 +175,7 @@ extension ControlState {
         waiting = fresh.waiting
         unreadable = fresh.unreadable
         counts.unreadable = max(counts.unreadable, fresh.unreadableCount)
+        let former = environments
         environments = fresh.environments
         tellFormerlyHeld()
         if isFirst, fresh.unreadableCount > 0 { note(.garbageFound(fresh.unreadableCount)) }
@@ -184,7 +185,7 @@ extension ControlState {
         if waiting.count > 0 { note(.refused(waiting.count)) }
         counts.unordered = max(counts.unordered, waiting.countOfEvents)
         if waiting.countOfEvents > 0 { note(.unordered(waiting.countOfEvents)) }
-        if let record = environments.missing(settings.environment) { write(record, for: .environment) }
+        if let record = environments.missing(settings.environment, former: former) { write(record, for: .environment) }
         payOwed(now)
     }
 

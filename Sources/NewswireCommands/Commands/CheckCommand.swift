@@ -242,7 +242,7 @@ package struct CheckFinding: Hashable, Sendable {
             .ok(
                 "environment",
                 "\(environment); \(topic) names \(isFirst ? "none" : "this environment, but not this group's hub") yet, "
-                    + "newswire topics --create or the first start writes it")
+                    + "newswire topics --create \(environment.isImplied ? "" : "or the first start ")writes it")
         case .disagreed(let ours, let theirs):
             .failed("environment", HubEnvironment.disagreement(ours, theirs, on: topic), HubEnvironment.remedy(topic))
         }

@@ -19,7 +19,8 @@ struct SendCommand: AsyncParsableCommand {
             Use it for a test message, or for urgent news that no lane carries.
 
             It refuses while the hub or one of the categories is stopped, and while the orders cannot be read, for \
-            example because Kafka is down. Who sent what stands on the audit topic before it is sent, and what became \
+            example because Kafka is down. It also refuses if the control topic says that the hub belongs to another \
+            environment. Who sent what stands on the audit topic before it is sent, and what became \
             of it on the results topic, with lane "send" and the place of the audit line as its source. A warning says \
             so if one of these topics does not take it.
 

@@ -25,9 +25,9 @@ struct TopicsCommand: ParsableCommand {
             longer), results 14 days (or the largest maxAge), dead letters 30 days. The control topic, the held topic \
             and the feeds' state topic are compacted instead. It widens a results topic with too few partitions, and a \
             lane's topic with fewer than another of the same lane: records with the same key may then go to another \
-            partition than before. The settings of existing topics do not change. With environment in the settings, it \
-            writes to the control topic that the hub belongs to it: processes whose settings say something else do not \
-            start.
+            partition than before. The settings of existing topics do not change. It writes to the control topic \
+            which environment the hub belongs to, production if the settings name none: processes whose settings say \
+            something else do not start.
 
             Exit code 1 if a topic is missing or does not fit, or the hub belongs to another environment.
             """)
@@ -82,7 +82,7 @@ struct TopicsCommand: ParsableCommand {
     /// - Returns: false if the topic names another environment.
     private func stampHub(_ settings: Settings) throws -> Bool {
         let topics = settings.control.topics
-        // Settings without an environment make no claim. Without the hub's address, the first `newswire run` writes it.
+        // Without the hub's address, the first `newswire run` writes it.
         guard let ours = (try? settings.controlSettings())?.environment else { return true }
         let view = try ControlReading(settings.kafkaSettings, topics).view()
         switch view.environments.agreement(with: ours) {

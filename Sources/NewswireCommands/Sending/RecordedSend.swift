@@ -7,6 +7,7 @@ import NewsModel
 import NewswireSettings
 import NotificationHub
 import PublishEngine
+import PublisherService
 
 /// The part of `newswire send` that uses Kafka. Obeys orders in force, and records the send on the audit and the results topic.
 ///
@@ -29,8 +30,9 @@ struct RecordedSend {
     /// - Throws: an exit if the notification may not be sent, after writing the reason to standard error.
     mutating func announce(by author: String, reason: String?) throws {
         let orders: [Order]
+        let environments: HubEnvironments
         do throws(KafkaFailure) {
-            orders = try standing()
+            (orders, environments) = try standing()
         } catch {
             guard isForced else {
                 throw CommandFailure(
@@ -38,6 +40,13 @@ struct RecordedSend {
                         + "--despite-stop sends it all the same.")
             }
             return warn(error)
+        }
+        let topic = settings.control.topics.control
+        if case .disagreed(let ours, let theirs) = environments.agreement(
+            with: (try? settings.controlSettings())?.environment)
+        {
+            throw CommandFailure(
+                "not sent: \(HubEnvironment.disagreement(ours, theirs, on: topic)); \(HubEnvironment.remedy(topic))")
         }
         if !orders.isEmpty, !isForced {
             for order in orders {
@@ -64,7 +73,8 @@ struct RecordedSend {
         notice("warning: this notification is not recorded. \(failure)")
     }
 
-    private func standing() throws(KafkaFailure) -> [Order] {
+    /// The orders against this event, and the environments on the control topic.
+    private func standing() throws(KafkaFailure) -> ([Order], HubEnvironments) {
         let admin = try KafkaAdmin(settings: settings.kafkaSettings, timeout: AuditWriter.patience)
         let counts = try admin.partitionCounts(of: [settings.control.topics.control])
         guard counts[settings.control.topics.control] != nil else {
@@ -72,7 +82,7 @@ struct RecordedSend {
                 throw .missing(topic: settings.control.topics.control)
             }
             // A missing topic has no orders, and processes send without it too.
-            return []
+            return ([], HubEnvironments())
         }
         let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
         ControlTable.warn(of: view, settings.control.topics.control)
@@ -83,7 +93,8 @@ struct RecordedSend {
         }
         // A category may have been renamed since it was stopped.
         let names = (try? settings.categoryTable()).map { table in categories.flatMap(table.stoppingNames) }
-        return view.orders(against: event.orderKey, categories: names ?? categories, at: ServiceClock.wall)
+        let orders = view.orders(against: event.orderKey, categories: names ?? categories, at: ServiceClock.wall)
+        return (orders, view.environments)
     }
 
     /// Writes the result of one request to the results topic. A send without an audit line has no result either.

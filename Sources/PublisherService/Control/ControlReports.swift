@@ -160,8 +160,9 @@ extension KafkaFailure {
 extension HubEnvironment {
     /// A sentence about two contradicting statements of the environment.
     package static func disagreement(_ ours: HubEnvironment?, _ theirs: HubEnvironment, on topic: String) -> String {
-        let said = ours.map { "\($0)" } ?? "name no environment"
-        return "the settings \(ours == nil ? said : "say \(said)"), but the control topic \(topic) says \(theirs)"
+        let ours = ours?.isImplied == true ? nil : ours
+        let said = ours.map { "say \($0)" } ?? "name no environment"
+        return "the settings \(said), but the control topic \(topic) says \(theirs)"
     }
 
     package static func remedy(_ topic: String) -> String {
