@@ -19,6 +19,13 @@ struct FormerHeldTopic: Sendable {
 
     /// Number of events that were restored after the totals were written, and that this process did not know before.
     private var restored = 0
+    /// The events whose restored records were read. Several processes may write one event again.
+    private var seen: Set<Event> = []
+
+    private struct Event: Hashable {
+        var story: UInt64
+        var partition: Int32
+    }
 
     /// Longer than `VanishedEvents` takes to write the events of other owners.
     static let patience = Duration.seconds(120)
@@ -54,10 +61,10 @@ struct FormerHeldTopic: Sendable {
         if case .unreadable = reading { return }
         // Events restored earlier were missing from a topic before that one.
         if case .held(let event, since: nil) = reading, let restoredAt = event.restoredAt, let totals,
-            totals.writtenAt.map({ $0 < restoredAt }) ?? true,
-            !known.expects(HeldIndex.hash(event.story), in: place.partition)
+            totals.writtenAt.map({ $0 < restoredAt }) ?? true
         {
-            restored += 1
+            let event = Event(story: HeldIndex.hash(event.story), partition: place.partition)
+            if seen.insert(event).inserted, !known.expects(event.story, in: event.partition) { restored += 1 }
         }
         let identity = reading.identity(writtenAt: time)
         if last.map({ ($0.place.offset, $0.place.partition) < (place.offset, place.partition) }) ?? true {
@@ -79,6 +86,7 @@ struct FormerHeldTopic: Sendable {
         }
         guard case .differs(let totals, let until) = state, now >= until else { return 0 }
         state = .compared
+        seen = []
         return max(totals.count - restored, 0)
     }
 
@@ -87,6 +95,7 @@ struct FormerHeldTopic: Sendable {
             state = .differs(totals, until: now + Self.patience)
         } else {
             state = .compared
+            seen = []
         }
     }
 }

@@ -201,6 +201,20 @@ struct VanishedEventsTests {
         #expect(play.state.vanished.lost == 3)
     }
 
+    @Test func `an event that several processes restore counts once`() throws {
+        let (totals, readings) = try former()
+        var play = PlayedHeldState(former: totals)
+        _ = play.hold(0, "d")
+        _ = play.take(.began)
+        guard case .held(var known, _) = event("d", at: 50), case .held(var unknown, _) = readings[0] else { return }
+        (known.restoredAt, unknown.restoredAt) = (PlayedHeldState.noon, PlayedHeldState.noon)
+        for (offset, event) in [known, unknown, known, unknown].enumerated() {
+            _ = play.read(Int64(offset), .held(event, since: nil))
+        }
+        _ = play.wait(.seconds(120))
+        #expect(play.state.vanished.lost == 2)
+    }
+
     @Test(arguments: [false, true])
     func `an event held since the start does not count as restored when the topic is recreated again`(
         isWhole: Bool
