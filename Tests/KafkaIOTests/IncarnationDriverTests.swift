@@ -31,7 +31,7 @@ struct IncarnationDriverTests {
 
         try broker.makeAgain("news", partitions: 1)
         try publish(count, "new", broker)
-        try await shards.next { if case .restarted(_, generation, partition) = $0 { () } else { nil } }
+        try await shards.next { if case .restarted(_, generation, partition, _) = $0 { () } else { nil } }
         while await shards.hasRecords { _ = try await shards.records(1) }
         driver.carryOut(.rewind(partition, live, generation))
         driver.carryOut(.resume(partition, live, generation))
@@ -62,7 +62,7 @@ struct IncarnationDriverTests {
         generation = try await shards.assigned().generation
         second.carryOut(.grant(live, records: 10_000, bytes: 1 << 20))
         second.carryOut(.resume(partition, live, generation))
-        try await shards.next { if case .restarted(_, generation, partition) = $0 { () } else { nil } }
+        try await shards.next { if case .restarted(_, generation, partition, _) = $0 { () } else { nil } }
         try await KafkaDriverTests.finish(second, shards)
     }
 }

@@ -17,7 +17,7 @@ func `offsets that start again are another incarnation, which is read after the 
     consumer.grant(records: 100, bytes: 10_000, shard: ShardID(0))
     _ = consumer.read(batch: 10, &events) { _, _ in [.records(records(0..<5))] }
     _ = consumer.read(batch: 10, &events) { _, _ in [.records(records(0..<3))] }
-    guard case .restarted(_, _, partition)? = events.lists[0].last else {
+    guard case .restarted(_, _, partition, _)? = events.lists[0].last else {
         Issue.record("nobody was told: \(events.lists[0])")
         return
     }

@@ -27,6 +27,8 @@ private struct Reader {
         for check in consumer.incarnationChecks() { consumer.checked(check, finding, &events) }
     }
 
+    var hasRead: Bool { events.lists[0].contains { if case .records = $0 { true } else { false } } }
+
     var hasRestarted: Bool { events.lists[0].contains { if case .restarted = $0 { true } else { false } } }
 }
 
@@ -46,7 +48,7 @@ struct IncarnationTests {
         #expect(reader.hasRestarted)
         let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
         #expect(isRewound)
-        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == nil)
+        #expect(reader.consumer.note(for: PartitionOffset(reader.partition, 0)) == "nw1 in 1")
         #expect(reader.consumer.incarnationChecks().isEmpty)
     }
 
@@ -62,8 +64,24 @@ struct IncarnationTests {
         #expect(!reader.hasRestarted)
     }
 
+    @Test func `nothing is read before the former owner's anchor was checked`() {
+        var reader = Reader(note: anchor(49, of: "old").note)
+        reader.read(50..<60, of: "new")
+        #expect(!reader.hasRead)
+        reader.answer(.unknown)
+        reader.read(50..<60, of: "new")
+        #expect(!reader.hasRead)
+        reader.answer(.record(anchor(49, of: "new")))
+        #expect(reader.hasRestarted)
+        var same = Reader(note: anchor(49, of: "old").note)
+        same.answer(.record(anchor(49, of: "old")))
+        same.read(50..<60, of: "old")
+        #expect(same.hasRead)
+    }
+
     @Test func `an idle partition is checked on request`() {
         var reader = Reader(note: anchor(49, of: "old").note)
+        reader.answer(.record(anchor(49, of: "old")))
         #expect(reader.consumer.incarnationChecks().isEmpty)
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
             reader.consumer.checked(check, .record(anchor(49, of: "new")), &reader.events)

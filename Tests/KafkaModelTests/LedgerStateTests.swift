@@ -50,6 +50,19 @@ struct LedgerStateTests {
         #expect(ledger.state.next(at: start) == .read)
     }
 
+    @Test func `a partition without a committed offset begins an incarnation with a higher number`() throws {
+        var ledger = Ledger(0..<1)
+        _ = ledger.state.next(at: start)
+        let wall = Instant(milliseconds: 1_795_348_800_000)
+        let found = ledger.state.located(
+            results[0], .init(committed: 4, watermarks: [:], uncommitted: [sources[0]], kept: 0..<4, at: wall),
+            at: start)
+        #expect(found?.notes.map(\.note) == ["nw1 in 1795348800000"])
+        ledger.state.read(results[0], [], next: 4, isAtEnd: true, at: start, &ledger.events)
+        guard case .restored(_, _, _, _, let end?) = try #require(ledger.taken().first) else { return }
+        #expect(end.incarnations == [sources[0]: 1_795_348_800_000])
+    }
+
     @Test func `a partition that cannot be read fails alone, and is tried again ever more slowly`() throws {
         var ledger = Ledger(0..<2)
         guard case .locate = ledger.state.next(at: start) else { return }

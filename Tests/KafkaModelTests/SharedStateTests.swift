@@ -84,7 +84,8 @@ struct SharedStateReadingTests {
     @Test func `a recreated topic is restored again`() {
         var reading = assigned(0)
         _ = reading.found([0: 0..<0], generation)
-        #expect(reading.translate(.restarted(lane, generation, partition(0))) == [.restarted(partition: 0)])
+        #expect(
+            reading.translate(.restarted(lane, generation, partition(0), incarnation: 1)) == [.restarted(partition: 0)])
         #expect(reading.unknownEnds == [0])
         #expect(reading.found([0: 0..<0], generation) == [.restored(partition: 0)])
     }

@@ -39,7 +39,7 @@ struct PayloadVocabularyTests {
         ),
         (#"{"message":[]}"#, "message must be a JSON object"),
     ])
-    func `what FCM v1 refuses is found`(json: String, finding: String) throws {
+    func `a member that FCM v1 refuses is found`(json: String, finding: String) throws {
         #expect(try findings(json) == [finding])
     }
 

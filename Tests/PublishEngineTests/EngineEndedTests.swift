@@ -51,7 +51,7 @@ struct EngineEndedTests: HoldingSuite {
         }
     }
 
-    @Test func `what ended before an event was held does not end it, whatever its offset`() throws {
+    @Test func `an event that ended before another one was held does not end it, whatever its offset`() throws {
         let story = HeldStory(story: "s", source: Self.place(5), isHeld: true)
         let ledger = [Self.ended(.withheld, at: 9), Self.ended(.held, at: 5), Self.ended(.accepted, at: 3)]
         for isLedgerFirst in [true, false] {
@@ -65,7 +65,7 @@ struct EngineEndedTests: HoldingSuite {
     }
 
     @Test(arguments: [true, false])
-    func `what is held since the ledger was read is compared again`(isLedgerFirst: Bool) throws {
+    func `an event held since the ledger was read is compared again`(isLedgerFirst: Bool) throws {
         var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
         func held(_ version: String) -> HeldStory {
             HeldStory(story: "s", version: NewsEvent.Version(version), source: Self.place(5), isHeld: true)
@@ -194,7 +194,7 @@ struct EngineEndedTests: HoldingSuite {
         }
     }
 
-    @Test func `what came before the original does not end its copy`() throws {
+    @Test func `an event from before the original does not end its copy`() throws {
         var shell = try shell()
         _ = shell.publish(news("w", story: "s", status: "withheld"))
         #expect(shell.publish(news("a", story: "s"), headers: copy(of: 7)).sends.count == 1)

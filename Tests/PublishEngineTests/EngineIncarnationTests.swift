@@ -43,7 +43,7 @@ struct EngineIncarnationTests {
         var shell = try TestShell()
         _ = shell.assign()
         let old = shell.publish(news("old"))
-        let begun = shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source))
+        let begun = shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source, incarnation: 1))
         #expect(!begun.rewinds)
         let settled = shell.reply(201, to: old.sends[0])
         #expect(settled.outcomes == [.accepted])
@@ -62,7 +62,7 @@ struct EngineIncarnationTests {
     {
         var shell = try TestShell()
         _ = shell.assign()
-        let begun = shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source))
+        let begun = shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source, incarnation: 1))
         #expect(begun.rewinds)
         let known = LedgerEntry(
             offset: 3, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted,
@@ -81,7 +81,7 @@ struct EngineIncarnationTests {
             commits += (stored.commits + shell.wait(.seconds(1)).commits).joined()
         }
         #expect(commits.contains(PartitionOffset(TestShell.results, 2)))
-        let begun = shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source))
+        let begun = shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source, incarnation: 1))
         let known = LedgerEntry(
             offset: 1, source: .init(partition: TestShell.source, offset: 5), platform: .template, outcome: .accepted,
             identity: RecordIdentity(eventID: "b"), eventID: "b")

@@ -191,6 +191,65 @@ struct EngineReturnTests: HoldingSuite {
         #expect(last.sends.count == 1 && last.returns == ["s superseded"])
     }
 
+    /// A held event from behind all records of a topic that was created again.
+    private func former(_ incarnation: Int, age: Duration = .seconds(60), in shell: TestShell) -> HeldStory {
+        var story = HeldStory(story: "s", source: .init(partition: TestShell.source, offset: 9), isHeld: true)
+        story.incarnation = incarnation
+        story.writtenAt = shell.wall - age
+        return story
+    }
+
+    @Test func `an event of a topic that was created again replaces the held one of its former life`() throws {
+        var shell = try shell()
+        _ = shell.take(.held([former(0, in: shell)]))
+        let restarted = shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source, incarnation: 1))
+        _ = shell.restore(restarted)
+        #expect(shell.publish(news("b", story: "s")).returns == ["s superseded"])
+    }
+
+    @Test func `a later owner knows the incarnation by the note of the last one`() throws {
+        var shell = try shell(incarnation: 2)
+        _ = shell.take(.held([former(1, in: shell)]))
+        #expect(shell.publish(news("b", story: "s")).returns == ["s superseded"])
+    }
+
+    @Test func `a note of another owner counts, not what was known in an earlier assignment`() throws {
+        var shell = try shell(incarnation: 2)
+        shell.incarnation = 0
+        _ = shell.assign(generation: TestShell.first.next)
+        _ = shell.take(.held([former(1, in: shell)]))
+        #expect(shell.publish(news("b", story: "s"), generation: TestShell.first.next).returns.isEmpty)
+    }
+
+    @Test func `a held event of the new incarnation stays, although it was held before anyone noticed that it is new`()
+        throws
+    {
+        var shell = try shell()
+        _ = shell.take(.held([former(0, age: .seconds(-1), in: shell)]))
+        _ = shell.restore(shell.take(.restarted(TestShell.live, TestShell.first, TestShell.source, incarnation: 1)))
+        #expect(shell.publish(news("b", story: "s")).returns.isEmpty)
+    }
+
+    @Test func `of one incarnation, the event with the lower offset does not replace the held one`() throws {
+        var shell = try shell(incarnation: 2)
+        _ = shell.take(.held([former(2, in: shell)]))
+        #expect(shell.publish(news("b", story: "s")).returns.isEmpty)
+    }
+
+    @Test func `an embargoed event of a new incarnation takes the place of the held one`() throws {
+        var shell = try shell(incarnation: 1)
+        _ = shell.take(.held([former(0, in: shell)]))
+        let later = shell.publish(news("b", story: "s", embargo(shell.wall + .seconds(600))))
+        #expect(later.holds.map(\.event.replacesFormer) == [true])
+        #expect(shell.publish(news("c", story: "s")).sends.count == 1, "it does not wait for the embargo")
+    }
+
+    @Test func `a held event names the incarnation that it was published in`() throws {
+        var shell = try shell(incarnation: 3)
+        let held = shell.publish(news("a", story: "s", embargo(shell.wall + .seconds(600)))).holds
+        #expect(held.map(\.event.incarnation) == [3])
+    }
+
     @Test func `another event of a story, with nothing to tell which is newer, neither takes its place nor ends it`()
         throws
     {

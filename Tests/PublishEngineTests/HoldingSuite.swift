@@ -7,11 +7,14 @@ protocol HoldingSuite {}
 extension HoldingSuite {
     static var inAWeek: Duration { .seconds(7 * 86_400) }
 
-    func shell(change: (inout EngineSettings) -> Void = { _ in }) throws -> TestShell {
+    func shell(
+        incarnation: Int = 0, change: (inout EngineSettings) -> Void = { _ in }
+    ) throws -> TestShell {
         var shell = try TestShell {
             $0.holdsBeyond = .seconds(60)
             change(&$0)
         }
+        shell.incarnation = incarnation
         _ = shell.assign()
         return shell
     }

@@ -12,8 +12,10 @@ struct SendProgressTests {
         return #"{"id":"1","headline":"h","story":"s","expiresAt":"2028-01-01T00:00:00Z","users":[\#(readers)]}"#
     }()
 
-    private func shell(_ inherited: [SendProgress] = []) throws -> TestShell {
-        var shell = try TestShell(templates: .standard)
+    private func shell(
+        _ inherited: [SendProgress] = [], policy: ContentPolicy = ContentPolicy()
+    ) throws -> TestShell {
+        var shell = try TestShell(templates: .standard, policy: policy)
         shell.inherited = inherited
         _ = shell.assign()
         return shell
@@ -71,7 +73,7 @@ struct SendProgressTests {
         #expect(actions.sends.count == 1)
     }
 
-    @Test func `what the hub refuses for some readers goes to the others`() throws {
+    @Test func `news that the hub refuses for some readers goes to the others`() throws {
         var shell = try shell()
         let second = shell.reply(201, to: try #require(read(record, in: &shell).sends.first))
         let third = shell.reply(400, to: try #require(second.sends.first))
@@ -136,6 +138,41 @@ struct SendProgressTests {
         _ = shell.take(.orders([OrderChange.recall("s")]))
         let result = try #require(read(record, in: &shell).endings.first).result
         #expect(result.outcome == .unknown && result.error?.code == "recalled" && result.sends == 1)
+    }
+
+    @Test func `news that the next owner must not send may have reached some readers`() throws {
+        let policy = ContentPolicy(environment: "staging", acceptsUnstamped: false)
+        var shell = try shell(committed(after: 1), policy: policy)
+        let result = try #require(read(record, in: &shell).endings.first).result
+        #expect(result.outcome == .unknown && result.error?.code == "environment" && result.attempts == 1)
+    }
+
+    @Test func `with other tags the next owner starts again, and a recall does not deny the first sends`() throws {
+        let inherited = try committed(after: 1)
+        var shell = try shell(inherited, policy: ContentPolicy(users: .signed(with: AccessKey("0123456789abcdef"))))
+        let actions = read(record, in: &shell)
+        #expect(tags(actions.sends.first).contains("user_"))
+        let end = shell.take(.endReached(TestShell.live, TestShell.first, TestShell.source, offset: 0))
+        #expect(progress(actions + end + shell.wait(.seconds(1))) == inherited)
+        let refused = shell.reply(503, to: try #require(actions.sends.first))
+        #expect(refused.endings.isEmpty)
+        let recalled = shell.take(.orders([OrderChange.recall("s")]))
+        #expect(recalled.endings.first?.result.outcome == .unknown)
+    }
+
+    @Test func `a last commit that the broker could not take yet is made again before the release`() throws {
+        var shell = try shell()
+        shell.answersCommits = false
+        let first = try #require(read(record, in: &shell).sends.first)
+        _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
+        let accepted = shell.reply(201, to: first)
+        #expect(accepted.commits.count == 1 && accepted.releases == 0)
+        let failure = KafkaFailure(code: "COORDINATOR_LOAD_IN_PROGRESS", isRetriable: true, detail: "not now")
+        let failed = shell.take(.kafka(.committed(TestShell.live, TestShell.first, offsets: [], failure: failure)))
+        let again = failed + shell.wait(.seconds(1))
+        #expect(progress(again).map(\.sends) == [1] && again.releases == 0)
+        let taken = shell.take(.committed(TestShell.live, TestShell.first, try #require(again.commits.last)))
+        #expect(taken.releases == 1)
     }
 
     @Test func `a recall that comes before the ledger is read may meet the sends of a former owner`() throws {

@@ -21,6 +21,7 @@ struct TestShell {
     var answersCommits = true
     /// The progress that a former owner has committed.
     var inherited: [SendProgress] = []
+    var incarnation = 0
     private(set) var nextOffset: Int64 = 0
     private var nextResult: Int64 = 0
 
@@ -91,6 +92,7 @@ struct TestShell {
         for case .kafka(.restore(let lane, let generation, let results, _, _)) in actions {
             var end = RestoreEnd(offset: end, start: 0, basis: .committed)
             end.progress = [Self.source: inherited]
+            end.incarnations = [Self.source: incarnation]
             more += take(.restored(lane, generation, results: results, entries: ledger, end: end))
         }
         return more

@@ -16,6 +16,12 @@ public struct HeldEvent: Sendable, Hashable {
     public var source: ResultRecord.Source
     /// The identity of the original, to recognize it on its source topic; `nil` for records of former versions.
     public var identity: RecordIdentity?
+    /// The number of the source partition's incarnation (see `CommitNote`), as far as it was known when the event was held.
+    public var incarnation = 0
+    /// The story's event that was held before belongs to a former incarnation of the source partition, so this one takes its place.
+    public var replacesFormer = false
+    /// The timestamp of the original.
+    public var writtenAt: Instant?
     /// The time at which a process wrote the original to its lane again, because the held topic had lost the event.
     public var restoredAt: Instant?
 

@@ -47,6 +47,10 @@ public enum HeldRecord {
         if let time = original.timestamp {
             headers.append(RecordHeader(HeaderName.writtenAt, String(time.milliseconds)))
         }
+        if event.incarnation > 0 {
+            headers.append(RecordHeader(HeldHeader.incarnation, String(event.incarnation)))
+        }
+        if event.replacesFormer { headers.append(RecordHeader(HeldHeader.replaces, HeldHeader.former)) }
         let key = original.key
         if key != story { headers.append(RecordHeader(name: HeldHeader.key, value: key)) }
         return ProducedRecord(
@@ -72,6 +76,9 @@ public enum HeldRecord {
             eventID: eventID, story: story, version: text(HeaderName.version).map { NewsEvent.Version($0) },
             due: Instant(milliseconds: due), because: because, lane: lane, source: source,
             identity: headers.last { $0.name == HeaderName.identity }?.value.flatMap(RecordIdentity.init(headerValue:)))
+        event.incarnation = text(HeldHeader.incarnation).flatMap { Int($0) } ?? 0
+        event.replacesFormer = text(HeldHeader.replaces) == HeldHeader.former
+        event.writtenAt = text(HeaderName.writtenAt).flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
         event.restoredAt = text(HeaderName.restored).flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
         return .held(event, since: text(HeldHeader.since).flatMap { Int64($0) })
     }
@@ -151,7 +158,7 @@ public enum HeldRecord {
     private static let ours: Set = [
         HeaderName.source, HeaderName.version, HeaderName.writtenAt, HeaderName.identity, HeldHeader.lane,
         HeldHeader.eventID, HeldHeader.due, HeldHeader.because, HeldHeader.key, HeldHeader.since, HeldHeader.erases,
-        HeldHeader.original,
+        HeldHeader.original, HeldHeader.incarnation, HeldHeader.replaces,
     ]
 }
 
@@ -165,6 +172,11 @@ private enum HeldHeader {
     /// The original's key, if it differs from the story.
     static let key = "nw-held-key"
     static let since = "nw-held-since"
+    /// The number of the source partition's incarnation (see `CommitNote`); absent for 0.
+    static let incarnation = "nw-held-incarnation"
+    /// The value `former` stands for an event of a former incarnation of the source partition.
+    static let replaces = "nw-held-replaces"
+    static let former = "former"
     /// The last offset that a tombstone deletes.
     static let erases = "nw-held-erases"
     /// The event at that offset, as a number.

@@ -213,13 +213,15 @@ public struct HeldState: Sendable {
                 return
             }
             endangered[index[slot].place] = nil
-            if entry.isLater(than: index[slot]) { supersede(index[slot]) }
+            // Offsets of different incarnations are not comparable.
+            let isOther = entry.original != nil && !entry.original.mayBe(index[slot].original)
+            if entry.isLater(than: index[slot]) || event.replacesFormer && isOther { supersede(index[slot]) }
             index.replace(slot, by: entry, since: since)
             queue(slot)
         } else {
             queue(index.insert(entry, since: since))
         }
-        told.append(HeldStory(story: event.story, version: event.version, source: event.source, isHeld: true))
+        told.append(HeldStory(event))
     }
 
     private mutating func erase(

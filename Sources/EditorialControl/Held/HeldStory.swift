@@ -15,7 +15,17 @@ public struct HeldStory: Sendable, Hashable {
     public var version: NewsEvent.Version?
     /// The held event's source position. Of two events without versions, the later one on the same partition is newer.
     public var source: ResultRecord.Source?
+    /// The number of the source partition's incarnation (see `CommitNote`), as far as it was known when the event was held.
+    public var incarnation = 0
+    /// The timestamp of the held original.
+    public var writtenAt: Instant?
     public var isHeld: Bool
+
+    init(_ event: HeldEvent) {
+        self.init(story: event.story, version: event.version, source: event.source, isHeld: true)
+        incarnation = event.incarnation
+        writtenAt = event.writtenAt
+    }
 
     public init(
         story: String, version: NewsEvent.Version? = nil, source: ResultRecord.Source? = nil, isHeld: Bool

@@ -36,7 +36,7 @@ struct LedgerLocator {
                             watermarks: committed.filter { request.sources.contains($0.key) },
                             uncommitted: group.none.intersection(request.sources),
                             notes: group.metadata.filter { request.sources.contains($0.key) }, kept: kept,
-                            since: times[request.results])
+                            since: times[request.results], at: ServiceClock.wall)
                     }
                 } catch {
                     for request in led { failures[request.results] = error }

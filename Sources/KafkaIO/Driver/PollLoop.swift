@@ -105,7 +105,10 @@ final class PollLoop: @unchecked Sendable {
             case .refused(let record, let key, let failure):
                 // The producer refused it locally, so it was in no batch.
                 producer.refuse(record, key, failure, wasAlone: true, at: turn.now)
-            case .found(let notes, let lane): lanes[lane.index].state.found(notes)
+            case .found(let notes, let lane):
+                lanes[lane.index].state.found(notes)
+                // Partitions are not read before their former owners' anchors are checked.
+                lookAt = .distantPast
             case .checked(let lane, let check, let finding):
                 lanes[lane.index].state.checked(check, finding, &turn.events)
             case .begins(let lane, let check, let offset):
@@ -143,7 +146,7 @@ final class PollLoop: @unchecked Sendable {
         looks += 1
         for lane in lanes {
             let checks = lane.state.incarnationChecks(includingIdle: looks % Self.idleEvery == 0)
-            if !checks.isEmpty { watcher.look(checks, lane.lane) }
+            if !checks.isEmpty, !watcher.look(checks, lane.lane) { lookAt = turn.now + .milliseconds(200) }
         }
     }
 

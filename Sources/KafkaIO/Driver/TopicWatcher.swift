@@ -51,14 +51,18 @@ final class TopicWatcher: Sendable {
         wakeUp.signal()
     }
 
-    /// Requests checks. Drops them while others are in progress.
-    func look(_ checks: [ConsumerState.IncarnationCheck], _ lane: LaneID) {
-        state.withLock { state in
-            guard !state.isLooking else { return }
+    /// Requests checks.
+    ///
+    /// - Returns: false if others are in progress, and these were dropped.
+    func look(_ checks: [ConsumerState.IncarnationCheck], _ lane: LaneID) -> Bool {
+        let isTaken = state.withLock { state in
+            guard !state.isLooking else { return false }
             state.checks.removeAll { $0.0 == lane }
             state.checks += checks.map { (lane, $0) }
+            return true
         }
         wakeUp.signal()
+        return isTaken
     }
 
     /// Requests the first offsets of partitions. Replaces the lane's earlier request.

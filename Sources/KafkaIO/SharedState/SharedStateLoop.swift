@@ -110,7 +110,7 @@ final class SharedStateLoop: @unchecked Sendable {
             switch event {
             case .assigned(_, let generation, let partitions):
                 for partition in partitions { consumer.state.resume(partition, generation) }
-            case .restarted(_, let generation, let partition):
+            case .restarted(_, let generation, let partition, _):
                 consumer.rewind(partition, generation, &turn)
                 consumer.state.resume(partition, generation)
             default: break

@@ -14,6 +14,10 @@ struct IncarnationWatch: Sendable {
     }
 
     var anchor = Anchor.unread
+    /// The anchor is a former owner's. Nothing is read before a check: the partition may have been created again while nobody owned it.
+    private(set) var isUnverified = false
+    /// See `CommitNote`.
+    var number = 0
     /// The partition is read from its first record: the group has committed nothing for it, or it was recreated.
     var isReadWhole = false
     var candidate: IncarnationAnchor?
@@ -26,7 +30,10 @@ struct IncarnationWatch: Sendable {
     private(set) var batches = 0
     private var checkedBatches = 0
 
-    var isDue: Bool { known != nil && batches > checkedBatches }
+    var isDue: Bool { known != nil && (isUnverified || batches > checkedBatches) }
+
+    /// Takes over the anchor of a former owner.
+    mutating func inherit(_ anchor: IncarnationAnchor) { (self.anchor, isUnverified) = (.known(anchor), true) }
 
     /// Called with the offset of the first record or end that is read.
     mutating func begin(at offset: Int64, _ record: SourceRecord? = nil) {
@@ -46,7 +53,7 @@ struct IncarnationWatch: Sendable {
     /// The anchor was unchanged after this many batches; the candidate was read before.
     mutating func confirmed(_ candidate: IncarnationAnchor?, after batches: Int) {
         checkedBatches = max(checkedBatches, batches)
-        doubts = 0
+        (doubts, isUnverified) = (0, false)
         if candidate != nil, candidate == self.candidate { promote() }
     }
 
@@ -58,6 +65,8 @@ struct IncarnationWatch: Sendable {
     }
 
     var known: IncarnationAnchor? { if case .known(let anchor) = anchor { anchor } else { nil } }
+    /// The text stored beside the committed offset, without the progress of deliveries.
+    var note: String? { CommitNote.text(known, incarnation: number) }
 }
 
 /// The committed offsets of partitions, and the notes stored beside them; `nil` for a partition without a note.
@@ -113,12 +122,12 @@ extension ConsumerState {
     /// The note beside the committed offset: the anchor of the partition's last owner, or an unusable text.
     public mutating func found(_ notes: IncarnationNotes) {
         for (partition, note) in notes.notes {
-            guard let index = slot(partition, notes.generation), case .unread = slots[index].watch.anchor else {
-                continue
-            }
+            guard let index = slot(partition, notes.generation) else { continue }
+            slots[index].watch.number = max(slots[index].watch.number, note.map(CommitNote.incarnation) ?? 0)
+            guard case .unread = slots[index].watch.anchor else { continue }
             slots[index].committed = notes.committed[partition]
             if let anchor = note.flatMap(CommitNote.anchor) {
-                slots[index].watch.anchor = .known(anchor)
+                slots[index].watch.inherit(anchor)
             } else {
                 slots[index].watch.anchor = .none
                 slots[index].watch.isReadWhole = notes.uncommitted.contains(partition)
@@ -142,10 +151,11 @@ extension ConsumerState {
         }
     }
 
-    /// The note to store beside a committed offset; `nil` for partitions of others, and before the first record.
+    /// The note to store beside a committed offset; `nil` for partitions of others, and before the first record of a
+    /// topic that was never created again.
     public func note(for offset: PartitionOffset) -> String? {
         let slot = slots.first { $0.partition == offset.partition }
-        let anchor = slot.map { $0.watch.known?.note } ?? drainedNotes[offset.partition]
+        let anchor = slot.map { $0.watch.note } ?? drainedNotes[offset.partition]
         return anchor.map { CommitNote.text($0, offset.progress) }
     }
 }

@@ -95,7 +95,7 @@ public struct ConsumerState: Sendable {
         guard case .assigned = phase else { return true }
         events.addForAll { .revoked(lane, generation, partitions(of: $0), lost: lost) }
         let hadNone = slots.isEmpty
-        for slot in slots { drainedNotes[slot.partition] = slot.watch.known?.note }
+        for slot in slots { drainedNotes[slot.partition] = slot.watch.note }
         keepUncheckedGaps()
         clearSlots()
         if lost || hadNone {
@@ -166,9 +166,11 @@ public struct ConsumerState: Sendable {
         slots[slot].hasRestarted = false
         slots[slot].isPaused = true
         slots[slot].next = nil
-        slots[slot].watch = IncarnationWatch()
-        slots[slot].watch.anchor = .none
-        slots[slot].watch.isReadWhole = true
+        var watch = IncarnationWatch()
+        watch.number = slots[slot].watch.number + 1
+        watch.anchor = .none
+        watch.isReadWhole = true
+        slots[slot].watch = watch
         slots[slot].committed = nil
         slots[slot].skipped = SkippedOffsets()
         return true
@@ -188,7 +190,7 @@ public struct ConsumerState: Sendable {
             let count = shards[shard].slots.count
             for turn in 0..<count where shards[shard].records > 0 && shards[shard].bytes > 0 {
                 let slot = shards[shard].slots[(shards[shard].next + turn) % count]
-                if slots[slot].isPaused || slots[slot].hasRestarted { continue }
+                if slots[slot].isPaused || slots[slot].hasRestarted || slots[slot].watch.isUnverified { continue }
                 let fitting = max(1, shards[shard].bytes / slots[slot].recordSize)
                 let limit = min(shards[shard].records, fitting, batch)
                 if hand(take(slot, limit), of: slot, &events) >= limit { hasMore = true }
@@ -250,7 +252,9 @@ public struct ConsumerState: Sendable {
 
     private mutating func restart(_ slot: Int, _ events: inout ShardEvents) {
         slots[slot].hasRestarted = true
-        events.add(.restarted(lane, generation, slots[slot].partition), for: slots[slot].shard)
+        let incarnation = slots[slot].watch.number + 1
+        events.add(
+            .restarted(lane, generation, slots[slot].partition, incarnation: incarnation), for: slots[slot].shard)
     }
 
     // MARK: -

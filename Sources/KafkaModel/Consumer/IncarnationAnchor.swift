@@ -27,22 +27,24 @@ public struct IncarnationAnchor: Sendable, Hashable {
         return anchor
     }
 
+    static let prefix = "nw1"
+
     /// The text stored beside the committed offset, by which the partition's next owner knows the incarnation.
     public var note: String {
         let digits = String(decoding: identity.headerValue, as: UTF8.self)
-        return began.map { "nw1 from \($0) \(digits)" } ?? "nw1 \(offset) \(digits)"
+        return began.map { "\(Self.prefix) from \($0) \(digits)" } ?? "\(Self.prefix) \(offset) \(digits)"
     }
 
     /// - Parameter note: the text beside a committed offset, from any writer. Gives `nil` if it is not an anchor.
     public init?(note: String) {
         let parts = note.split(separator: " ", omittingEmptySubsequences: false)
-        if parts.count == 4, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0,
+        if parts.count == 4, parts[0] == Self.prefix, parts[1] == "from", let began = Int64(parts[2]), began >= 0,
             let identity = RecordIdentity(headerValue: Array(parts[3].utf8))
         {
             self = .beginning(at: began, identity: identity)
             return
         }
-        guard parts.count == 3, parts[0] == "nw1", let offset = Int64(parts[1]), offset >= 0,
+        guard parts.count == 3, parts[0] == Self.prefix, let offset = Int64(parts[1]), offset >= 0,
             let identity = RecordIdentity(headerValue: Array(parts[2].utf8))
         else { return nil }
         self.init(offset: offset, identity: identity)

@@ -16,8 +16,8 @@ public enum KafkaEvent: Sendable {
     /// No record existed at `offset` a moment ago: all earlier ones were delivered, or are gaps.
     case endReached(LaneID, Generation, TopicPartition, offset: Int64)
     /// The partition's offsets start again: its topic was recreated or truncated. No more records of the former
-    /// incarnation follow. Finish its records, then answer with `rewind`.
-    case restarted(LaneID, Generation, TopicPartition)
+    /// incarnation follow. Finish its records, then answer with `rewind`. `incarnation`: its number (see `CommitNote`).
+    case restarted(LaneID, Generation, TopicPartition, incarnation: Int)
     /// Finish work in flight, commit, then `release`. If `lost`, others own the partitions already: no commit and no
     /// release is possible.
     case revoked(LaneID, Generation, [TopicPartition], lost: Bool)

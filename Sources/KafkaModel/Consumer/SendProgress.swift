@@ -10,7 +10,7 @@ public struct SendProgress: Sendable, Hashable {
     /// The sends that are done, at least 1: accepted ones, and those that the hub refused.
     public var sends: UInt16
     public var refused: UInt16
-    /// A hash of the record and of the tags of these sends.
+    /// The upper half is a hash of the record, the lower half one of the tags of these sends.
     public var hash: UInt64
 
     public init(offset: Int64, platform: Platform, sends: UInt16, refused: UInt16 = 0, hash: UInt64) {
@@ -20,6 +20,14 @@ public struct SendProgress: Sendable, Hashable {
         self.refused = refused
         self.hash = hash
     }
+
+    public static func hash(of record: RecordIdentity, tags: UInt64) -> UInt64 {
+        record.hash & recordHalf | tags & ~recordHalf
+    }
+
+    public func isOf(_ record: RecordIdentity) -> Bool { (hash ^ record.hash) & Self.recordHalf == 0 }
+
+    private static let recordHalf: UInt64 = 0xFFFF_FFFF_0000_0000
 
     /// As part of a note beside a committed offset, e.g. `17:apple:3:0:00c0ffee00c0ffee`.
     fileprivate var text: String {
@@ -38,11 +46,25 @@ public struct SendProgress: Sendable, Hashable {
     }
 }
 
-/// The text beside a partition's committed offset: the anchor of its incarnation and the progress of its deliveries.
+/// The text beside a partition's committed offset: the anchor and the number of its incarnation, and the progress of its
+/// deliveries. An example: `nw1 12 00c0ffee00c0ffee in 1795348800000 sent 17:apple:3:0:00c0ffee00c0ffee`.
+///
+/// The number of an incarnation is greater than those of the partition's former ones. Where the group has committed nothing, it is the
+/// time in milliseconds: Kafka deletes a topic's committed offsets with it, and with them the former number. If a process notices that
+/// the offsets start again, it adds 1.
 public enum CommitNote {
     private static let separator = " sent "
+    private static let number = " in "
     /// Brokers accept 4,096 bytes by default.
-    private static let bytesMax = 3_500
+    private static let bytesMax = 4_000
+
+    /// - Parameters:
+    ///   - anchor: `nil` before the first record of an incarnation.
+    ///   - incarnation: left out if it is 0.
+    /// - Returns: `nil` if there is nothing to tell.
+    static func text(_ anchor: IncarnationAnchor?, incarnation: Int) -> String? {
+        incarnation > 0 ? (anchor?.note ?? IncarnationAnchor.prefix) + number + String(incarnation) : anchor?.note
+    }
 
     /// - Parameter progress: what does not fit is left out. Its deliveries start again after a crash.
     static func text(_ anchor: String, _ progress: [SendProgress]) -> String {
@@ -57,7 +79,29 @@ public enum CommitNote {
 
     /// - Parameter note: from any writer.
     public static func anchor(in note: String) -> IncarnationAnchor? {
-        IncarnationAnchor(note: note.firstRange(of: separator).map { String(note[..<$0.lowerBound]) } ?? note)
+        let note = withoutProgress(note)
+        return IncarnationAnchor(note: String(note.firstRange(of: number).map { note[..<$0.lowerBound] } ?? note))
+    }
+
+    /// The number of the incarnation; 0 if the note does not tell.
+    ///
+    /// - Parameter note: from any writer.
+    public static func incarnation(in note: String) -> Int {
+        let note = withoutProgress(note)
+        return note.firstRange(of: number).flatMap { Int(note[$0.upperBound...]) }.map { min(max($0, 0), numberMax) }
+            ?? 0
+    }
+
+    /// Far from overflow.
+    private static let numberMax = 1 << 53
+
+    /// The note of a partition that the group begins to read at this time, by the wall clock.
+    static func begun(at wall: Instant) -> String? {
+        text(nil, incarnation: Int(clamping: wall.milliseconds))
+    }
+
+    private static func withoutProgress(_ note: String) -> Substring {
+        note.firstRange(of: separator).map { note[..<$0.lowerBound] } ?? note[...]
     }
 
     /// - Parameter note: from any writer. What is not the progress of a delivery is left out.

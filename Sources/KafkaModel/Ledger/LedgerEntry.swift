@@ -97,6 +97,8 @@ public struct RestoreEnd: Sendable, Hashable {
     public var isCut = false
     /// The progress that the last owner of each source partition committed.
     public var progress: [TopicPartition: [SendProgress]] = [:]
+    /// The number of the incarnation of each source partition (see `CommitNote`).
+    public var incarnations: [TopicPartition: Int] = [:]
 
     public init(offset: Int64, start: Int64, basis: Basis) {
         self.offset = offset

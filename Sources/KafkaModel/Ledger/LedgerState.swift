@@ -84,14 +84,16 @@ public struct LedgerState: Sendable {
         /// The first offset at or after the request's time; `nil` if no record is that recent.
         public var since: Int64?
 
+        /// - Parameter wall: the time; `nil` numbers no incarnation.
         public init(
             committed: Int64?, watermarks: [TopicPartition: Int64], uncommitted: Set<TopicPartition> = [],
-            notes: [TopicPartition: String] = [:], kept: Range<Int64>, since: Int64? = nil
+            notes: [TopicPartition: String] = [:], kept: Range<Int64>, since: Int64? = nil, at wall: Instant? = nil
         ) {
             self.committed = committed
             self.watermarks = watermarks
             self.uncommitted = uncommitted
             self.notes = notes
+            if let wall { for partition in uncommitted { self.notes[partition] = CommitNote.begun(at: wall) } }
             self.kept = kept
             self.since = since
         }
@@ -251,6 +253,7 @@ public struct LedgerState: Sendable {
             var end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)
             end.isCut = progress.isCut
             end.progress = progress.notes.mapValues(CommitNote.progress).filter { !$0.value.isEmpty }
+            end.incarnations = progress.notes.mapValues(CommitNote.incarnation)
             events.add(
                 .restored(lane, job.generation, results: results, entries: useful, end: end), for: job.shard)
         } else if !useful.isEmpty {

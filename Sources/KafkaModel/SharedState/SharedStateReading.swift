@@ -48,7 +48,7 @@ public struct SharedStateReading: Sendable {
                 + advance(partition.partition, to: last.offset.saturating(adding: 1))
         case .endReached(_, let generation, let partition, let offset):
             return generation == self.generation ? advance(partition.partition, to: offset) : []
-        case .restarted(_, let generation, let partition):
+        case .restarted(_, let generation, let partition, _):
             guard generation == self.generation, partitions[partition.partition] != nil else { return [] }
             partitions[partition.partition] = Progress()
             return [.restarted(partition: partition.partition)]

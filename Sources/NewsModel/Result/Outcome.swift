@@ -27,7 +27,8 @@ public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
         case .undecodable: (.failed, "the record is not a news event")
         case .unroutable: (.failed, "the event has no known category")
         case .duplicate: (.unsent, "the same id and version was sent before, not long ago, on the same partition")
-        case .superseded: (.unsent, "a newer version of the story was already waiting")
+        case .superseded:
+            (.unsent, "a newer version of the story, or without versions a later event of it, was waiting or has left")
         case .withheld:
             (
                 .unsent,

@@ -16,6 +16,7 @@ extension Engine {
         var restoring: Set<Int32> = []
         for slot in slots {
             let partition = partitions[slot].id.partition
+            held.assign(partitions[slot].id)
             guard restoring.insert(partition).inserted else { continue }
             let sources = added.filter { $0.partition == partition }
             askForLedger(of: partition, lane, sources: sources, window: Int64(settings.duplicateWindow), &turn)
@@ -55,6 +56,7 @@ extension Engine {
         guard let end else { return }
         for slot in slots {
             guard partitions[slot].finishRestore(end) else { continue }
+            held.begin(end.incarnations[partitions[slot].id] ?? 0, of: partitions[slot].id)
             turn.actions.append(.kafka(.resume(partitions[slot].id, lane, generation)))
             // A new incarnation's watermark went out before it was known where its results begin.
             if partitions[slot].lowWatermark != nil { lanes[lane].owned.noteMove() }
@@ -91,8 +93,9 @@ extension Engine {
 
     /// The partition's offsets start again. The engine finishes the records read of the former incarnation. It no
     /// longer commits that incarnation's offsets, because they would name other records now.
-    mutating func finishIncarnation(of id: TopicPartition, _ lane: LaneID, _ generation: Generation) {
-        guard let slot = slot(of: id, lane, generation), partitions[slot].finishIncarnation() else { return }
+    mutating func finishIncarnation(of id: TopicPartition, _ lane: LaneID, _ generation: Generation, next: Int, _ now: Instant) {
+        guard let slot = slot(of: id, lane, generation), partitions[slot].finishIncarnation(next: next, at: now)
+        else { return }
         lanes[lane].owned.finishIncarnation()
     }
 
@@ -105,8 +108,9 @@ extension Engine {
     }
 
     private mutating func restart(_ slot: Int, _ lane: LaneID, _ turn: inout Turn) {
-        partitions.restart(slot, settings, at: turn.now)
         let id = partitions[slot].id
+        held.begin(partitions[slot].nextIncarnation, of: id)
+        partitions.restart(slot, settings, at: turn.now)
         // The group's committed offset belongs to the former incarnation: after a crash it would hide records.
         lanes[lane].owned.noteMove()
         turn.actions.append(.kafka(.rewind(id, lane, partitions[slot].generation)))

@@ -60,11 +60,11 @@ extension Engine {
     /// Ends older events again, because a former run may have crashed before that. That the record is read shows that the
     /// result is of this incarnation of the topic.
     mutating func repeatEnd(
-        of routed: RoutedEvent, _ source: ResultRecord.Source, _ outcome: Outcome, isGone: Bool, in slot: Int,
-        _ turn: inout Turn
+        of routed: RoutedEvent, _ source: ResultRecord.Source, writtenAt: Instant?, _ outcome: Outcome, isGone: Bool,
+        in slot: Int, _ turn: inout Turn
     ) {
         partitions[slot].ended.note(routed.orderKey, at: source.offset, routed.event.version, as: outcome)
-        takeBackHeld(olderThan: routed, from: source, isGone: isGone, &turn)
+        takeBackHeld(olderThan: routed, from: source, writtenAt: writtenAt, isGone: isGone, &turn)
     }
 
     /// Requests a held event back if an event that was published after it has ended here.

@@ -20,7 +20,7 @@ extension Engine {
         // Another event of the story would lose its place there if the two cannot be ordered, or if they are records of one
         // event for different platforms.
         let source = age(of: place, content)
-        let relation = held.relation(to: routed, from: source)
+        let relation = held.relation(to: routed, from: source, writtenAt: content.record.timestamp)
         return relation == .unrelated || source == nil && relation != .nothing ? nil : due
     }
 
@@ -43,12 +43,16 @@ extension Engine {
         partitions[place.slot].noteHold(of: place.index)
         guard !isWritten else { return }
         isWritten = true
-        held.add(routed, from: partitions.source(of: place))
+        let source = partitions.source(of: place)
+        let relation = held.relation(to: routed, from: age(of: place, content), writtenAt: content.record.timestamp)
+        held.add(routed, from: source, writtenAt: content.record.timestamp)
         pendingResults.keep(content, of: place.id)
         // An event that expires before it is due comes back at its expiry, so that it is reported.
-        let original = HeldEvent(
+        var original = HeldEvent(
             eventID: event.id, story: routed.orderKey, version: event.version, due: min(due.at, content.deadline),
-            because: due.because, lane: lanes[place.lane].settings.name, source: partitions.source(of: place))
+            because: due.because, lane: lanes[place.lane].settings.name, source: source)
+        original.incarnation = held.incarnation(of: source.partition)
+        original.replacesFormer = relation == .former
         turn.actions.append(.hold(request, content.record, original))
     }
 
@@ -187,9 +191,10 @@ extension Engine {
     /// - Parameter isGone: the event has left, or never will, so its own held version is not needed either. Until then
     ///   that copy is the fallback if this process fails.
     mutating func takeBackHeld(
-        olderThan routed: RoutedEvent, from source: ResultRecord.Source?, isGone: Bool, _ turn: inout Turn
+        olderThan routed: RoutedEvent, from source: ResultRecord.Source?, writtenAt: Instant? = nil, isGone: Bool,
+        _ turn: inout Turn
     ) {
-        guard held.mayBeReplaced(by: routed, from: source, isGone: isGone) else { return }
+        guard held.mayBeReplaced(by: routed, from: source, writtenAt: writtenAt, isGone: isGone) else { return }
         // Another process may hold this same version meanwhile.
         let version = (isGone ? routed.event.version : nil) ?? held.version(of: routed.orderKey)
         let part: HeldPart = version.map { .upTo($0) } ?? (routed.event.story == nil ? .all : .withoutVersion)

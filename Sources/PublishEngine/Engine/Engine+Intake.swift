@@ -96,7 +96,7 @@ extension Engine {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
         if let group = settings.group, content.record.isReturned(forOtherThan: group) { return skip(first) }
         // What ends here without another send needs no progress.
-        defer { partitions[first.slot].forgetInherited(at: content.record.offset) }
+        defer { partitions[first.slot].partlySent.forgetInherited(at: content.record.offset) }
         // `openPlatforms` may remove a settled record, so its place is read first.
         let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
         let source = partitions.source(of: first)
@@ -109,14 +109,16 @@ extension Engine {
             recallEverywhere(routed.event, content, first, &turn)
         }
         // Also if it is known: a former run may have ended after it had reported the event, and before it had ended the older ones.
-        if let withheld { withhold(withheld, from: source, in: first.slot, &turn) }
+        if let withheld { withhold(withheld, from: source, writtenAt: content.record.timestamp, in: first.slot, &turn) }
         if let known, let end = known.end, let routed = content.routed {
             // A part of it that is held stays there.
             let isGone = end != .expired && wanted == 0 && !known.isHeld
-            repeatEnd(of: routed, source, end, isGone: isGone, in: first.slot, &turn)
+            repeatEnd(
+                of: routed, source, writtenAt: content.record.timestamp, end, isGone: isGone, in: first.slot, &turn)
         }
         guard wanted != 0, let first = partitions.place(of: id) else { return }
         partitions[first.slot].examined(content, at: first.index)
+        resume(wanted, of: first, content)
         guard let routed = content.routed else {
             return settleAll(wanted, of: first, as: .undecodable, content.failure, &turn)
         }
@@ -158,7 +160,6 @@ extension Engine {
         _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, isHeld: inout Bool,
         _ turn: inout Turn
     ) {
-        resume(place, content, routed)
         let isCertain = partitions[place].isCertain
         let recallKey = routed.event.orderKey
         let isRecalled = orders.isRecalled(recallKey) && !content.isReplacement
@@ -208,7 +209,8 @@ extension Engine {
         olderThan routed: RoutedEvent, _ content: ExaminedRecord, _ place: Place, _ turn: inout Turn
     ) {
         guard !held.isEmpty, content.returned == nil else { return }
-        takeBackHeld(olderThan: routed, from: age(of: place, content), isGone: false, &turn)
+        takeBackHeld(
+            olderThan: routed, from: age(of: place, content), writtenAt: content.record.timestamp, isGone: false, &turn)
     }
 
     /// - Returns: the platforms of a record that still need an outcome, as bits, and what the ledger knows. The

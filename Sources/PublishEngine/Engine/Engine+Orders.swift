@@ -97,7 +97,7 @@ extension Engine {
         for lane in lanes.ids {
             for slot in lanes[lane].slots {
                 // A former owner may have sent the story to some of its readers. This is known once its record is read.
-                met.inFlight += partitions[slot].unreported(of: recalled) + partitions[slot].inherited.count
+                met.inFlight += partitions[slot].unreported(of: recalled) + partitions[slot].partlySent.inherited.count
             }
         }
         // The readers of the held topic know the story's key only, so each language's key is requested here.

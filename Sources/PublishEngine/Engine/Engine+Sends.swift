@@ -17,11 +17,11 @@ extension Engine {
             endWithdrawn(place, for: withdrawal, reply: nil, &turn)
         } else if partitions[place.slot].mayCommitWatermark {
             let delivery = partitions[place]
-            partitions[place.slot].note(
+            partitions[place.slot].partlySent.note(
                 SendProgress(
                     offset: content.record.offset, platform: settings.platforms[place.platform],
                     sends: UInt16(clamping: delivery.nextSend), refused: delivery.sendsRefused,
-                    hash: routing.hash(ofSends: delivery.nextSend, of: content.identity)))
+                    hash: routing.hash(ofSends: delivery.nextSend, of: content.identity)), platform: place.platform)
             partitions[place].awaitCommit()
             lanes[place.lane].owned.awaitCommit(of: place.id, at: turn.now)
         } else if partitions[place.slot].isSending {
@@ -54,20 +54,22 @@ extension Engine {
     }
 
     /// Continues where a former owner of the partition stopped.
-    mutating func resume(_ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent) {
-        guard !partitions[place.slot].inherited.isEmpty, let routing = routed.routing else { return }
-        partitions[place.slot].inherit(place, settings.platforms[place.platform]) { sends in
-            routing.send(sends) == nil ? nil : routing.hash(ofSends: sends, of: content.identity)
+    mutating func resume(_ platforms: UInt16, of first: Place, _ content: ExaminedRecord) {
+        guard !partitions[first.slot].partlySent.inherited.isEmpty else { return }
+        let routing = content.routed?.routing
+        for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
+            partitions[first.slot].inherit(first.on(platform), settings.platforms[platform], content.identity) {
+                sends in
+                routing?.send(sends) == nil ? nil : routing?.hash(ofSends: sends, of: content.identity)
+            }
         }
     }
 }
 
 extension Routing.Tagged {
-    /// A hash of the record and of the tags of its first sends.
     fileprivate func hash(ofSends count: Int, of record: RecordIdentity) -> UInt64 {
-        var fingerprint = Fingerprint()
-        fingerprint.mix(record.hash)
-        for send in sequence(first: self, next: \.rest).prefix(count) { fingerprint.mix(send.expression) }
-        return fingerprint.value
+        var tags = Fingerprint()
+        for send in sequence(first: self, next: \.rest).prefix(count) { tags.mix(send.expression) }
+        return SendProgress.hash(of: record, tags: tags.value)
     }
 }

@@ -10,7 +10,7 @@ extension Engine {
         _ platforms: UInt16, of first: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?, _ turn: inout Turn
     ) {
         for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
-            settle(first.on(platform), as: outcome, failure, &turn)
+            settleUnsent(first.on(platform), as: outcome, failure, &turn)
         }
     }
 

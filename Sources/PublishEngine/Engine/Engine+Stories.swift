@@ -46,9 +46,10 @@ extension Engine {
     ///
     /// - Parameter slot: the slot of the event's partition.
     mutating func withhold(
-        _ withheld: RoutedEvent, from source: ResultRecord.Source, in slot: Int, _ turn: inout Turn
+        _ withheld: RoutedEvent, from source: ResultRecord.Source, writtenAt: Instant?, in slot: Int,
+        _ turn: inout Turn
     ) {
-        takeBackHeld(olderThan: withheld, from: source, isGone: true, &turn)
+        takeBackHeld(olderThan: withheld, from: source, writtenAt: writtenAt, isGone: true, &turn)
         for platform in settings.platforms.indices {
             let fingerprint = RecentDeliveries.story(withheld.orderKey, platform: platform)
             if let version = withheld.event.version {

@@ -139,7 +139,8 @@ public struct Engine {
             receive(records, of: partition, lane, generation, &turn)
         case .endReached(let lane, let generation, let partition, let offset):
             reachEnd(offset, of: partition, lane, generation, &turn)
-        case .restarted(let lane, let generation, let partition): finishIncarnation(of: partition, lane, generation)
+        case .restarted(let lane, let generation, let partition, let incarnation):
+            finishIncarnation(of: partition, lane, generation, next: incarnation, turn.now)
         case .revoked(let lane, let generation, let partitions, let lost):
             revoke(partitions, lane, generation, lost: lost, turn)
         case .stored(let records):

@@ -72,10 +72,10 @@ public struct Wait: Sendable, Hashable {
         switch reason {
         case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .stopped, .control, .standstill,
             .hubFailing,
-            .hubPause, .schema, .time, .deadLetters, .heldTopic, .results, .commit:
+            .hubPause, .schema, .time, .deadLetters, .heldTopic, .results, .commit, .newIncarnation:
             true
         case .embargo: blocksReading
-        case .paused, .rate, .concurrency, .reply, .retry, .revoke, .newIncarnation, .shutdown: false
+        case .paused, .rate, .concurrency, .reply, .retry, .revoke, .shutdown: false
         }
     }
 }
@@ -200,8 +200,12 @@ extension Engine {
                 restoring = all
                 if partitions[slot].restored.reading != nil { isInParts = true }
             }
-            if partitions[slot].isFinishing {
-                add(.newIncarnation, moment.steady, "\(partitions[slot].id) was created again", "")
+            if case .finishing(let since) = partitions[slot].phase {
+                add(
+                    .newIncarnation, since,
+                    "\(partitions[slot].id) was created again, and is read when the "
+                        + "\(counted(partitions[slot].entries.count, "event")) read before have ended",
+                    "if they wait for the end of an embargo or of a stop, end it")
             }
             if partitions[slot].unstored > 0 { unstored = min(unstored ?? .distantFuture, partitions[slot].storedAt) }
         }

@@ -129,10 +129,17 @@ struct Delivery: Sendable {
     mutating func awaitCommit() { phase = .partlySent }
 
     /// Continues after the sends of a former owner.
-    mutating func resume(after progress: SendProgress) {
+    ///
+    /// - Parameter isSame: our sends have the same tags as the former owner's. If not, the delivery starts again, although some of its
+    ///   readers may have it.
+    mutating func resume(after progress: SendProgress, isSame: Bool) {
         attempts = progress.sends
-        sendsRefused = progress.refused
-        sendsAccepted = progress.sends - progress.refused
+        if isSame {
+            sendsRefused = progress.refused
+            sendsAccepted = progress.sends - progress.refused
+        } else {
+            unknowns = 1
+        }
     }
 
     // MARK: After its outcome

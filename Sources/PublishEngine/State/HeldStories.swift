@@ -8,12 +8,17 @@ struct HeldStories: Sendable {
     private var known: [UInt64: Held] = [:]
     /// Events held by this engine and not read back from the topic yet.
     private var added: [UInt64: Held] = [:]
+    /// The present incarnation of our partitions, by a hash of the partition.
+    private var incarnations: [UInt64: Int] = [:]
 
     private struct Held: Sendable {
         var version: NewsEvent.Version?
         /// The source position of the event, as a hash of the partition and an offset.
         var partition: UInt64?
         var offset: Int64 = 0
+        /// The number of the partition's incarnation (see `CommitNote`), as far as it was known when the event was held.
+        var incarnation = 0
+        var writtenAt: Instant?
 
         init(_ version: NewsEvent.Version?, _ source: ResultRecord.Source?) {
             self.version = version
@@ -21,6 +26,9 @@ struct HeldStories: Sendable {
             offset = source?.offset ?? 0
         }
     }
+
+    /// An original whose timestamp is this much before a later event's has none that tells its age.
+    private static let ageMax = Duration.seconds(31 * 24 * 3_600)
 
     var isEmpty: Bool { known.isEmpty && added.isEmpty }
 
@@ -31,14 +39,33 @@ struct HeldStories: Sendable {
             return
         }
         known[key] = Held(story.version, story.source)
+        known[key]?.incarnation = story.incarnation
+        known[key]?.writtenAt = story.writtenAt
         // An earlier held event may be read back after a newer version was added.
         if let newest = added[key]?.version, let version = story.version, version < newest { return }
         added[key] = nil
     }
 
     /// This engine holds the event.
-    mutating func add(_ routed: RoutedEvent, from source: ResultRecord.Source) {
-        added[Fingerprint(of: routed.orderKey).value] = Held(routed.event.version, source)
+    mutating func add(_ routed: RoutedEvent, from source: ResultRecord.Source, writtenAt: Instant?) {
+        var held = Held(routed.event.version, source)
+        held.incarnation = incarnation(of: source.partition)
+        held.writtenAt = writtenAt
+        added[Fingerprint(of: routed.orderKey).value] = held
+    }
+
+    /// A partition is ours. Others may have read it in the meantime.
+    mutating func assign(_ partition: TopicPartition) {
+        incarnations[Fingerprint(of: partition.description).value] = nil
+    }
+
+    /// Reading of an incarnation begins.
+    mutating func begin(_ incarnation: Int, of partition: TopicPartition) {
+        incarnations[Fingerprint(of: partition.description).value] = max(incarnation, self.incarnation(of: partition))
+    }
+
+    func incarnation(of partition: TopicPartition) -> Int {
+        incarnations[Fingerprint(of: partition.description).value] ?? 0
     }
 
     /// Removes an event that the held topic refused.
@@ -62,6 +89,8 @@ struct HeldStories: Sendable {
         case nothing
         /// An older version; if one of the two has no version, an earlier event of the same partition.
         case older
+        /// An event of a former incarnation of the partition, and one of the two has no version.
+        case former
         /// The same version, perhaps the same event, read again because its result was not stored in time.
         case same
         case newer
@@ -69,8 +98,12 @@ struct HeldStories: Sendable {
         case unrelated
     }
 
-    /// - Parameter source: the event's place on its topic; `nil` for a redriven record, whose place says nothing about its age.
-    func relation(to routed: RoutedEvent, from source: ResultRecord.Source?) -> Relation {
+    /// - Parameters:
+    ///   - source: the event's place on its topic; `nil` for a redriven record, whose place says nothing about its age.
+    ///   - writtenAt: its timestamp. Records of a new incarnation may be held before anyone notices that it is new.
+    func relation(
+        to routed: RoutedEvent, from source: ResultRecord.Source?, writtenAt: Instant? = nil
+    ) -> Relation {
         guard !isEmpty, !routed.event.isForSomeOfItsStory else { return .nothing }
         let event = routed.event
         let key = Fingerprint(of: routed.orderKey).value
@@ -78,9 +111,16 @@ struct HeldStories: Sendable {
         // Without a story, the held event is a former copy of the same event.
         guard event.story != nil || source == nil || held.version != nil && event.version != nil else { return .same }
         guard let former = held.version, let version = event.version else {
-            guard let source, held.partition == Fingerprint(of: source.partition.description).value,
-                held.offset <= source.offset
-            else { return .unrelated }
+            guard let source, held.partition == Fingerprint(of: source.partition.description).value else {
+                return .unrelated
+            }
+            // Producers may write any timestamp.
+            if held.incarnation < incarnation(of: source.partition), let writtenAt, let before = held.writtenAt,
+                before < writtenAt, before > writtenAt - Self.ageMax
+            {
+                return .former
+            }
+            guard held.offset <= source.offset else { return .unrelated }
             return held.offset == source.offset ? .same : .older
         }
         return version < former ? .newer : former < version ? .older : .same
@@ -89,9 +129,11 @@ struct HeldStories: Sendable {
     /// True if the held event of the story is older than this one, or, once this one is gone, if it is the same.
     ///
     /// A redriven record is for some platforms only, so the others may need the same event.
-    func mayBeReplaced(by routed: RoutedEvent, from source: ResultRecord.Source?, isGone: Bool) -> Bool {
-        switch relation(to: routed, from: source) {
-        case .older: true
+    func mayBeReplaced(
+        by routed: RoutedEvent, from source: ResultRecord.Source?, writtenAt: Instant? = nil, isGone: Bool
+    ) -> Bool {
+        switch relation(to: routed, from: source, writtenAt: writtenAt) {
+        case .older, .former: true
         case .same: isGone && source != nil
         case .nothing, .newer, .unrelated: false
         }

@@ -40,8 +40,9 @@ struct LaneCommit: Sendable {
     static let longestRest = Duration.seconds(5)
     /// An idle lane advances its L when other lanes' results are this many offsets ahead.
     static let ledgerStep: Int64 = 2048
-    /// After this many failures in a row, deliveries go on without their progress being committed.
-    private static let failuresMax = 3
+    /// After this many failures in a row, deliveries go on without their progress being committed, and a partition is released
+    /// without a last commit.
+    static let failuresMax = 3
 
     /// Records L of a results partition.
     ///

@@ -178,10 +178,10 @@ struct OwnedPartitions: Sendable {
         commit.failed(failure, at: now, interval: interval)
         confirm(isCurrent: isCurrent, isTaken: !offsets.isEmpty, of: &partitions, at: now)
         if isCurrent { repeatCommits(of: &partitions) }
-        let isLastTry = !isRunning && commit.failing?.count ?? 0 >= 3
-        if handover != nil || isLastTry {
-            // A failed last commit only makes the next owner read more of the ledger. A broker may refuse one while it
-            // rebalances.
+        // Without the last commit, the next owner reads more of the ledger, and may repeat sends of news that needs several. A broker
+        // may refuse one while it rebalances.
+        let isTried = commit.failing?.count ?? 0 >= LaneCommit.failuresMax
+        if isTried ? handover != nil || !isRunning : handover != nil && !failure.isRetriable {
             commit.forget()
             handover?.isCommitted = true
         }

@@ -14,7 +14,7 @@ extension Partition {
         case paused
         /// The partition's offsets start again. Records of the former incarnation are finished without commits.
         /// Followed by `restoring` or `draining`.
-        case finishing
+        case finishing(since: Instant)
         /// Being released: sends nothing new and awaits requests in flight. The offsets of a former incarnation are
         /// never committed. Followed by `free`.
         case draining(commitsWatermark: Bool)

@@ -36,11 +36,8 @@ struct Partition: Sendable {
     private(set) var storedAt = Instant.distantPast
     private(set) var restored = RestoredResults()
     private var commit = WatermarkCommit()
-    /// The progress of deliveries that need several sends. It is committed beside the watermark.
-    private var progress: [SendProgress] = []
-    /// The progress that the last owner committed, of records that were not read again yet. It is committed again.
-    private(set) var inherited: [SendProgress] = []
-    private var hasProgressMoved = false
+    var partlySent = PartlySent()
+    private(set) var nextIncarnation = 0
     var recent: RecentDeliveries
     var ended: EndedStories
     /// Stories with a held event and an end, which are compared once it is certain that the end is of this incarnation.
@@ -122,10 +119,11 @@ struct Partition: Sendable {
     /// The partition's offsets start again.
     ///
     /// - Returns: `false` if the partition is being released, or is finishing already.
-    mutating func finishIncarnation() -> Bool {
+    mutating func finishIncarnation(next: Int, at now: Instant) -> Bool {
         switch phase {
         case .restoring, .active, .paused:
-            phase = .finishing
+            phase = .finishing(since: now)
+            nextIncarnation = next
             return true
         case .free, .finishing, .draining: return false
         }
@@ -158,7 +156,7 @@ struct Partition: Sendable {
     mutating func finishRestore(_ end: RestoreEnd) -> Bool {
         restored.finish(end: end.offset)
         guard isRestoring else { return false }
-        inherited = end.progress[id] ?? []
+        partlySent.inherit(end.progress[id] ?? [])
         phase = .active
         return true
     }
@@ -265,29 +263,11 @@ struct Partition: Sendable {
     /// Takes over the last owner's progress of a delivery whose record is read again.
     ///
     /// - Parameter hash: the hash of the record and its first sends; `nil` if no send follows.
-    mutating func inherit(_ place: Place, _ platform: Platform, hash: (Int) -> UInt64?) {
+    mutating func inherit(_ place: Place, _ platform: Platform, _ record: RecordIdentity, hash: (Int) -> UInt64?) {
         let offset = entries[place.index].offset
-        guard let index = inherited.firstIndex(where: { $0.offset == offset && $0.platform == platform })
-        else { return }
-        let last = inherited.remove(at: index)
-        guard last.hash == hash(Int(last.sends)) else { return }
-        progress.append(last)
-        self[place.index, place.platform].resume(after: last)
-    }
-
-    /// The record was read again, and what it needs of the last owner's progress was taken over.
-    mutating func forgetInherited(at offset: Int64) {
-        if !inherited.isEmpty { inherited.removeAll { $0.offset == offset } }
-    }
-
-    /// Keeps the progress of a delivery for the next commit. The oldest ones come first, because a note may have no room for all.
-    mutating func note(_ next: SendProgress) {
-        hasProgressMoved = true
-        if let index = progress.firstIndex(where: { $0.offset == next.offset && $0.platform == next.platform }) {
-            progress[index] = next
-        } else {
-            progress.append(next)
-        }
+        guard let last = partlySent.resume(record, at: offset, platform, index: place.platform) else { return }
+        // With other settings its sends are others, or none.
+        self[place.index, place.platform].resume(after: last, isSame: last.hash == hash(Int(last.sends)))
     }
 
     /// Settles a delivery. The last outcome frees the record's content now, because it is still cached; freeing it
@@ -334,13 +314,10 @@ struct Partition: Sendable {
     /// Removes finished records at the front, so that the low watermark rises.
     private mutating func close(_ place: Place) -> Int? {
         self[place.index, place.platform].store()
+        partlySent.close(entries[place.index].offset, place.platform)
         entries[place.index].open -= 1
         guard entries[place.index].open == 0 else { return nil }
         let bytes = entries[place.index].byteCount
-        if !progress.isEmpty {
-            let offset = entries[place.index].offset
-            progress.removeAll { $0.offset == offset }
-        }
         while !entries.isEmpty, entries[0].open == 0 {
             commit.note(firstResult: entries[0].firstResult)
             entries.removeFirst()
@@ -379,12 +356,10 @@ struct Partition: Sendable {
 
     /// - Returns: the watermark to commit, with the progress; `nil` if neither has moved.
     mutating func takeWatermark() -> PartitionOffset? {
-        guard mayCommitWatermark, let watermark = lowWatermark, hasProgressMoved || watermark != commit.watermark
+        guard mayCommitWatermark, let watermark = lowWatermark, partlySent.hasMoved || watermark != commit.watermark
         else { return nil }
-        hasProgressMoved = false
         commit.begin(watermark)
-        inherited.removeAll { $0.offset < watermark }
-        return PartitionOffset(id, watermark, progress: inherited + progress)
+        return PartitionOffset(id, watermark, progress: partlySent.take(above: watermark))
     }
 
     /// - Parameter offsets: those that the broker accepted.

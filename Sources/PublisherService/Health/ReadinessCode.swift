@@ -27,6 +27,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
     case unreadRemoved = "unread-removed"
     case oldOnArrival = "old-on-arrival"
     case embargo
+    case newIncarnation = "new-incarnation"
     case deadLetters = "dead-letters"
     case results
     case commit
@@ -92,6 +93,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .unreadRemoved: words(.topics, "Lost", "News was removed before lane LANE read it")
         case .oldOnArrival: words(.topics, "Too old", "News of lane LANE is too old when it arrives")
         case .embargo: words(.lane, "Blocked", "Events under embargo block lane LANE")
+        case .newIncarnation: words(.topics, "New topic", "A topic of lane LANE was created again and is not read yet")
         case .deadLetters: words(.outcomes, "Not stored", "The broker does not store dead letters")
         case .results: words(.outcomes, "Not stored", "The broker does not store results")
         case .commit: words(.outcomes, "No commits", "The broker refuses commits")

@@ -135,7 +135,7 @@ final class Shard {
         case .revoked(let lane, _, _, _):
             metrics.revoked(lane: lane, shard: id)
             held.post(.owned(lane, id, []))
-        case .restarted(_, _, let partition): metrics.restarted(partition)
+        case .restarted(_, _, let partition, _): metrics.restarted(partition)
         case .committed(_, _, let offsets, _): metrics.committed(offsets)
         case .stored, .tooLargeToHold: records.produceWaiting()
         case .partitionCounts(let counts, _):

@@ -40,7 +40,7 @@ struct ShardLog {
             log.info("partitions assigned", metadata: ["lane": name(lane), "partitions": "\(partitions.count)"])
         case .revoked(let lane, _, _, let lost):
             log.info("partitions revoked", metadata: ["lane": name(lane), "lost": "\(lost)"])
-        case .restarted(let lane, _, let partition):
+        case .restarted(let lane, _, let partition, _):
             log.warning(
                 "a topic was created again, or cut back: records already read are finished, then it is read from its start",
                 metadata: ["lane": name(lane), "partition": "\(partition)"])

@@ -8,10 +8,13 @@ extension SimulatedCluster {
         lookAtRemovals(address)
         let includesIdle = (now - Scenario.start).nanoseconds / 2_000_000_000 % 5 == 0
         for lane in processes[address.process].lanes.laneIDs {
-            let checks = processes[address.process].lanes[lane].consumer.incarnationChecks(includingIdle: includesIdle)
-            guard !checks.isEmpty else { continue }
-            agenda.add(.examine(address, lane: lane, checks), at: now + random.milliseconds(5...800))
+            checkIncarnations(address, lane: lane, includingIdle: includesIdle)
         }
+    }
+
+    mutating func checkIncarnations(_ address: Address, lane: LaneID, includingIdle: Bool) {
+        let checks = processes[address.process].lanes[lane].consumer.incarnationChecks(includingIdle: includingIdle)
+        if !checks.isEmpty { agenda.add(.examine(address, lane: lane, checks), at: now + random.milliseconds(5...800)) }
     }
 
     /// Asks for the first offsets of the partitions in which the consumers have skipped offsets, at most every two seconds.
@@ -46,6 +49,7 @@ extension SimulatedCluster {
         }
         if events.lists.contains(where: { !$0.isEmpty }) { strike(.foundIncarnation) }
         post(events, to: address)
+        wakePoll(index)
     }
 
     /// Hides records if the anchor's offset is a gap in the present incarnation, as if compaction had removed the anchor.

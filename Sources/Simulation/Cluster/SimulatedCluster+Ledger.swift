@@ -64,10 +64,12 @@ extension SimulatedCluster {
             let location = LedgerState.Location(
                 committed: truth.committed[lane][request.results]?.offset, watermarks: watermarks,
                 uncommitted: Set(request.sources.filter { watermarks[$0] == nil }), notes: notes,
-                kept: log.start..<log.end, since: request.since.flatMap(log.offset(since:)))
+                kept: log.start..<log.end, since: request.since.flatMap(log.offset(since:)),
+                at: processes[index].moment(at: now).wall)
             let found = processes[index].lanes[lane].ledger.located(request.results, location, at: steady)
             guard let found else { continue }
             processes[index].lanes[lane].consumer.found(found)
+            checkIncarnations(address, lane: lane, includingIdle: false)
             for number in ownerships(lane, found.generation, address) where !truth.ownerships[number].isRestored {
                 let note = notes[truth.ownerships[number].partition]
                 truth.ownerships[number].progress = note.map(CommitNote.progress) ?? truth.ownerships[number].progress

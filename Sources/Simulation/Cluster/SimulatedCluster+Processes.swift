@@ -107,7 +107,7 @@ extension SimulatedCluster {
                 hideTwin(item, at: record.offset, of: number)
             }
             self.record(.taken(ownership: number, items: items))
-        case .restarted(let lane, let generation, let partition):
+        case .restarted(let lane, let generation, let partition, _):
             for number in ownerships(lane, generation, address) where truth.ownerships[number].partition == partition {
                 truth.ownerships[number].isEnding = true
             }

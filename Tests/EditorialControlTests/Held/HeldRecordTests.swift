@@ -19,6 +19,7 @@ import Testing
     private func read(_ event: HeldEvent, _ original: SourceRecord) -> HeldEvent {
         var read = event
         read.identity = RecordIdentity(of: original)
+        read.writtenAt = original.timestamp
         return read
     }
 
@@ -52,6 +53,17 @@ import Testing
         #expect(
             HeldRecord.read(key: held.key, hasValue: true, headers: held.headers)
                 == .held(read(event, original(key: nil)), since: nil))
+    }
+
+    @Test func `a held event carries the number of its incarnation, and its original does not`() throws {
+        var event = event
+        (event.incarnation, event.replacesFormer) = (2, true)
+        let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        #expect(
+            HeldRecord.read(key: held.key, hasValue: true, headers: held.headers)
+                == .held(read(event, original(key: nil)), since: nil))
+        let back = try #require(HeldRecord.original(stored(held), because: .due))
+        #expect(back.headers == returned("due"))
     }
 
     @Test func `a due time between two milliseconds is rounded up`() {

@@ -48,6 +48,24 @@ import Testing
         #expect(play.state.behindSince == nil)
     }
 
+    @Test func `an event of a recreated topic takes the place of the former one, which returns as superseded`() {
+        var play = PlayedHeldState()
+        func event(_ offset: Int64, replacesFormer: Bool = false) -> HeldRecord.Reading {
+            var event = HeldEvent(
+                eventID: "e\(offset)", story: "a", version: nil, due: PlayedHeldState.noon + .seconds(60),
+                because: .embargo,
+                lane: "live", source: .init(partition: PlayedHeldState.source, offset: offset),
+                identity: RecordIdentity(hash: UInt64(offset)))
+            event.replacesFormer = replacesFormer
+            return .held(event, since: nil)
+        }
+        _ = play.read(0, event(9))
+        #expect(play.read(1, event(3, replacesFormer: true)).returns == [0: .superseded])
+        #expect(play.read(2, event(3, replacesFormer: true)).returns.isEmpty, "it was written again")
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        #expect(play.wait(.seconds(60)).returns == [2: .due])
+    }
+
     @Test func `a repeated record supersedes nothing`() {
         var play = PlayedHeldState()
         _ = play.hold(0, "a", version: "1")

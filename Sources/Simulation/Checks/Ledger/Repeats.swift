@@ -60,7 +60,7 @@ struct Repeats: Checker {
             let platform = truth.platform(of: attempt.delivery)
             return Int(progress.first { $0.offset == place.offset && $0.platform == platform }?.sends ?? 0)
         }
-        let former = truth.sendsDone(of: attempt.delivery, before: attempt.ownership)
+        let former = truth.sendsDone(of: attempt.delivery, byOthersThan: attempt.ownership)
         if former.prefix(sends(in: ownership.progress)).contains(where: { $0.tags == attempt.tags }) {
             return "was sent again to readers whose send was committed as done"
         }
@@ -80,10 +80,11 @@ struct Repeats: Checker {
 }
 
 extension GroundTruth {
-    /// A delivery's sends that the hub accepted or refused from former owners, in their order.
-    func sendsDone(of delivery: Int, before ownership: Int?) -> [Attempt] {
+    /// A delivery's sends that the hub accepted or refused from other owners, in their order. An owner that has lost its partition
+    /// without noticing may read the progress of the one that has it.
+    func sendsDone(of delivery: Int, byOthersThan ownership: Int?) -> [Attempt] {
         var sends: [Attempt] = []
-        for attempt in attemptsOf[delivery].map({ attempts[$0] }) where attempt.ownership < ownership ?? .max {
+        for attempt in attemptsOf[delivery].map({ attempts[$0] }) where attempt.ownership != ownership {
             guard let known = sends.firstIndex(where: { $0.tags == attempt.tags }) else {
                 if attempt.isAccepted || attempt.isRefused { sends.append(attempt) }
                 continue

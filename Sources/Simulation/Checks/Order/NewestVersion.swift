@@ -1,4 +1,5 @@
 import EditorialControl
+import KafkaModel
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -6,7 +7,7 @@ import PublishEngine
 /// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No
 /// process sends a returned older version while the results topic keeps the newer one's result. A process that has read a withheld
 /// version sends no older version afterwards. Without versions, a copy of what was published is older than what was published behind
-/// its original on the same partition. Checked only if the duplicate window covers the whole life.
+/// its original on the same partition, also if that partition was created again between the two. Checked only if the duplicate window covers the whole life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// Accepted deliveries with their versions, by story.
@@ -16,11 +17,22 @@ struct NewestVersion: Checker {
 
     /// Deliveries that ended as withheld, expired or accepted, by story.
     private var ended: [GroundTruth.Story: [Int]] = [:]
+    /// What processes know of partitions that were created again, and of held events that were published before.
+    private var former: [Address: Former] = [:]
+
+    private struct Former {
+        var incarnations: [TopicPartition: Int] = [:]
+        var held: Set<ResultRecord.Source> = []
+        /// Events of the present incarnations that were accepted after their story's held events had been known.
+        var accepted: [(delivery: Int, at: Instant, held: Set<ResultRecord.Source>)] = []
+    }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         if case .settled(let delivery, _, let result, _) = fact, endsOlder(delivery, result, truth) {
             ended[truth.story(of: delivery), default: []].append(delivery)
         }
+        noteFormer(fact)
+        if let problem = followsAnew(fact, truth) { return problem }
         guard truth.scenario.setting.engine.duplicateWindow >= 1024 else { return nil }
         switch fact {
         case .settled(let delivery, _, let result, _) where result.outcome == .accepted:
@@ -49,6 +61,45 @@ struct NewestVersion: Checker {
                 if isKnown { return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery))" }
             }
         default: break
+        }
+        return nil
+    }
+
+    private mutating func noteFormer(_ fact: Fact) {
+        switch fact {
+        case .input(let address, .kafka(.restarted(_, _, let partition, let incarnation))):
+            former[address, default: Former()].incarnations[partition] = incarnation
+        case .input(let address, .kafka(.restored(_, _, _, _, let end?))):
+            for (partition, incarnation) in end.incarnations {
+                former[address, default: Former()].incarnations[partition] = incarnation
+            }
+        case .input(let address, .held(let stories)):
+            for story in stories where story.isHeld {
+                if let source = story.source { former[address, default: Former()].held.insert(source) }
+            }
+        case .settled(let delivery, _, let result, let address) where result.outcome == .accepted:
+            guard let held = former[address]?.held, !held.isEmpty else { return }
+            former[address]?.accepted.append((delivery, result.settledAt, held))
+        default: break
+        }
+    }
+
+    /// A process returns a held event of a former incarnation as due although it has accepted a later event of the story.
+    private func followsAnew(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        guard case .returned(_, let original, let event, .due, let address, let wall) = fact,
+            let known = former[address], event.incarnation < known.incarnations[event.source.partition] ?? 0,
+            truth.news[original].copy == nil, truth.news[original].version == nil,
+            truth.places[original]?.isGone == true
+        else { return nil }
+        let stories = Set(truth.deliveries(of: original).map { truth.story(of: $0) })
+        for later in known.accepted
+        where later.held.contains(event.source) && stories.contains(truth.story(of: later.delivery))
+            // A return may be under way for some time.
+            && later.at + .seconds(30) < wall && truth.news(of: later.delivery).copy == nil
+            && truth.places[truth.item(of: later.delivery)]?.isGone == false
+            && truth.news[original].record.timestamp ?? wall < truth.news(of: later.delivery).record.timestamp ?? wall
+        {
+            return "\(event.source) of a former incarnation is due after \(truth.name(later.delivery))"
         }
         return nil
     }

@@ -36,7 +36,7 @@ struct TruthfulOutcomes: Checker {
         let name = truth.name(delivery)
         // The sends of former owners, after which this one went on.
         let resumed = result.attempts - own.count
-        let earlier = sends > 1 ? truth.sendsDone(of: delivery, before: ownership) : []
+        let earlier = sends > 1 ? truth.sendsDone(of: delivery, byOthersThan: ownership) : []
         guard 0...earlier.count ~= resumed else {
             return "\(name) reports \(result.attempts) attempts; there were \(own.count)"
         }
