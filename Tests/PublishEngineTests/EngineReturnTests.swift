@@ -207,6 +207,17 @@ struct EngineReturnTests: HoldingSuite {
         #expect(shell.publish(news("b", story: "s")).returns == ["s superseded"])
     }
 
+    @Test(arguments: [false, true])
+    func `a held event of a topic's former life is taken back if it is read after a later event`(isWithheld: Bool)
+        throws
+    {
+        var shell = try shell(incarnation: 2)
+        let later = shell.publish(isWithheld ? news("b", story: "s", #","status":"withheld""#) : news("b", story: "s"))
+        for send in later.sends { _ = shell.store(shell.reply(201, to: send)) }
+        #expect(shell.take(.held([former(1, age: .seconds(-60), in: shell)])).returns.isEmpty)
+        #expect(shell.take(.held([former(1, in: shell)])).returns == ["s superseded"])
+    }
+
     @Test func `a later owner knows the incarnation by the note of the last one`() throws {
         var shell = try shell(incarnation: 2)
         _ = shell.take(.held([former(1, in: shell)]))

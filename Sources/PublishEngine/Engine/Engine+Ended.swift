@@ -14,7 +14,8 @@ extension Engine {
         let version = routed.event.version
         let endsOlder = endsOlder(content, routed, outcome)
         if endsOlder {
-            partitions[place.slot].ended.note(routed.orderKey, at: content.record.offset, version, as: outcome)
+            partitions[place.slot].ended.note(
+                routed.orderKey, at: content.record.offset, writtenAt: content.record.timestamp, version, as: outcome)
         }
         if version != nil, outcome.mayHaveLeft { return routed.event.resultStory }
         if outcome == .held { return routed.orderKey }
@@ -63,7 +64,8 @@ extension Engine {
         of routed: RoutedEvent, _ source: ResultRecord.Source, writtenAt: Instant?, _ outcome: Outcome, isGone: Bool,
         in slot: Int, _ turn: inout Turn
     ) {
-        partitions[slot].ended.note(routed.orderKey, at: source.offset, routed.event.version, as: outcome)
+        partitions[slot].ended.note(
+            routed.orderKey, at: source.offset, writtenAt: writtenAt, routed.event.version, as: outcome)
         takeBackHeld(olderThan: routed, from: source, writtenAt: writtenAt, isGone: isGone, &turn)
     }
 
@@ -88,7 +90,10 @@ extension Engine {
         else { return }
         while let story = partitions[slot].uncompared.popLast() {
             guard let latest = held.latest(of: story, on: partitions[slot].id),
-                partitions[slot].ended.hasNewer(than: latest.offset, latest.version, of: story)
+                latest.formerlyWrittenAt.map({
+                    partitions[slot].ended.endsFormer(writtenAt: $0, latest.version, of: story)
+                })
+                    ?? partitions[slot].ended.hasNewer(than: latest.offset, latest.version, of: story)
             else { continue }
             takeBackOlder(story, &turn)
         }

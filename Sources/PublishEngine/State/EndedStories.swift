@@ -15,6 +15,9 @@ struct EndedStories: Sendable {
         /// The offset of the last event, and of the last one without a version; at least 0.
         var last: Int64 = -1
         var lastWithoutVersion: Int64 = -1
+        /// Their timestamps, if they were read here. The ledger has none.
+        var writtenAt = Instant.distantPast
+        var writtenAtWithoutVersion = Instant.distantPast
     }
 
     private struct Unsent: Sendable {
@@ -26,12 +29,18 @@ struct EndedStories: Sendable {
     init(capacity: Int) { self.capacity = max(capacity, 0) }
 
     /// - Parameter outcome: the version is kept for `withheld` and `expired`.
-    mutating func note(_ story: String, at offset: Int64, _ version: NewsEvent.Version?, as outcome: Outcome) {
+    mutating func note(
+        _ story: String, at offset: Int64, writtenAt: Instant? = nil, _ version: NewsEvent.Version?, as outcome: Outcome
+    ) {
         guard capacity > 0 else { return }
         let key = Fingerprint(of: story).value
         var end = ends[key] ?? End()
         end.last = max(end.last, offset)
-        if version == nil { end.lastWithoutVersion = max(end.lastWithoutVersion, offset) }
+        if let writtenAt { end.writtenAt = max(end.writtenAt, writtenAt) }
+        if version == nil {
+            end.lastWithoutVersion = max(end.lastWithoutVersion, offset)
+            if let writtenAt { end.writtenAtWithoutVersion = max(end.writtenAtWithoutVersion, writtenAt) }
+        }
         if let version, outcome == .withheld || outcome == .expired {
             let next = Unsent(version: version, isWithheld: outcome == .withheld)
             let isNewer = unsent[key].map { $0.version < version || $0.version == version && next.isWithheld } ?? true
@@ -58,6 +67,13 @@ struct EndedStories: Sendable {
         order.removeAll { $0 == key }
     }
 
+    /// True if an event of the story has ended that is newer than one of a former incarnation with this timestamp and version. Without
+    /// two versions, timestamps are compared, because offsets of different incarnations are not comparable.
+    func endsFormer(writtenAt: Instant, _ version: NewsEvent.Version?, of story: String) -> Bool {
+        guard let end = ends[Fingerprint(of: story).value] else { return false }
+        return writtenAt.precedes(version == nil ? end.writtenAt : end.writtenAtWithoutVersion)
+    }
+
     /// True if an event of the story has ended that is newer than one with this offset and version. Two versions are compared as
     /// such, others by their offsets.
     func hasNewer(than offset: Int64, _ version: NewsEvent.Version?, of story: String) -> Bool {
@@ -69,4 +85,10 @@ struct EndedStories: Sendable {
         }
         return offset < end.lastWithoutVersion
     }
+}
+
+extension Instant {
+    /// True if a record with this timestamp is older than one with the other. Producers may write any timestamp; one that is far
+    /// earlier does not tell the age.
+    func precedes(_ later: Instant) -> Bool { self < later && self > later - .seconds(31 * 24 * 3_600) }
 }

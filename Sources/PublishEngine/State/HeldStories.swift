@@ -27,9 +27,6 @@ struct HeldStories: Sendable {
         }
     }
 
-    /// An original whose timestamp is this much before a later event's has none that tells its age.
-    private static let ageMax = Duration.seconds(31 * 24 * 3_600)
-
     var isEmpty: Bool { known.isEmpty && added.isEmpty }
 
     mutating func learn(_ story: HeldStory) {
@@ -114,9 +111,8 @@ struct HeldStories: Sendable {
             guard let source, held.partition == Fingerprint(of: source.partition.description).value else {
                 return .unrelated
             }
-            // Producers may write any timestamp.
-            if held.incarnation < incarnation(of: source.partition), let writtenAt, let before = held.writtenAt,
-                before < writtenAt, before > writtenAt - Self.ageMax
+            if held.incarnation < incarnation(of: source.partition), let writtenAt,
+                held.writtenAt?.precedes(writtenAt) == true
             {
                 return .former
             }
@@ -143,13 +139,19 @@ struct HeldStories: Sendable {
         self.version(of: story).map { $0 < version } ?? false
     }
 
-    /// The latest held event of a story: its version, and its offset, which is `Int64.max` on another partition.
-    func latest(of story: String, on partition: TopicPartition) -> (version: NewsEvent.Version?, offset: Int64)? {
+    /// The latest held event of a story.
+    ///
+    /// - Returns: its version, its offset, which is `Int64.max` on another partition, and its timestamp if it is of a former
+    ///   incarnation of the partition.
+    func latest(
+        of story: String, on partition: TopicPartition
+    ) -> (version: NewsEvent.Version?, offset: Int64, formerlyWrittenAt: Instant?)? {
         guard !isEmpty else { return nil }
         let key = Fingerprint(of: story).value
         guard let held = added[key] ?? known[key] else { return nil }
         let isHere = held.partition == Fingerprint(of: partition.description).value
-        return (held.version, isHere ? held.offset : .max)
+        let isFormer = isHere && held.incarnation < incarnation(of: partition)
+        return (held.version, isHere ? held.offset : .max, isFormer ? held.writtenAt : nil)
     }
 
     /// The held version of the story; `nil` if no event is held, or the event has no version.

@@ -23,8 +23,8 @@ struct NewestVersion: Checker {
     private struct Former {
         var incarnations: [TopicPartition: Int] = [:]
         var held: Set<ResultRecord.Source> = []
-        /// Events of the present incarnations that were accepted after their story's held events had been known.
-        var accepted: [(delivery: Int, at: Instant, held: Set<ResultRecord.Source>)] = []
+        /// Accepted events, with the held events that were known then.
+        var accepted: [(delivery: Int, at: Instant, ownership: Int?, held: Set<ResultRecord.Source>)] = []
     }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -77,9 +77,9 @@ struct NewestVersion: Checker {
             for story in stories where story.isHeld {
                 if let source = story.source { former[address, default: Former()].held.insert(source) }
             }
-        case .settled(let delivery, _, let result, let address) where result.outcome == .accepted:
-            guard let held = former[address]?.held, !held.isEmpty else { return }
-            former[address]?.accepted.append((delivery, result.settledAt, held))
+        case .settled(let delivery, let ownership, let result, let address) where result.outcome == .accepted:
+            let held = former[address]?.held ?? []
+            former[address, default: Former()].accepted.append((delivery, result.settledAt, ownership, held))
         default: break
         }
     }
@@ -93,7 +93,11 @@ struct NewestVersion: Checker {
         else { return nil }
         let stories = Set(truth.deliveries(of: original).map { truth.story(of: $0) })
         for later in known.accepted
-        where later.held.contains(event.source) && stories.contains(truth.story(of: later.delivery))
+        where stories.contains(truth.story(of: later.delivery))
+            // The owner compares held events that are read later with its own accepted ones.
+            && (later.held.contains(event.source)
+                || later.ownership.map { truth.ownerships[$0].end == nil } ?? false
+                    && truth.scenario.setting.engine.duplicateWindow >= 1024)
             // A return may be under way for some time.
             && later.at + .seconds(30) < wall && truth.news(of: later.delivery).copy == nil
             && truth.places[truth.item(of: later.delivery)]?.isGone == false
