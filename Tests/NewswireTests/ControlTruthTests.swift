@@ -173,7 +173,7 @@ struct ControlTruthTests {
         await room.close()
     }
 
-    @Test func `send refuses a hub of another environment, also with --despite-stop`() async throws {
+    @Test func `from another environment nothing is sent, also with --despite-stop, and nothing is ordered`() async throws {
         let room = try await room()
         let production = HubEnvironment(name: "production", host: "h", hub: "n")
         let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
@@ -185,6 +185,13 @@ struct ControlTruthTests {
                 send + more, environment: room.environment.merging(["NEWSWIRE_ENVIRONMENT": "staging"]) { $1 })
             #expect(refused.status == 1 && room.hub.receivedCount == 0)
             #expect(refused.errors.hasPrefix("error: not sent: the settings say staging"), "\(refused.errors)")
+        }
+        for order in [["stop", "hub"], ["resume", "hub"], ["recall", "s", "--unseen"]] {
+            let refused = try await Program.run(
+                order + ["--reason", "r", "--config", room.path("newswire.yaml")],
+                environment: room.environment.merging(["NEWSWIRE_ENVIRONMENT": "staging"]) { $1 })
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("nothing was ordered: the settings are of the environment staging"))
         }
         await room.close()
     }

@@ -72,6 +72,14 @@ struct OrderOptions: ParsableArguments {
                 throw OrderClient.Refusal.failed(error)
             }
             ControlTable.warn(of: client.view, settings.control.topics.control)
+            // Names only, because an order needs no hub in the settings.
+            let ours = settings.policy.environment ?? ContentPolicy.production
+            if let theirs = client.view.environments.first?.name, theirs != ours {
+                throw CommandFailure(
+                    "nothing was ordered: the settings are of the environment \(ours), and the control topic "
+                        + "\(settings.control.topics.control) is of \(theirs). Use the settings of \(theirs), or a control topic "
+                        + "of your own")
+            }
             do {
                 let outcome = try client.give(instruction)
                 let report = OrderReport(outcome.answers, took: outcome.took)
