@@ -173,7 +173,9 @@ struct ControlTruthTests {
         await room.close()
     }
 
-    @Test func `from another environment nothing is sent, also with --despite-stop, and nothing is ordered`() async throws {
+    @Test func `from another environment nothing is sent, also with --despite-stop, and nothing is ordered`()
+        async throws
+    {
         let room = try await room()
         let production = HubEnvironment(name: "production", host: "h", hub: "n")
         let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))

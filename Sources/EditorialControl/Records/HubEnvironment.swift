@@ -83,7 +83,9 @@ public struct HubEnvironments: Sendable, Hashable {
     func missing(_ ours: HubEnvironment?, former: HubEnvironments) -> ControlRecord? {
         guard let ours else { return nil }
         guard !ours.isImplied else {
-            guard first == nil, case .agreed(let found) = former.agreement(with: ours), found == former.first else { return nil }
+            guard first == nil, case .agreed(let found) = former.agreement(with: ours), found == former.first else {
+                return nil
+            }
             return .environment(found)
         }
         switch agreement(with: ours) {

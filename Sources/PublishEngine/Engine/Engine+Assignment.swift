@@ -93,7 +93,9 @@ extension Engine {
 
     /// The partition's offsets start again. The engine finishes the records read of the former incarnation. It no
     /// longer commits that incarnation's offsets, because they would name other records now.
-    mutating func finishIncarnation(of id: TopicPartition, _ lane: LaneID, _ generation: Generation, next: Int, _ now: Instant) {
+    mutating func finishIncarnation(
+        of id: TopicPartition, _ lane: LaneID, _ generation: Generation, next: Int, _ now: Instant
+    ) {
         guard let slot = slot(of: id, lane, generation), partitions[slot].finishIncarnation(next: next, at: now)
         else { return }
         lanes[lane].owned.finishIncarnation()

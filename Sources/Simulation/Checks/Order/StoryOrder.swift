@@ -60,7 +60,8 @@ struct StoryOrder: Checker {
             let sent = truth.places[truth.item(of: attempt.delivery)]?.isGone
             guard sent == false, truth.places[truth.item(of: delivery)]?.isGone == false else { continue }
             if truth.resultsOf[delivery].contains(where: {
-                $0.outcome == .accepted && ownership.knows($0, as: attempt.ownership) && !wasReadOn($0, past: attempt.delivery, truth)
+                $0.outcome == .accepted && ownership.knows($0, as: attempt.ownership)
+                    && !wasReadOn($0, past: attempt.delivery, truth)
             }) {
                 return "\(name) left although \(truth.name(delivery)) of the same story was accepted before"
             }
