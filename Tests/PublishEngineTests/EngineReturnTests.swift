@@ -218,6 +218,24 @@ struct EngineReturnTests: HoldingSuite {
         #expect(shell.take(.held([former(1, in: shell)])).returns == ["s superseded"])
     }
 
+    @Test func `a held event of a topic's former life that is read while a later one is sent is taken back`() throws {
+        var shell = try shell(incarnation: 2)
+        let later = shell.publish(news("b", story: "s"))
+        #expect(shell.take(.held([former(1, in: shell)])).returns.isEmpty)
+        let accepted = shell.reply(201, to: try #require(later.sends.first))
+        #expect(shell.store(accepted).returns == ["s superseded"])
+    }
+
+    @Test func `an event just held stays, although an earlier one of its story is read from the topic late`() throws {
+        var shell = try shell()
+        let first = shell.publish(news("a", story: "other"))
+        let live = shell.publish(news("b", story: "s"))
+        for send in first.sends + live.sends { _ = shell.store(shell.reply(201, to: send)) }
+        _ = shell.store(shell.publish(news("c", story: "s", embargo(shell.wall + .seconds(600)))))
+        let earlier = HeldStory(story: "s", source: .init(partition: TestShell.source, offset: 0), isHeld: true)
+        #expect(shell.take(.held([earlier])).returns.isEmpty, "the new one has taken its place on the topic")
+    }
+
     @Test func `a later owner knows the incarnation by the note of the last one`() throws {
         var shell = try shell(incarnation: 2)
         _ = shell.take(.held([former(1, in: shell)]))

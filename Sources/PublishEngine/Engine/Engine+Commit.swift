@@ -15,7 +15,8 @@ extension Engine {
             let bytes = partitions.resultStored(at: record.offset, of: place, at: turn.now)
             lanes[place.lane].finishRecord(bytes: bytes)
             if let copy = pendingResults.takeCopy(of: place.id) {
-                takeBackHeld(olderThan: copy.routed, from: copy.source, isGone: copy.isGone, &turn)
+                takeBackHeld(
+                    olderThan: copy.routed, from: copy.source, writtenAt: copy.writtenAt, isGone: copy.isGone, &turn)
             }
             // Idle lanes also advance their L. Otherwise another lane's long ledger would delay them after a restart.
             if record.offset % LaneCommit.ledgerStep == 0 {

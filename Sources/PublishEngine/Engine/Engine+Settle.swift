@@ -44,8 +44,10 @@ extension Engine {
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
         if outcome == .accepted, !held.isEmpty, content.returned == nil, let routed = content.routed {
             let isGone = partitions.content(of: place) == nil && !partitions[recordOf: place].isHeldInPart
-            if held.mayBeReplaced(by: routed, from: source, isGone: isGone) {
-                pendingResults.keep(HeldCopy(routed: routed, source: source, isGone: isGone), of: place.id)
+            let writtenAt = content.record.timestamp
+            if held.mayBeReplaced(by: routed, from: source, writtenAt: writtenAt, isGone: isGone) {
+                let copy = HeldCopy(routed: routed, source: source, writtenAt: writtenAt, isGone: isGone)
+                pendingResults.keep(copy, of: place.id)
             }
         }
         if outcome.isDeadLettered {

@@ -38,9 +38,16 @@ struct HeldStories: Sendable {
         known[key] = Held(story.version, story.source)
         known[key]?.incarnation = story.incarnation
         known[key]?.writtenAt = story.writtenAt
-        // An earlier held event may be read back after a newer version was added.
-        if let newest = added[key]?.version, let version = story.version, version < newest { return }
+        if let ours = added[key], let read = known[key], precedes(read, ours) { return }
         added[key] = nil
+    }
+
+    /// True if our own held event will be read from the topic behind this one: it has a higher version, or was published later on
+    /// the same partition.
+    private func precedes(_ read: Held, _ ours: Held) -> Bool {
+        if let version = read.version, let newest = ours.version, version != newest { return version < newest }
+        return read.partition == ours.partition
+            && (read.incarnation, read.offset) < (ours.incarnation, ours.offset)
     }
 
     /// This engine holds the event.

@@ -70,6 +70,7 @@ struct HeldCopy: Sendable {
     let routed: RoutedEvent
     /// `nil` for a redriven record.
     let source: ResultRecord.Source?
+    let writtenAt: Instant?
     /// Every platform has its outcome, so this same version is not needed on the held topic either.
     let isGone: Bool
 }
