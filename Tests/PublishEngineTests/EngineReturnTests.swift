@@ -236,6 +236,25 @@ struct EngineReturnTests: HoldingSuite {
         #expect(shell.take(.held([earlier])).returns.isEmpty, "the new one has taken its place on the topic")
     }
 
+    @Test func `an event without an embargo does not wait for an older one of its story that is under embargo`() throws
+    {
+        var shell = try shell()
+        for id in ["a", "b"] { _ = shell.publish(news(id, story: "s", embargo(shell.wall + .seconds(30)))) }
+        let later = shell.publish(news("c", story: "s"))
+        #expect(later.sends.count == 1)
+        #expect(later.results.map(\.result.outcome) == [.superseded, .superseded])
+        let other = shell.publish(news("d", story: "t", embargo(shell.wall + .seconds(30))))
+        #expect(other.sends.isEmpty && shell.wait(.seconds(31)).sends.count == 1)
+    }
+
+    @Test func `an event under embargo for other readers keeps its place before a later one`() throws {
+        var shell = try shell()
+        let users = #","users":["ann"]"#
+        _ = shell.publish(news("a", story: "s", embargo(shell.wall + .seconds(30)) + users))
+        #expect(shell.publish(news("b", story: "s")).sends.isEmpty)
+        #expect(shell.wait(.seconds(31)).sends.count == 1)
+    }
+
     @Test func `a later owner knows the incarnation by the note of the last one`() throws {
         var shell = try shell(incarnation: 2)
         _ = shell.take(.held([former(1, in: shell)]))
@@ -418,6 +437,6 @@ struct EngineReturnTests: HoldingSuite {
 
 extension [Action] {
     fileprivate var returnedParts: [HeldPart] {
-        compactMap { if case .returnHeld(_, _, let part) = $0 { part } else { nil } }
+        compactMap { if case .returnHeld(_, _, let part, _) = $0 { part } else { nil } }
     }
 }

@@ -299,8 +299,11 @@ struct VersionRank: Sendable {
 }
 
 extension HeldPart {
-    func contains(_ version: VersionRank) -> Bool {
-        switch self {
+    /// - Parameter offset: the source offset of the only event without a version that is meant; `nil` for any.
+    func contains(_ entry: HeldIndex.Entry, _ offset: Int64?) -> Bool {
+        let version = entry.version
+        if version.isNone, let offset, let original = entry.original, original.offset != offset { return false }
+        return switch self {
         case .all: true
         case .upTo(let last): version.isNewer(than: VersionRank(last)) != true
         case .withoutVersion: version.isNone

@@ -36,7 +36,10 @@ extension HeldState {
         case counts([String: Int])
         case orders([OrderChange])
         /// An engine requests that these events of the story return to their lanes.
-        case bringBack(story: String, ReturnReason, HeldPart = .all)
+        ///
+        /// - offset: the source offset of the event that is meant. Another one without a version stays, because it may be newer. `nil`
+        ///   stands for any event.
+        case bringBack(story: String, ReturnReason, HeldPart = .all, offset: Int64? = nil)
         /// Number of due events that returned and were settled by the shard since its start, and the requests a second that it
         /// may send. `perSecond` is `nil` if there is no limit.
         case settled(ShardID, Int, perSecond: Int?)

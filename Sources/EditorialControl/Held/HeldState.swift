@@ -93,7 +93,8 @@ public struct HeldState: Sendable {
                 requeue()
             }
         case .orders(let changes): for change in changes { obey(change) }
-        case .bringBack(let story, let reason, let part): grant(HeldIndex.hash(story), reason, part, now)
+        case .bringBack(let story, let reason, let part, let offset):
+            grant(HeldIndex.hash(story), reason, part, offset, now)
         case .settled(let shard, let count, let perSecond):
             pace.settled(count, by: shard, perSecond: perSecond, at: now)
         case .restored(let endings): for ending in endings { vanishedEvents.ended(ending, at: now) }
@@ -203,7 +204,7 @@ public struct HeldState: Sendable {
         var entry = HeldIndex.Entry(
             story: story, place: place, release: event.due, version: .init(event.version),
             source: source, original: HeldOriginal(of: event))
-        if recallRequests.remove(story, entry.version, at: now) { entry.reason = .superseded }
+        if recallRequests.remove(entry, at: now) { entry.reason = .superseded }
         if recalled.contains(story) { entry.reason = .recalled }
         if let slot = index.find(story, place.partition) {
             guard index.isNewer(entry, since: since, than: slot) else {
@@ -239,9 +240,11 @@ public struct HeldState: Sendable {
         if index.slots(of: story).isEmpty { told.append(HeldStory(story: text, isHeld: false)) }
     }
 
-    /// Queues an older version for its return. Only its owner does so. Versions before the topic's end were queued earlier.
+    /// Queues an older version for its return, unless it has returned and only its tombstone is missing. Only its owner does so.
+    /// Versions before the topic's end were queued earlier.
     private mutating func supersede(_ older: HeldIndex.Entry) {
-        guard reach.isComplete(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil
+        guard reach.isComplete(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil,
+            older.state != .returned
         else { return }
         superseded[older.place] = older
     }
@@ -290,14 +293,18 @@ public struct HeldState: Sendable {
     }
 
     /// Grants a recall request. The engine may have written the event a moment ago, so that it was not read yet.
-    private mutating func grant(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart, _ now: Instant) {
-        bringBack(story, reason, part)
+    private mutating func grant(
+        _ story: UInt64, _ reason: ReturnReason, _ part: HeldPart, _ offset: Int64?, _ now: Instant
+    ) {
+        bringBack(story, reason, part, offset)
         guard reason == .superseded, index.slots(of: story).isEmpty else { return }
-        recallRequests.add(story, part, at: now)
+        recallRequests.add(story, part, offset, at: now)
     }
 
-    private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart = .all) {
-        for slot in index.slots(of: story) where index[slot].state == .waiting && part.contains(index[slot].version) {
+    private mutating func bringBack(
+        _ story: UInt64, _ reason: ReturnReason, _ part: HeldPart = .all, _ offset: Int64? = nil
+    ) {
+        for slot in index.slots(of: story) where index[slot].state == .waiting && part.contains(index[slot], offset) {
             index.change(slot) { $0.reason = reason }
             queue(slot)
         }

@@ -213,9 +213,9 @@ extension Engine {
     mutating func takeBackHeld(
         _ story: String, because reason: ReturnReason, part: HeldPart = .all, _ turn: inout Turn
     ) {
-        if held.takeBack(story) {
-            turn.actions.append(.returnHeld(story: story, because: reason, part))
-        }
+        guard let offset = held.takeBack(story) else { return }
+        turn.actions.append(
+            .returnHeld(story: story, because: reason, part, offset: reason == .superseded ? offset : nil))
     }
 }
 

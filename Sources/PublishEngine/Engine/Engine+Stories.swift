@@ -16,6 +16,25 @@ extension Engine {
         partitions[place].wait(in: story)
         _ = stories.append(place.id, to: story)
         if routed.event.version != nil { supersede(in: story, by: routed, place.id, &turn) }
+        supersedeEmbargoed(in: story, by: routed, place, content, &turn)
+    }
+
+    /// Settles queued older events of the story that are under embargo, so that one without an embargo does not wait for its end. On the
+    /// held topic they would lose their place in the same way.
+    private mutating func supersedeEmbargoed(
+        in story: StoryID, by newer: RoutedEvent, _ place: Place, _ content: ExaminedRecord, _ turn: inout Turn
+    ) {
+        guard lanes[place.lane].delayed.hasEmbargoes, newer.event.story != nil, content.record.origin == .published,
+            content.returned == nil,
+            content.heldFrom == nil, content.due(turn)?.because != .embargo
+        else { return }
+        for id in openDeliveries(of: story) where id != place.id {
+            guard let other = partitions.place(of: id), let older = partitions.content(of: other),
+                older.record.origin == .published, older.due(turn)?.because == .embargo,
+                partitions[other].attempts == 0, precedes(id, newer, from: partitions.source(of: place))
+            else { continue }
+            withdraw(id, for: .superseded, &turn)
+        }
     }
 
     /// Makes the delivery ready as the head of its story, or delays it until it is due.

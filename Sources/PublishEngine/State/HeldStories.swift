@@ -170,12 +170,13 @@ struct HeldStories: Sendable {
 
     /// Forgets the held events of a story, because they are requested back.
     ///
-    /// - Returns: `false` if no event of the story is held.
-    mutating func takeBack(_ story: String) -> Bool {
-        guard !isEmpty else { return false }
+    /// - Returns: the source offset of the latest one; `nil` if no event of the story is held.
+    mutating func takeBack(_ story: String) -> Int64? {
+        guard !isEmpty else { return nil }
         let key = Fingerprint(of: story).value
-        let wasAdded = added.removeValue(forKey: key) != nil
-        return known.removeValue(forKey: key) != nil || wasAdded
+        let ours = added.removeValue(forKey: key)
+        let read = known.removeValue(forKey: key)
+        return (ours ?? read)?.offset
     }
 }
 

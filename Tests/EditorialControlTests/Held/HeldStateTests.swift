@@ -48,22 +48,42 @@ import Testing
         #expect(play.state.behindSince == nil)
     }
 
+    /// An event of the story `a` without a version, which is due in a minute.
+    private func event(_ offset: Int64, replacesFormer: Bool = false) -> HeldRecord.Reading {
+        var event = HeldEvent(
+            eventID: "e", story: "a", version: nil, due: PlayedHeldState.noon + .seconds(60), because: .embargo,
+            lane: "live", source: .init(partition: PlayedHeldState.source, offset: offset),
+            identity: RecordIdentity(hash: UInt64(offset)))
+        event.replacesFormer = replacesFormer
+        return .held(event, since: nil)
+    }
+
     @Test func `an event of a recreated topic takes the place of the former one, which returns as superseded`() {
         var play = PlayedHeldState()
-        func event(_ offset: Int64, replacesFormer: Bool = false) -> HeldRecord.Reading {
-            var event = HeldEvent(
-                eventID: "e\(offset)", story: "a", version: nil, due: PlayedHeldState.noon + .seconds(60),
-                because: .embargo,
-                lane: "live", source: .init(partition: PlayedHeldState.source, offset: offset),
-                identity: RecordIdentity(hash: UInt64(offset)))
-            event.replacesFormer = replacesFormer
-            return .held(event, since: nil)
-        }
         _ = play.read(0, event(9))
         #expect(play.read(1, event(3, replacesFormer: true)).returns == [0: .superseded])
         #expect(play.read(2, event(3, replacesFormer: true)).returns.isEmpty, "it was written again")
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
         #expect(play.wait(.seconds(60)).returns == [2: .due])
+    }
+
+    @Test(arguments: [false, true])
+    func `a request for an event leaves a later one without a version`(isRead: Bool) {
+        var play = PlayedHeldState()
+        if isRead { _ = play.read(0, event(9)) }
+        let part = HeldPart.upTo(NewsEvent.Version("1"))
+        #expect(play.take(.bringBack(story: "a", .superseded, part, offset: 5)).returns.isEmpty)
+        if !isRead { _ = play.read(0, event(9)) }
+        #expect(play.wait(.seconds(60)).returns == [0: .due])
+    }
+
+    @Test func `an event that returned and is held again does not supersede itself`() {
+        var play = PlayedHeldState()
+        _ = play.read(0, event(5))
+        #expect(play.wait(.seconds(60)).returns == [0: .due])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        _ = play.take(.ended([.written(HeldPlace(3, 0))]))
+        #expect(play.read(1, event(7)).returns[0] == nil)
     }
 
     @Test func `a repeated record supersedes nothing`() {

@@ -79,15 +79,19 @@ struct TruthfulOutcomes: Checker {
         return mismatch(result.outcome, truth.news(of: delivery).kind).map { "\(name) \($0)" }
     }
 
-    /// Returns true if another record of the story has the same or a newer version, or has none and was published later on the
-    /// same partition, and is not held itself.
+    /// Returns true if another record of the story has the same or a newer version, or, if one of the two has none, was published
+    /// later on the same partition, and is not held itself.
     private func hasRival(_ delivery: Int, _ truth: GroundTruth) -> Bool {
         let news = truth.news(of: delivery)
-        guard let version = news.version else { return true }
         let origin = news.serial % GroundTruth.returnSerials
         let original = truth.news.firstIndex { $0.serial == origin }.flatMap { truth.places[$0] }
         return truth.news.enumerated().contains { item, other in
-            let isNewer = other.version.map { $0 >= version } ?? isLater(truth.places[item], than: original)
+            let isNewer =
+                if let version = news.version, let rival = other.version {
+                    rival >= version
+                } else {
+                    isLater(truth.places[item], than: original)
+                }
             guard other.story == news.story, isNewer,
                 other.serial != news.serial, other.kind != .undecodable, other.kind != .unroutable
             else { return false }
