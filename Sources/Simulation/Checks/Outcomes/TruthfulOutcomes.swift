@@ -97,6 +97,10 @@ struct TruthfulOutcomes: Checker {
             else { return false }
             guard other.serial % GroundTruth.returnSerials == origin else { return true }
             let results = truth.resultsOf[item * truth.platforms + delivery % truth.platforms]
+            // A copy that is held again takes the place of the event's other copies.
+            if news.version == nil, other.serial != origin, results.contains(where: { $0.outcome == .held }) {
+                return true
+            }
             return results.isEmpty || results.contains { $0.outcome != .held && $0.outcome != .superseded }
         }
     }
