@@ -1,14 +1,12 @@
 import KafkaModel
 public import NewsModel
 
-/// The state of the held topic as one process sees it. A plain value without IO. Its inputs are records, owned partitions and
-/// the time; its output is the events that are due.
+/// The state of the held topic as one process sees it. A plain value without IO. Its inputs are records, owned partitions and the
+/// time; its output is the events that are due.
 ///
-/// Every process reads the whole topic. Only the owner of a source partition returns an event to its lane, then deletes it with
-/// a tombstone. A new owner first reads to the end offsets at takeover, so that it sees which events its predecessor returned. A
-/// crash between return and tombstone returns an event twice. Engines report the second copy as a duplicate.
-///
-/// Memory: 48 bytes per event, and about 12 to find it. Texts are not kept.
+/// Every process reads the whole topic. Only the owner of a source partition returns an event to its lane, then deletes it with a
+/// tombstone. A new owner first reads to the end offsets at takeover, so that it sees which events its predecessor returned. A crash
+/// between return and tombstone returns an event twice. Engines report the second copy as a duplicate. An event takes 60 bytes.
 public struct HeldState: Sendable {
     /// Time of the next `alarm`, by the monotonic clock. An early alarm is harmless.
     public private(set) var wakeAt: Instant?
@@ -214,7 +212,6 @@ public struct HeldState: Sendable {
                 return
             }
             endangered[index[slot].place] = nil
-            // Offsets of different incarnations are not comparable.
             let isOther = entry.original != nil && !entry.original.mayBe(index[slot].original)
             if entry.isLater(than: index[slot]) || event.replacesFormer && isOther { supersede(index[slot]) }
             index.replace(slot, by: entry, since: since)
@@ -240,8 +237,7 @@ public struct HeldState: Sendable {
         if index.slots(of: story).isEmpty { told.append(HeldStory(story: text, isHeld: false)) }
     }
 
-    /// Queues an older version for its return, unless it has returned and only its tombstone is missing. Only its owner does so.
-    /// Versions before the topic's end were queued earlier.
+    /// Queues an older version of ours for its return, unless only its tombstone is missing. Those before the end were queued earlier.
     private mutating func supersede(_ older: HeldIndex.Entry) {
         guard reach.isComplete(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil,
             older.state != .returned
@@ -253,8 +249,6 @@ public struct HeldState: Sendable {
         endangered[index[slot].place] = index[slot].story
         hasNewDangers = true
     }
-
-    // MARK: Queueing
 
     /// Adds the entry to the queue of waiting events or removes it.
     private mutating func queue(_ slot: HeldIndex.Slot) {
