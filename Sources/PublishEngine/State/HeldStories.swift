@@ -170,13 +170,14 @@ struct HeldStories: Sendable {
 
     /// Forgets the held events of a story, because they are requested back.
     ///
-    /// - Returns: the source offset of the latest one; `nil` if no event of the story is held.
+    /// - Returns: the source offset of the latest one, or -1 if it has a version, so that no event without one is meant; `nil` if no
+    ///   event of the story is held.
     mutating func takeBack(_ story: String) -> Int64? {
         guard !isEmpty else { return nil }
         let key = Fingerprint(of: story).value
         let ours = added.removeValue(forKey: key)
         let read = known.removeValue(forKey: key)
-        return (ours ?? read)?.offset
+        return (ours ?? read).map { $0.version == nil ? $0.offset : -1 }
     }
 }
 
