@@ -58,3 +58,8 @@ extension TopicPartition {
     /// Returns the partition with the same number in another topic.
     func with(topic: String) -> TopicPartition { TopicPartition(topic: topic, partition: partition) }
 }
+
+extension Instant {
+    /// The timestamp of a record that is written at this time. Kafka's timestamps have whole milliseconds.
+    var asTimestamp: Instant { Instant(milliseconds: milliseconds) }
+}

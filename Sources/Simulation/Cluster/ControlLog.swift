@@ -17,7 +17,7 @@ struct ControlLog {
     }
 
     mutating func append(key: [UInt8]?, value: [UInt8]?, at: Instant) -> Row {
-        let record = SourceRecord(offset: end, timestamp: at, key: key, value: value)
+        let record = SourceRecord(offset: end, timestamp: at.asTimestamp, key: key, value: value)
         let row = Row(record: record, meaning: ControlRecord.read(record).record)
         rows.append(row)
         end += 1

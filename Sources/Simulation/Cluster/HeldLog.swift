@@ -20,7 +20,7 @@ struct HeldLog {
     @discardableResult
     mutating func append(_ produced: ProducedRecord, item: Int?, at: Instant) -> Row {
         let record = SourceRecord(
-            offset: end, timestamp: at, key: produced.key, value: produced.value, headers: produced.headers)
+            offset: end, timestamp: at.asTimestamp, key: produced.key, value: produced.value, headers: produced.headers)
         let reading = HeldRecord.read(key: record.key, hasValue: record.hasValue, headers: record.headers)
         let row = Row(record: record, reading: reading, item: item)
         rows.append(row)

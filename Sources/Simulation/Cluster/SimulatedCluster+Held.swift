@@ -385,7 +385,7 @@ extension GroundTruth {
             story: original.story, version: original.version, embargoUntil: original.embargoUntil,
             expiresAt: original.expiresAt,
             record: SourceRecord(
-                offset: 0, timestamp: writtenAt, key: produced.key,
+                offset: 0, timestamp: writtenAt.asTimestamp, key: produced.key,
                 value: Array(value.replacing(Marker.text(original.serial), with: Marker.text(serial)).utf8)))
         copy.record.headers = produced.headers
         return copy

@@ -27,7 +27,7 @@ extension SimulatedCluster {
             let lane = setting.lane(of: record.topic)
         else { return }
         let platforms = record.headers.first { $0.name == HeaderName.platform }?.text?.split(separator: ",") ?? []
-        var source = SourceRecord(offset: 0, timestamp: now, key: record.key, value: record.value)
+        var source = SourceRecord(offset: 0, timestamp: now.asTimestamp, key: record.key, value: record.value)
         source.headers = record.headers
         let item = truth.add(
             NewsItem(

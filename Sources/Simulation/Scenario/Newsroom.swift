@@ -125,7 +125,7 @@ struct Newsroom {
             value = random.chance(percent: 50) ? Array("not news".utf8) : Array(value.dropLast(2))
         }
         var record = SourceRecord(
-            offset: 0, timestamp: timestamp(at), key: Array((event.story ?? "").utf8), value: value)
+            offset: 0, timestamp: timestamp(at)?.asTimestamp, key: Array((event.story ?? "").utf8), value: value)
         let platform: Platform? = if case .redriven(let one) = copy { one } else { nil }
         if let platform {
             record.headers = [
