@@ -182,7 +182,7 @@ extension [Action] {
     /// Requests for held events, as `story reason`.
     var returns: [String] {
         compactMap {
-            if case .returnHeld(let story, let reason, _, _) = $0 { "\(story) \(reason.rawValue)" } else { nil }
+            if case .returnHeld(let story, let reason, _) = $0 { "\(story) \(reason.rawValue)" } else { nil }
         }
     }
 

@@ -299,14 +299,11 @@ struct VersionRank: Sendable {
 }
 
 extension HeldPart {
-    /// - Parameter offset: the source offset of the only event without a version that is meant; `nil` for any.
-    func contains(_ entry: HeldIndex.Entry, _ offset: Int64?) -> Bool {
-        let version = entry.version
-        if version.isNone, let offset, let original = entry.original, original.offset != offset { return false }
-        return switch self {
+    func contains(_ entry: HeldIndex.Entry) -> Bool {
+        switch self {
         case .all: true
-        case .upTo(let last): version.isNewer(than: VersionRank(last)) != true
-        case .withoutVersion: version.isNone
+        case .older(_, let offset) where entry.version.isNone: entry.original?.offset ?? offset == offset
+        case .older(let last, _): last.map { entry.version.isNewer(than: VersionRank($0)) != true } ?? false
         }
     }
 }

@@ -36,10 +36,7 @@ extension HeldState {
         case counts([String: Int])
         case orders([OrderChange])
         /// An engine requests that these events of the story return to their lanes.
-        ///
-        /// - offset: the source offset of the event that is meant. Another one without a version stays, because it may be newer. `nil`
-        ///   stands for any event.
-        case bringBack(story: String, ReturnReason, HeldPart = .all, offset: Int64? = nil)
+        case bringBack(story: String, ReturnReason, HeldPart = .all)
         /// Number of due events that returned and were settled by the shard since its start, and the requests a second that it
         /// may send. `perSecond` is `nil` if there is no limit.
         case settled(ShardID, Int, perSecond: Int?)
@@ -47,7 +44,7 @@ extension HeldState {
         case restored([RestoreEnding])
         /// Outcomes of the steps in `putBack`, `erase` and `writeAgain`.
         case ended([Ending])
-        /// A reply of the hub at that monotonic time had this `Date`; `nil` if its replies have none.
+        /// A reply of the hub at that monotonic time had this `Date`; `nil` if its replies have no `Date`.
         case hubTime(Moment?)
         /// Time has passed. Extra alarms are harmless.
         case alarm

@@ -91,8 +91,7 @@ public struct HeldState: Sendable {
                 requeue()
             }
         case .orders(let changes): for change in changes { obey(change) }
-        case .bringBack(let story, let reason, let part, let offset):
-            grant(HeldIndex.hash(story), reason, part, offset, now)
+        case .bringBack(let story, let reason, let part): grant(HeldIndex.hash(story), reason, part, now)
         case .settled(let shard, let count, let perSecond):
             pace.settled(count, by: shard, perSecond: perSecond, at: now)
         case .restored(let endings): for ending in endings { vanishedEvents.ended(ending, at: now) }
@@ -287,18 +286,14 @@ public struct HeldState: Sendable {
     }
 
     /// Grants a recall request. The engine may have written the event a moment ago, so that it was not read yet.
-    private mutating func grant(
-        _ story: UInt64, _ reason: ReturnReason, _ part: HeldPart, _ offset: Int64?, _ now: Instant
-    ) {
-        bringBack(story, reason, part, offset)
+    private mutating func grant(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart, _ now: Instant) {
+        bringBack(story, reason, part)
         guard reason == .superseded, index.slots(of: story).isEmpty else { return }
-        recallRequests.add(story, part, offset, at: now)
+        recallRequests.add(story, part, at: now)
     }
 
-    private mutating func bringBack(
-        _ story: UInt64, _ reason: ReturnReason, _ part: HeldPart = .all, _ offset: Int64? = nil
-    ) {
-        for slot in index.slots(of: story) where index[slot].state == .waiting && part.contains(index[slot], offset) {
+    private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart = .all) {
+        for slot in index.slots(of: story) where index[slot].state == .waiting && part.contains(index[slot]) {
             index.change(slot) { $0.reason = reason }
             queue(slot)
         }

@@ -3,9 +3,9 @@ public import NewsModel
 /// A selection of a story's held events.
 public enum HeldPart: Sendable, Hashable {
     case all
-    /// Excludes newer versions, because one may have been held since. Includes events without a version.
-    case upTo(NewsEvent.Version)
-    case withoutVersion
+    /// Only the events that are known to be older, because newer ones may have been held since: the versions up to this one, and the
+    /// event without a version that has this source offset. `nil` stands for no event.
+    case older(upTo: NewsEvent.Version? = nil, offset: Int64? = nil)
 }
 
 /// A story that has an event on the held topic, or no longer has one.

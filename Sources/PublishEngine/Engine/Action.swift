@@ -24,10 +24,8 @@ public enum Action: Sendable {
     case fetchSchema(UInt32)
     /// Write the original to the held topic; answer with `stored`. Its result follows once this is acknowledged.
     case hold(StoreRequest, SourceRecord, HeldEvent)
-    /// Request the story's held events back from the held topic.
-    ///
-    /// - offset: see `HeldState.Input.bringBack`.
-    case returnHeld(story: String, because: ReturnReason, HeldPart, offset: Int64?)
+    /// Request these held events of the story back from the held topic.
+    case returnHeld(story: String, because: ReturnReason, HeldPart)
     /// Recall the story, by its order key, on the process's other shards, and everywhere by an order on the control topic.
     case recall(EventRecall)
     /// The effect that an order had on this shard.

@@ -72,7 +72,7 @@ extension Engine {
     /// Requests a held event back if an event that was published after it has ended here.
     mutating func takeBackIfEnded(_ story: HeldStory, _ turn: inout Turn) {
         if let version = story.version, hasSeen(newerThan: version, of: story.story) {
-            return takeBackOlder(story.story, &turn)
+            return takeBackHeld(story.story, because: .superseded, &turn)
         }
         for lane in lanes.ids {
             for slot in lanes[lane].slots where partitions[slot].ended.has(story.story) {
@@ -95,14 +95,8 @@ extension Engine {
                 })
                     ?? partitions[slot].ended.hasNewer(than: latest.offset, latest.version, of: story)
             else { continue }
-            takeBackOlder(story, &turn)
+            takeBackHeld(story, because: .superseded, &turn)
         }
-    }
-
-    /// Requests back the held event of a story that is older than one that has ended.
-    mutating func takeBackOlder(_ story: String, _ turn: inout Turn) {
-        let part: HeldPart = held.version(of: story).map { .upTo($0) } ?? .withoutVersion
-        takeBackHeld(story, because: .superseded, part: part, &turn)
     }
 }
 

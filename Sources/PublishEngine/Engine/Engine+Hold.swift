@@ -172,7 +172,7 @@ extension Engine {
             withdraw(id, for: .superseded, &turn)
         }
         if held.hasOlder(than: version, of: story) {
-            takeBackHeld(story, because: .superseded, part: .upTo(version), &turn)
+            takeBackHeld(story, because: .superseded, upTo: version, &turn)
         }
     }
 
@@ -196,9 +196,7 @@ extension Engine {
     ) {
         guard held.mayBeReplaced(by: routed, from: source, writtenAt: writtenAt, isGone: isGone) else { return }
         // Another process may hold this same version meanwhile.
-        let version = (isGone ? routed.event.version : nil) ?? held.version(of: routed.orderKey)
-        let part: HeldPart = version.map { .upTo($0) } ?? (routed.event.story == nil ? .all : .withoutVersion)
-        takeBackHeld(routed.orderKey, because: .superseded, part: part, &turn)
+        takeBackHeld(routed.orderKey, because: .superseded, upTo: isGone ? routed.event.version : nil, &turn)
     }
 
     /// The outcome of an event that was returned before it was due; `nil` if it is due.
@@ -210,12 +208,14 @@ extension Engine {
         }
     }
 
+    /// Requests held events of a story back: if it is recalled all of them, otherwise the latest one and those before it.
+    ///
+    /// - Parameter version: see `HeldStories.takeBack`.
     mutating func takeBackHeld(
-        _ story: String, because reason: ReturnReason, part: HeldPart = .all, _ turn: inout Turn
+        _ story: String, because reason: ReturnReason, upTo version: NewsEvent.Version? = nil, _ turn: inout Turn
     ) {
-        guard let offset = held.takeBack(story) else { return }
-        turn.actions.append(
-            .returnHeld(story: story, because: reason, part, offset: reason == .superseded ? offset : nil))
+        guard let older = held.takeBack(story, upTo: version) else { return }
+        turn.actions.append(.returnHeld(story: story, because: reason, reason == .recalled ? .all : older))
     }
 }
 

@@ -143,7 +143,9 @@ struct HeldStories: Sendable {
     }
 
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
-        self.version(of: story).map { $0 < version } ?? false
+        guard !isEmpty else { return false }
+        let key = Fingerprint(of: story).value
+        return (added[key] ?? known[key])?.version.map { $0 < version } ?? false
     }
 
     /// The latest held event of a story.
@@ -161,23 +163,18 @@ struct HeldStories: Sendable {
         return (held.version, isHere ? held.offset : .max, isFormer ? held.writtenAt : nil)
     }
 
-    /// The held version of the story; `nil` if no event is held, or the event has no version.
-    func version(of story: String) -> NewsEvent.Version? {
-        guard !isEmpty else { return nil }
-        let key = Fingerprint(of: story).value
-        return (added[key] ?? known[key])?.version
-    }
-
     /// Forgets the held events of a story, because they are requested back.
     ///
-    /// - Returns: the source offset of the latest one, or -1 if it has a version, so that no event without one is meant; `nil` if no
-    ///   event of the story is held.
-    mutating func takeBack(_ story: String) -> Int64? {
+    /// - Parameter version: the newest version that is meant, if it is not that of the latest held event.
+    /// - Returns: the latest one and those before it; `nil` if no event of the story is held.
+    mutating func takeBack(_ story: String, upTo version: NewsEvent.Version? = nil) -> HeldPart? {
         guard !isEmpty else { return nil }
         let key = Fingerprint(of: story).value
         let ours = added.removeValue(forKey: key)
         let read = known.removeValue(forKey: key)
-        return (ours ?? read).map { $0.version == nil ? $0.offset : -1 }
+        return (ours ?? read).map {
+            .older(upTo: version ?? $0.version, offset: $0.version == nil ? $0.offset : nil)
+        }
     }
 }
 

@@ -307,8 +307,7 @@ final class Shard {
         case .hold(let request, let record, let event):
             let original = HeldRecord.hold(record, event, topic: settings.control.topics.held)
             records.produce(original, of: request.delivery, as: .held)
-        case .returnHeld(let story, let reason, let part, let offset):
-            held.post(.bringBack(story: story, reason, part, offset: offset))
+        case .returnHeld(let story, let reason, let part): held.post(.bringBack(story: story, reason, part))
         case .confirmOrders(let number): control.post(.confirm(number, shard: id))
         case .askHubForTime: askHubForTime()
         case .fetchSchema(let id): schemas?.ask(id)

@@ -34,11 +34,11 @@ extension SimulatedCluster {
                 .answerControlState(address, .applied(applied, shard: ShardID(0))), at: now + random.milliseconds(0...2)
             )
         case .hold(let request, let original, let event): hold(request, original, event, address)
-        case .returnHeld(let story, let reason, let part, let offset):
+        case .returnHeld(let story, let reason, let part):
             // The state receives recall requests between two readings of the held topic, so it may read on first.
             let at = max(processes[address.process].held?.wishedUntil ?? now, now + random.milliseconds(0...120))
             processes[address.process].held?.wishedUntil = at
-            agenda.add(.tellHeld(address, .bringBack(story: story, reason, part, offset: offset)), at: at)
+            agenda.add(.tellHeld(address, .bringBack(story: story, reason, part)), at: at)
         case .confirmOrders(let number):
             agenda.add(
                 .answerControlState(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))

@@ -36,7 +36,7 @@ import Testing
         let kinds = inbox.takeAll().map { input in
             switch input {
             case .orders(let changes): changes.first.map { if case .stands = $0 { "stands" } else { "lifted" } } ?? ""
-            case .bringBack(let story, _, _, _): story
+            case .bringBack(let story, _, _): story
             default: "other"
             }
         }

@@ -67,12 +67,11 @@ import Testing
         #expect(play.wait(.seconds(60)).returns == [2: .due])
     }
 
-    @Test(arguments: [false, true])
-    func `a request for an event leaves a later one without a version`(isRead: Bool) {
+    @Test(arguments: [false, true], [HeldPart.older(offset: 5), .older(upTo: NewsEvent.Version("1"))])
+    func `a request for an event leaves a later one without a version`(isRead: Bool, older: HeldPart) {
         var play = PlayedHeldState()
         if isRead { _ = play.read(0, event(9)) }
-        let part = HeldPart.upTo(NewsEvent.Version("1"))
-        #expect(play.take(.bringBack(story: "a", .superseded, part, offset: 5)).returns.isEmpty)
+        #expect(play.take(.bringBack(story: "a", .superseded, older)).returns.isEmpty)
         if !isRead { _ = play.read(0, event(9)) }
         #expect(play.wait(.seconds(60)).returns == [0: .due])
     }
@@ -210,11 +209,11 @@ import Testing
         var play = PlayedHeldState()
         _ = play.hold(0, "a", version: "1")
         #expect(play.hold(1, "a", version: "3").returns == [0: .superseded])
-        #expect(play.take(.bringBack(story: "a", .superseded, .upTo(.init("2")))).returns.isEmpty)
+        #expect(play.take(.bringBack(story: "a", .superseded, .older(upTo: .init("2")))).returns.isEmpty)
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
-        #expect(play.take(.bringBack(story: "a", .superseded, .upTo(.init("3")))).returns == [1: .superseded])
+        #expect(play.take(.bringBack(story: "a", .superseded, .older(upTo: .init("3")))).returns == [1: .superseded])
         // The same request before any event of the story was read.
-        _ = play.take(.bringBack(story: "b", .superseded, .upTo(.init("2"))))
+        _ = play.take(.bringBack(story: "b", .superseded, .older(upTo: .init("2"))))
         #expect(play.hold(2, "b", version: "3").returns.isEmpty)
     }
 
