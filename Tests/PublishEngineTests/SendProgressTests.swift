@@ -5,7 +5,7 @@ import NotificationHub
 import PublishEngine
 import Testing
 
-/// News for many single readers needs several sends. Each one's end is committed, so that the next owner of the partition goes on.
+/// News for many single readers needs several sends. Each one's end is committed, so that the next owner of the partition continues.
 struct SendProgressTests {
     private static let event: String = {
         let readers = (1...12).map { "\"r\($0)\"" }.joined(separator: ",")
@@ -34,7 +34,7 @@ struct SendProgressTests {
 
     private func progress(_ actions: [Action]) -> [SendProgress] { actions.commits.last?.first?.progress ?? [] }
 
-    /// The progress that an owner commits after so many accepted sends.
+    /// The progress that an owner commits after this number of accepted sends.
     private func committed(after count: Int) throws -> [SendProgress] {
         var shell = try shell()
         var actions = read(record, in: &shell)
@@ -92,7 +92,7 @@ struct SendProgressTests {
     // MARK: Two owners
 
     @Test(arguments: [1, 2])
-    func `the next owner goes on behind the sends that are done`(count: Int) throws {
+    func `the next owner continues behind the sends that are done`(count: Int) throws {
         var shell = try shell(committed(after: count))
         var sent = try #require(read(record, in: &shell).sends.first)
         #expect(tags(sent).contains(count == 1 ? "{r6}" : "{r11}"))

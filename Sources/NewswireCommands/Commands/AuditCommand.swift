@@ -19,7 +19,7 @@ struct AuditCommand: ParsableCommand {
 
             An order stands here before it takes effect. One whose author was cut off in between is marked as never \
             applied. With --json a line of a process has its name as replica and, as applied, the deliveries that the \
-            order met: waiting, and inFlight to the hub. Times are those of whoever wrote the line.
+            order met: waiting, and inFlight to the hub. Times are those of the writer's clock.
 
             Exit code 1 if the control or the audit topic cannot be read.
             """)

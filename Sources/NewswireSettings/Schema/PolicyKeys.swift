@@ -32,7 +32,7 @@ extension SettingsKey {
             "users.secret", .text, secret: true,
             """
             Signs plain tags, and keys the pseudonyms that stand for users in results: at least 16 characters. Without it, \
-            whoever can guess a user's id can recognize its pseudonym.
+            anyone who can guess a user's id can recognize its pseudonym.
             """),
         SettingsKey("quiet.*.categories", .list(.text), "The categories whose readers sleep then; when not set, all."),
         SettingsKey("quiet.*.from", .text, required: true, "When quiet hours begin, e.g. \"22:00\"."),

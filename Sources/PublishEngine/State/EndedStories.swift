@@ -15,7 +15,7 @@ struct EndedStories: Sendable {
         /// The offset of the last event, and of the last one without a version; at least 0.
         var last: Int64 = -1
         var lastWithoutVersion: Int64 = -1
-        /// Their timestamps, if they were read here. The ledger has none.
+        /// Their timestamps, if they were read here. The ledger contains no timestamps.
         var writtenAt = Instant.distantPast
         var writtenAtWithoutVersion = Instant.distantPast
     }

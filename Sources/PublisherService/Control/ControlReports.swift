@@ -125,7 +125,7 @@ extension ControlStatus.Alarm {
                 .ordersUnknown,
                 "\(counted(count, "order")) on the control topic \(topics.control) \(count == 1 ? "is" : "are") of a kind that "
                     + "this version does not know: nothing is sent, because it may be a stop",
-                remedy: "update this process; or let whoever gave the order lift it")
+                remedy: "update this process; or let the person who gave the order lift it")
         case .notWritten(let failure):
             .init(
                 .controlNotWritten,
