@@ -72,9 +72,12 @@ enum Program {
             let errorFile = try self.file("errors")
             process.standardError = errors ?? errorFile
             try Data((input ?? "").utf8).write(to: folder.appending(path: "input"))
-            process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "input"))
+            let inputFile = try FileHandle(forReadingFrom: folder.appending(path: "input"))
+            process.standardInput = inputFile
             process.terminationHandler = { [end] _ in end.continuation.finish() }
             try process.run()
+            // The process has descriptors of its own. Ours would stay open, because Foundation keeps the process object.
+            for file in [file, errorFile, inputFile] { try file.close() }
         }
 
         private func file(_ name: String) throws -> FileHandle {
