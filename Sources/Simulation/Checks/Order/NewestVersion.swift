@@ -101,7 +101,7 @@ struct NewestVersion: Checker {
             // A return may be under way for some time.
             && later.at + .seconds(30) < wall && truth.news(of: later.delivery).copy == nil
             && truth.places[truth.item(of: later.delivery)]?.isGone == false
-            && truth.news[original].record.timestamp ?? wall < truth.news(of: later.delivery).record.timestamp ?? wall
+            && truth.news[original].record.isEarlier(than: truth.news(of: later.delivery).record)
         {
             return "\(event.source) of a former incarnation is due after \(truth.name(later.delivery))"
         }
@@ -163,5 +163,13 @@ extension GroundTruth {
     /// Returns true if the result is still on the results topic.
     func isKept(_ result: StoredResult) -> Bool {
         ledger[result.partition].map { result.offset >= $0.start } ?? false
+    }
+}
+
+extension SourceRecord {
+    /// Compares timestamps. Those that are missing, or more than a month apart, tell nothing.
+    func isEarlier(than later: SourceRecord) -> Bool {
+        guard let timestamp, let limit = later.timestamp else { return false }
+        return timestamp < limit && timestamp > limit - .seconds(31 * 24 * 3_600)
     }
 }

@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -9,11 +10,24 @@ struct TruthfulOutcomes: Checker {
     let promise = Promise.truthfulOutcomes
     /// Offsets below which an operator released the waiting events, by process.
     private var released: [Address: [TopicPartition: Int64]] = [:]
+    /// The last number of each partition's incarnation.
+    private var incarnations: [TopicPartition: Int] = [:]
+    /// Copies of held events that have a former number. It may be the same incarnation, if no offset was committed between the two.
+    private var formerCopies: Set<Int> = []
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .input(let address, .release(_, .deadLetter, let ends)):
             released[address, default: [:]].merge(ends) { max($0, $1) }
+            return nil
+        case .input(_, .kafka(.restarted(_, _, let partition, let incarnation))):
+            incarnations[partition] = incarnation
+            return nil
+        case .input(_, .kafka(.restored(_, _, _, _, let end?))):
+            incarnations.merge(end.incarnations) { max($0, $1) }
+            return nil
+        case .returned(let item, _, let event, .superseded, _, _):
+            if event.incarnation < incarnations[event.source.partition] ?? 0 { formerCopies.insert(item) }
             return nil
         case .deadLettered(let delivery, let ownership, let result, let address):
             let end = released[address]?[result.source.partition] ?? 0
@@ -79,18 +93,18 @@ struct TruthfulOutcomes: Checker {
         return mismatch(result.outcome, truth.news(of: delivery).kind).map { "\(name) \($0)" }
     }
 
-    /// Returns true if another record of the story has the same or a newer version, or, if one of the two has none, was published
-    /// later on the same partition, and is not held itself.
+    /// Returns true if another record of the story has the same or a newer version, or, if one of the two has no version, was
+    /// published later on the same partition, and is not held itself. Copies of a former incarnation are compared by timestamps.
     private func hasRival(_ delivery: Int, _ truth: GroundTruth) -> Bool {
         let news = truth.news(of: delivery)
         let origin = news.serial % GroundTruth.returnSerials
-        let original = truth.news.firstIndex { $0.serial == origin }.flatMap { truth.places[$0] }
+        let original = truth.news.firstIndex { $0.serial == origin }
         return truth.news.enumerated().contains { item, other in
             let isNewer =
                 if let version = news.version, let rival = other.version {
                     rival >= version
                 } else {
-                    isLater(truth.places[item], than: original)
+                    isLater(item, than: original, byTime: formerCopies.contains(truth.item(of: delivery)), truth)
                 }
             guard other.story == news.story, isNewer,
                 other.serial != news.serial, other.kind != .undecodable, other.kind != .unroutable
@@ -105,9 +119,12 @@ struct TruthfulOutcomes: Checker {
         }
     }
 
-    private func isLater(_ place: GroundTruth.Place?, than other: GroundTruth.Place?) -> Bool {
-        guard let place, let other else { return false }
-        return place.partition == other.partition && place.publishedAt >= other.publishedAt
+    private func isLater(_ item: Int, than original: Int?, byTime: Bool, _ truth: GroundTruth) -> Bool {
+        guard let original, let place = truth.places[item], let other = truth.places[original],
+            place.partition == other.partition
+        else { return false }
+        return place.publishedAt >= other.publishedAt
+            || byTime && truth.news[original].record.isEarlier(than: truth.news[item].record)
     }
 
     private func mismatch(_ outcome: Outcome, _ kind: NewsItem.Kind) -> String? {
