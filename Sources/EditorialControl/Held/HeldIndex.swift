@@ -302,7 +302,7 @@ extension HeldPart {
     func contains(_ entry: HeldIndex.Entry) -> Bool {
         switch self {
         case .all: true
-        case .older(_, let offset) where entry.version.isNone: entry.original?.offset ?? offset == offset
+        case .older(_, let original) where entry.version.isNone: entry.original == nil || entry.original == original
         case .older(let last, _): last.map { entry.version.isNewer(than: VersionRank($0)) != true } ?? false
         }
     }

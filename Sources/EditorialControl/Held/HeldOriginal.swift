@@ -1,4 +1,4 @@
-import KafkaModel
+public import KafkaModel
 public import NewsModel
 
 /// The position of a held event's original on its source partition, and a part of its identity. The identity tells it from a
@@ -8,7 +8,7 @@ public struct HeldOriginal: Sendable, Hashable {
     private let identity: UInt16
 
     /// - Returns: `nil` for an offset that Kafka does not reach, or without an identity.
-    init?(offset: Int64, identity: RecordIdentity?) {
+    public init?(offset: Int64, identity: RecordIdentity?) {
         guard let identity, (0..<1 << 47).contains(offset) else { return nil }
         self.offset = offset
         self.identity = UInt16(truncatingIfNeeded: identity.hash)

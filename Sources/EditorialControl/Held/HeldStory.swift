@@ -3,9 +3,9 @@ public import NewsModel
 /// A selection of a story's held events.
 public enum HeldPart: Sendable, Hashable {
     case all
-    /// Only the events that are known to be older, because newer ones may have been held since: the versions up to this one, and the
-    /// event without a version that has this source offset. `nil` stands for no event.
-    case older(upTo: NewsEvent.Version? = nil, offset: Int64? = nil)
+    /// Only the events that are known to be older, because newer ones may have been held since: the versions up to this one, and this
+    /// event without a version. `nil` stands for no event.
+    case older(upTo: NewsEvent.Version? = nil, HeldOriginal? = nil)
 }
 
 /// A story that has an event on the held topic, or no longer has one.
@@ -15,6 +15,8 @@ public struct HeldStory: Sendable, Hashable {
     public var version: NewsEvent.Version?
     /// The held event's source position. Of two events without versions, the later one on the same partition is newer.
     public var source: ResultRecord.Source?
+    /// `nil` if the event could not be recognized on its source topic.
+    public var original: HeldOriginal?
     /// The number of the source partition's incarnation (see `CommitNote`), as far as it was known when the event was held.
     public var incarnation = 0
     /// The timestamp of the held original.
@@ -23,6 +25,7 @@ public struct HeldStory: Sendable, Hashable {
 
     init(_ event: HeldEvent) {
         self.init(story: event.story, version: event.version, source: event.source, isHeld: true)
+        original = HeldOriginal(of: event)
         incarnation = event.incarnation
         writtenAt = event.writtenAt
     }

@@ -45,7 +45,7 @@ extension Engine {
         isWritten = true
         let source = partitions.source(of: place)
         let relation = held.relation(to: routed, from: age(of: place, content), writtenAt: content.record.timestamp)
-        held.add(routed, from: source, writtenAt: content.record.timestamp)
+        held.add(routed, content, from: source)
         pendingResults.keep(content, of: place.id)
         // An event that expires before it is due comes back at its expiry, so that it is reported.
         var original = HeldEvent(

@@ -2,7 +2,7 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// The stories with an event on the held topic, each with the highest version there: about 80 bytes for each.
+/// The stories with an event on the held topic, each with the highest version there: about 100 bytes for each.
 struct HeldStories: Sendable {
     /// Events read from the held topic.
     private var known: [UInt64: Held] = [:]
@@ -16,6 +16,7 @@ struct HeldStories: Sendable {
         /// The source position of the event, as a hash of the partition and an offset.
         var partition: UInt64?
         var offset: Int64 = 0
+        var original: HeldOriginal?
         /// The number of the partition's incarnation (see `CommitNote`), as far as it was known when the event was held.
         var incarnation = 0
         var writtenAt: Instant?
@@ -36,6 +37,7 @@ struct HeldStories: Sendable {
             return
         }
         known[key] = Held(story.version, story.source)
+        known[key]?.original = story.original
         known[key]?.incarnation = story.incarnation
         known[key]?.writtenAt = story.writtenAt
         if let ours = added[key], let read = known[key], precedes(read, ours) { return }
@@ -51,10 +53,11 @@ struct HeldStories: Sendable {
     }
 
     /// This engine holds the event.
-    mutating func add(_ routed: RoutedEvent, from source: ResultRecord.Source, writtenAt: Instant?) {
+    mutating func add(_ routed: RoutedEvent, _ content: ExaminedRecord, from source: ResultRecord.Source) {
         var held = Held(routed.event.version, source)
+        held.original = HeldOriginal(offset: source.offset, identity: content.identity)
         held.incarnation = incarnation(of: source.partition)
-        held.writtenAt = writtenAt
+        held.writtenAt = content.record.timestamp
         added[Fingerprint(of: routed.orderKey).value] = held
     }
 
@@ -173,7 +176,7 @@ struct HeldStories: Sendable {
         let ours = added.removeValue(forKey: key)
         let read = known.removeValue(forKey: key)
         return (ours ?? read).map {
-            .older(upTo: version ?? $0.version, offset: $0.version == nil ? $0.offset : nil)
+            .older(upTo: version ?? $0.version, $0.version == nil ? $0.original : nil)
         }
     }
 }

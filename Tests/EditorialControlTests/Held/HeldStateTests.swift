@@ -67,8 +67,14 @@ import Testing
         #expect(play.wait(.seconds(60)).returns == [2: .due])
     }
 
-    @Test(arguments: [false, true], [HeldPart.older(offset: 5), .older(upTo: NewsEvent.Version("1"))])
-    func `a request for an event leaves a later one without a version`(isRead: Bool, older: HeldPart) {
+    /// The last one has the same offset on another topic.
+    private static let otherEvents: [HeldPart] = [
+        .older(upTo: NewsEvent.Version("1")), .older(HeldOriginal(offset: 5, identity: RecordIdentity(hash: 5))),
+        .older(HeldOriginal(offset: 9, identity: RecordIdentity(hash: 5))),
+    ]
+
+    @Test(arguments: [false, true], otherEvents)
+    func `a request for an event leaves another one without a version`(isRead: Bool, older: HeldPart) {
         var play = PlayedHeldState()
         if isRead { _ = play.read(0, event(9)) }
         #expect(play.take(.bringBack(story: "a", .superseded, older)).returns.isEmpty)
