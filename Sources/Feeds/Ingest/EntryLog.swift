@@ -17,6 +17,8 @@ struct EntryLog: Sendable, Hashable {
     /// The first records with recent alerts, whether these are sent or held back, the records by which other entries
     /// continue an entry, and those by which it came back.
     private var changes = RecentRecords()
+    /// The records by which alerts that a limit had held back were sent.
+    private var releases = RecentRecords()
     /// The first records of entries of which nothing was written.
     private var unwritten = RecentRecords()
     /// Entries whose last record is not their state, because it does not count, or because the record of another entry
@@ -49,6 +51,7 @@ struct EntryLog: Sendable, Hashable {
             heldBack[hash] = nil
             names[hash] = nil
             changes.forget(hash)
+            releases.forget(hash)
             unwritten.forget(hash)
             misleading[hash] = nil
             return true
@@ -92,6 +95,9 @@ struct EntryLog: Sendable, Hashable {
         if wasMoved != isMoved { changes.forget(hash) }
         if wasMoved || isMoved || record.intent != nil || record.state.standing == .waiting {
             changes.note(hash, at: offset, by: record.writer)
+        }
+        if before?.standing == .waiting, record.state.standing.wasSent {
+            releases.note(hash, at: offset, by: record.writer)
         }
         if let former = record.former, former != hash { leave(former, for: record, at: offset) }
         if before == nil, record.state.standing.isSilent { unwritten.note(hash, at: offset, by: record.writer) }
@@ -193,7 +199,8 @@ struct EntryLog: Sendable, Hashable {
         }
         let origin = record.name?.origin ?? hash
         var relatives = names.filter { $0.value.origin == origin && $0.key != hash }.map(\.key)
-        if let former = record.former, changes.follows(former, readingOf: record),
+        if let former = record.former,
+            changes.follows(former, readingOf: record) || releases.follows(former, readingOf: record),
             table[former]?.standing != .moved || !relatives.isEmpty
         {
             return true

@@ -207,6 +207,24 @@ import Testing
         #expect(log.table[third]?.standing == (!counts ? .moved : isSent ? .known : .sent))
     }
 
+    /// The writer knew the alert as one that a limit holds back.
+    @Test(arguments: [(after: 1, counts: false), (2, true)] as [(Int64, Bool)])
+    func `an entry that continues an alert is silent only if its writer knew that the alert was sent`(
+        after: Int64, counts: Bool
+    ) throws {
+        let (old, new) = (EntryHash("old"), EntryHash("new"))
+        var log = EntryLog()
+        var waiting = try #require(Self.record("0 done"))
+        waiting.state.standing = .waiting
+        log.fold(old, waiting, at: 1)
+        log.fold(old, Self.record("1 X"), at: 2)
+        var withheld = try #require(Self.record("0 known"))
+        withheld.state.standing = .held
+        (withheld.after, withheld.former) = (after, old)
+        #expect(log.fold(new, withheld, at: 3) == counts)
+        #expect(log.table[old]?.standing == (counts ? .moved : .sent))
+    }
+
     /// A retry of the record that continues an entry arrives after that entry was moved, and compaction has removed the
     /// first try.
     @Test func `a retry counts if no other entry continues the former one`() throws {
