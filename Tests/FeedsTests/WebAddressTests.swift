@@ -90,7 +90,6 @@ struct WebAddressTests {
         #expect(address.host == "example.org")
         #expect(address.port == 8_443)
         #expect(address.authority == "example.org:8443")
-        #expect(address.requestTarget == "/?x=1")
         #expect(address.userInfo == "u:p")
         #expect(WebAddress("http://example.org")?.port == 80)
         #expect(WebAddress("https://example.org")?.port == 443)

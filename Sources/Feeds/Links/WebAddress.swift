@@ -36,11 +36,6 @@ public struct WebAddress: Sendable, Hashable {
         return "\(host):\(statedPort)"
     }
 
-    /// The target in the first line of a request. RFC 9112 §3.2.1.
-    public var requestTarget: String {
-        (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
-    }
-
     /// The whole address as text.
     public var text: String {
         var text = scheme.rawValue + "://"
