@@ -104,6 +104,7 @@ public struct HeldState: Sendable {
         if passes.mayBegin { beginPass(moment, &actions) }
         writeAgain(&actions)
         vanishedEvents.lose(former.finishReading(reach, at: now))
+        vanishedEvents.endExplaining(reach)
         let restores = vanishedEvents.next(isComplete: reach.isCaughtUp, sources, at: now)
         if !restores.isEmpty { actions.append(.restore(restores)) }
         wakeAt = nextAlarm
@@ -365,7 +366,8 @@ public struct HeldState: Sendable {
         case .written: failingSince = nil
         case .gone:
             endangered[place] = nil
-            vanishedEvents.notFound(index[slot], at: now)
+            reach.refresh(at: now)
+            vanishedEvents.notFound(index[slot], look: reach.look)
             index.remove(slot)
         case .failed:
             failingSince = failingSince ?? now

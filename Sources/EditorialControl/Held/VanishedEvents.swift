@@ -1,6 +1,7 @@
 public import NewsModel
 
-/// Events that disappeared from the held topic without a tombstone, because the topic was deleted and recreated.
+/// Events that disappeared from the held topic without a tombstone, because the topic was deleted and recreated, or its records were
+/// removed.
 ///
 /// A reading expects every event known before it. Events still missing at its end have vanished. The owner of the source
 /// partition then writes the original to its lane again, where it is held again. An owner that was restarted before it could
@@ -9,9 +10,11 @@ public import NewsModel
 struct VanishedEvents: Sendable {
     private var expected = HeldIndex()
     /// Events whose requested records are not on the topic, for a reason that was not read yet. Usually, another process has
-    /// deleted them and its tombstone is unread. Otherwise the topic was recreated and the reading has not noticed it.
+    /// deleted them and its tombstone is unread. Otherwise the topic was recreated and the reading has not noticed it, or the records
+    /// were removed, e.g. by `kafka-delete-records`.
     private var unexplained = HeldIndex()
-    private var lastUnexplained = Instant.distantPast
+    /// The refresh of the topic's ends before which every tombstone of an unexplained event was written.
+    private var explainedBefore = 0
     /// True after the reading has reached the end. Events still expected then have vanished.
     private var isOver = false
     private var overAt = Instant.distantPast
@@ -44,8 +47,6 @@ struct VanishedEvents: Sendable {
     static let ownersTurn = Duration.seconds(30)
     /// Time after which the next of the other processes writes what is still missing.
     static let othersTurn = Duration.seconds(10)
-    /// Time after the last unexplained event at which all are forgotten.
-    static let margin = Duration.seconds(600)
     /// Limit of unexplained events. When it is reached, all earlier ones are forgotten.
     static let unexplainedMax = 10_000
 
@@ -69,11 +70,23 @@ struct VanishedEvents: Sendable {
         unexplained.removeAll(in: partition)
     }
 
-    /// Handles an entry whose record is not on the topic. Either later records explain this, or the topic was recreated.
-    mutating func notFound(_ entry: HeldIndex.Entry, at now: Instant) {
-        if lastUnexplained + Self.margin < now || unexplained.count >= Self.unexplainedMax { unexplained = HeldIndex() }
-        lastUnexplained = now
+    /// Handles an entry whose record is not on the topic.
+    ///
+    /// - Parameter look: a refresh of the topic's ends that begins now.
+    mutating func notFound(_ entry: HeldIndex.Entry, look: Int) {
+        explainedBefore = look
+        if unexplained.count >= Self.unexplainedMax { unexplained = HeldIndex() }
         _ = unexplained.insert(entry, since: nil)
+    }
+
+    /// Expects the unexplained events of partitions that were read far enough to explain them: their records were removed.
+    mutating func endExplaining(_ reach: HeldReach) {
+        guard unexplained.count > 0 else { return }
+        for slot in unexplained.slots where reach.hasReached(explainedBefore, in: unexplained[slot].place.partition) {
+            isOver = false
+            expect(unexplained[slot])
+            unexplained.remove(slot)
+        }
     }
 
     private mutating func expect(_ entry: HeldIndex.Entry) {

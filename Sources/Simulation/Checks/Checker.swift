@@ -38,6 +38,8 @@ enum Fact {
     /// The held topic was deleted with these items. `unread` are those that some process had not read; `isAttended` is false if no
     /// process ran.
     case heldDeleted(items: Set<Int>, unread: Set<Int>, isAttended: Bool)
+    /// The records of these items were removed from the held topic, which remains.
+    case heldTruncated(items: Set<Int>, unread: Set<Int>)
     /// At the end of the life: the log of a living process.
     case logged(Address, SimulatedLog)
     /// A process reports that this many held events are lost.

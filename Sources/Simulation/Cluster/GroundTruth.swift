@@ -40,6 +40,8 @@ final class GroundTruth {
     var held: [Int32: HeldLog] = [:]
     /// Number of deletions of the held topic.
     var heldIncarnation = 0
+    /// True if records of the held topic were removed.
+    var isHeldTruncated = false
     /// Number of returns from the held topic, by the serial of the news.
     var returns: [Int: Int] = [:]
     /// The offsets committed by each lane's group.

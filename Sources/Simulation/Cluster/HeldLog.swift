@@ -34,6 +34,9 @@ struct HeldLog {
 
     func row(at offset: Int64) -> Row? { rows.last { $0.offset == offset } }
 
+    /// Removes all rows. The next offset stays.
+    mutating func truncate() { rows = [] }
+
     /// Removes all but the newest row of each key among those older than the topic's compaction lag.
     ///
     /// - Returns: `true` if a row was removed.

@@ -43,6 +43,7 @@ extension SimulatedCluster {
         case .compactedControl: compactControl(index)
         case .garbledControl: litterControl(index)
         case .compactedHeld: compactHeld(index)
+        case .truncatedHeld: truncateHeld(index)
         case .openTransaction:
             transactions[index] = truth.control.end
             agenda.add(.ends(fault: index), at: now + fault.lasts)

@@ -53,8 +53,8 @@ extension SimulatedCluster {
                 agenda.add(.putBack(address, one), at: at)
             }
         case .restore(let restores):
-            // Erased events are not expected, so a topic that was never deleted has no missing ones.
-            if truth.heldIncarnation == 0 {
+            // Erased events are not expected, so a topic that was never deleted or truncated has no missing ones.
+            if truth.heldIncarnation == 0, !truth.isHeldTruncated {
                 record(.strange("\(restores.count) held events vanished from their topic"))
             }
             var at = now + random.milliseconds(1...200)
@@ -219,10 +219,29 @@ extension SimulatedCluster {
         }
     }
 
-    // MARK: A topic that is deleted
+    // MARK: Records that are removed
+
+    mutating func truncateHeld(_ fault: Int) {
+        strike(fault, .truncatedHeld)
+        let (items, unread) = heldItems()
+        for partition in truth.held.keys { truth.held[partition]?.truncate() }
+        truth.isHeldTruncated = true
+        record(.heldTruncated(items: items, unread: unread))
+    }
 
     mutating func deleteHeld(_ fault: Int) {
         strike(fault, .recreatedHeld)
+        let (items, unread) = heldItems()
+        truth.held = [:]
+        truth.heldIncarnation += 1
+        let isAttended = processes.contains { $0.engine != nil }
+        if !isAttended { strike(.unattendedHeld) }
+        record(.heldDeleted(items: items, unread: unread, isAttended: isAttended))
+        for process in processes.indices { wakeHeld(process) }
+    }
+
+    /// Returns the items on the held topic, and those that some process has not read.
+    private func heldItems() -> (all: Set<Int>, unread: Set<Int>) {
         var items: Set<Int> = []
         var unread: Set<Int> = []
         for (partition, log) in truth.held {
@@ -235,12 +254,7 @@ extension SimulatedCluster {
                 if !isRead { unread.insert(item) }
             }
         }
-        truth.held = [:]
-        truth.heldIncarnation += 1
-        let isAttended = processes.contains { $0.engine != nil }
-        if !isAttended { strike(.unattendedHeld) }
-        record(.heldDeleted(items: items, unread: unread, isAttended: isAttended))
-        for process in processes.indices { wakeHeld(process) }
+        return (items, unread)
     }
 
     private var isHeldDeleted: Bool { activeFaults.contains { scenario.faults[$0].kind == .recreatedHeld } }
@@ -276,7 +290,9 @@ extension SimulatedCluster {
         guard setting.hasHeld else { return true }
         return processes.allSatisfy { process in
             guard process.engine != nil, let client = process.held, client.hasBegun else { return false }
-            return client.state.count == 0 && !client.state.isRestoring
+            // Only the owner of the source partition finds that the record of a due event was removed.
+            let left = truth.isHeldTruncated ? client.state.ours : client.state.count
+            return left == 0 && !client.state.isRestoring
                 && truth.held.allSatisfy { client.positions[$0.key] ?? 0 == $0.value.end }
         }
     }

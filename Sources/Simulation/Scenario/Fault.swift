@@ -76,6 +76,8 @@ public struct Fault: Sendable, Hashable {
         case garbledControl
         /// The held topic is compacted as far as its lag allows.
         case compactedHeld
+        /// An administrator removes the records of the held topic.
+        case truncatedHeld
         /// The held topic is deleted with its records, and recreated when this ends.
         case recreatedHeld
         /// An open transaction on the control topic hides all later records.
@@ -102,7 +104,7 @@ extension Fault.Kind {
         case .grown(let topics, _): topics.lazy.compactMap { setting.lane(of: $0) }.first
         case .hub, .badMinute, .slowHub, .connections, .silentNetwork, .crash, .drain, .freeze, .wrongClock, .clockStep,
             .stalledResults, .retention, .refusedTopic, .smallRecords, .controlAway, .slowControl, .compactedControl,
-            .garbledControl, .compactedHeld, .recreatedHeld, .openTransaction, .slowHeld, .blockedLog:
+            .garbledControl, .compactedHeld, .truncatedHeld, .recreatedHeld, .openTransaction, .slowHeld, .blockedLog:
             nil
         }
     }

@@ -61,6 +61,7 @@ struct FaultGenerator {
                 $0.add(0, .sourceRetention(topic: $0.topic, share: $0.random.pick([30, 100, 100], or: 100)))
             }
         }
+        if setting.hasHeld { generator.times(options.truncatedHeld) { $0.add(0, .truncatedHeld) } }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? .mostUrgent == .mostUrgent }
         }

@@ -88,6 +88,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case unattendedHeld = "held: topic made again while no process ran"
     case restoredHeld = "held: original written again after that"
     case compactedHeld = "held: compacted"
+    case truncatedHeld = "held: records removed"
     case keptHere = "held: too large for the topic"
     case redriven = "news: redriven"
     case republished = "news: republished"

@@ -59,6 +59,8 @@ public struct Options: Sendable, Hashable {
     public var quietHours = 10
     /// The held topic is deleted and recreated.
     public var recreatedHeld = 10
+    /// An administrator removes the records of the held topic.
+    public var truncatedHeld = 10
     /// No process runs when the held topic is deleted.
     public var unattendedHeld = 30
     /// Nobody reads the log of a process.

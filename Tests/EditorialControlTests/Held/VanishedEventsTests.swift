@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// The held topic was deleted and recreated, or is only read again.
+/// The held topic was deleted and recreated, its records were removed, or it is only read again.
 struct VanishedEventsTests {
     private func event(_ story: String, at offset: Int64, due: Duration = .seconds(3_600)) -> HeldRecord.Reading {
         .held(
@@ -50,9 +50,9 @@ struct VanishedEventsTests {
         var state = PlayedHeldState()
         _ = state.read(7, event("a", at: 40, due: .seconds(5)))
         #expect(state.wait(.seconds(5)).returns == [7: .due])
+        state.ends = nil
         _ = state.take(.ended([.gone(HeldPlace(3, 7))]))
         #expect(state.state.count == 0)
-        state.ends = nil
         _ = isPartition ? state.read(0, event("b", at: 50)) : state.take(.began)
         let restores = state.take(.ends(look: state.look, [3: isPartition ? 1 : 0, 4: 0], unreported: [])).restores
         #expect(restores.map(\.original.offset) == [40])
@@ -62,10 +62,22 @@ struct VanishedEventsTests {
         var state = PlayedHeldState()
         _ = state.read(7, event("a", at: 40, due: .seconds(5)))
         _ = state.wait(.seconds(5))
+        state.ends = nil
         _ = state.take(.ended([.gone(HeldPlace(3, 7))]))
         _ = state.read(8, .erased(story: "a", upTo: nil))
+        #expect(state.take(.ends(look: state.look, [3: 9, 4: 0], unreported: [])).restores.isEmpty)
         state.ends = [3: 0, 4: 0]
         #expect(state.take(.began).restores.isEmpty)
+    }
+
+    @Test func `an event whose record was removed from the topic is written to its lane again when it is due`() {
+        var state = PlayedHeldState()
+        _ = state.read(7, event("a", at: 40, due: .seconds(5)))
+        _ = state.wait(.seconds(5))
+        state.ends = nil
+        #expect(state.take(.ended([.gone(HeldPlace(3, 7))])).restores.isEmpty, "another process may have erased it")
+        let restores = state.take(.ends(look: state.look, [3: 8, 4: 0], unreported: [])).restores
+        #expect(restores.map(\.original.offset) == [40])
     }
 
     /// It was on its way when the topic was deleted. Its header names an offset of the former topic.

@@ -3,7 +3,7 @@ import NewsModel
 
 /// No held event is lost: the newest event of each story returns to its source partition. Events that it replaced on the held
 /// topic, possibly from another lane, need not return. Events that a deleted topic takes along while no process runs are reported
-/// as lost.
+/// as lost. Those whose records are removed from the topic return unless a process starts or ends before they are due.
 struct HeldComesBack: Checker {
     let promise = Promise.heldComesBack
     /// Items with a result `held`.
@@ -15,6 +15,8 @@ struct HeldComesBack: Checker {
     /// Items on a deleted held topic, with the processes that had read them. They return while one of these lives.
     private var vanished: [Int: Set<Address>] = [:]
     private var mayBeLost: Set<Int> = []
+    /// Items whose records were removed. Only a process that has read them knows them.
+    private var removed: Set<Int> = []
     /// Items whose loss a process must report, because the control topic said that they were held.
     private var owesReport: Set<Int> = []
     private var isReported = false
@@ -60,11 +62,17 @@ struct HeldComesBack: Checker {
                     guard let (place, since) = places[item] else { return false }
                     return place.partition == last.partition && place.offset <= last.offset && since <= at
                 })
+        case .heldTruncated(let items, let unread):
+            removed.formUnion(items)
+            mayBeLost.formUnion(alive.isEmpty ? items : unread)
         case .heldLost: isReported = true
         case .restoredHeld(_, let item): returned.insert(item)
-        case .started(let address): alive.insert(address)
+        case .started(let address):
+            alive.insert(address)
+            mayBeLost.formUnion(removed)
         case .died(let address):
             alive.remove(address)
+            mayBeLost.formUnion(removed)
             for (item, known) in vanished where known.contains(address) {
                 vanished[item]?.remove(address)
                 if known.count == 1 { mayBeLost.insert(item) }
@@ -75,7 +83,7 @@ struct HeldComesBack: Checker {
                 let rivals = items + onTopic[line, default: []]
                 for item in items where !returned.contains(item) {
                     if isReported || !owesReport.contains(item), mayBeLost.contains(item) { continue }
-                    if vanished[item] != nil, truth.places[item]?.isGone == true { continue }
+                    if vanished[item] != nil || removed.contains(item), truth.places[item]?.isGone == true { continue }
                     guard !rivals.contains(where: { isReplaced(item, by: $0, truth) }) else { continue }
                     let end = owesReport.contains(item) ? "is lost, and nobody reports it" : "never came back"
                     return "\(truth.news[item].eventID) (~\(truth.news[item].serial)~) was held and \(end)"
