@@ -80,7 +80,8 @@ struct HeldCommandTests {
     }
 
     @Test(arguments: [
-        ("yesterday", "write a time such as"), ("2026-11-22T18:00", "says no zone"),
+        ("yesterday", "write a time such as"), ("9999-12-31T23:59Z", "2262 is the last year"),
+        ("2026-11-22T18:00", "says no zone"),
         ("2020-01-01T06:00Z", "lies in the past"),
     ])
     func `an invalid or past time is refused with the reason`(time: String, reason: String) async throws {

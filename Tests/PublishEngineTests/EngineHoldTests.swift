@@ -132,7 +132,7 @@ struct EngineHoldTests: HoldingSuite {
     @Test func `events under embargo that fill the window are an alarm since the last record was read`() throws {
         var shell = try narrow()
         let embargo = embargo(shell.wall + .seconds(600))
-        _ = shell.publish(news("a", story: "s", embargo), news("b", story: "s", embargo), news("c", embargo))
+        _ = shell.publish(news("a", story: "s", embargo), news("b", story: "t", embargo), news("c", embargo))
         _ = shell.wait(.seconds(10))
         let open = try #require(shell.status.waits.first { $0.reason == .embargo })
         #expect(!open.isAlarming && open.since == shell.now, "one more record can be read")
@@ -185,7 +185,7 @@ struct EngineHoldTests: HoldingSuite {
     @Test func `an event behind a waiting one of its story is held with it`() throws {
         var shell = try narrow()
         let week = embargo(shell.wall + Self.inAWeek)
-        _ = shell.publish(news("a", story: "s", week), news("b", story: "s", week))
+        _ = shell.publish(news("a", story: "s", week), news("b", story: "s", version: 1, week))
         _ = shell.take(.holdsBeyond(.seconds(60)))
         let held = shell.take(.held([]))
         #expect(held.holds.map(\.event.eventID) == ["a", "b"])

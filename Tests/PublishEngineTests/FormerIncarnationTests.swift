@@ -51,13 +51,15 @@ struct FormerIncarnationTests: HoldingSuite {
         #expect(shell.take(.held([earlier])).returns.isEmpty, "the new one has taken its place on the topic")
     }
 
-    @Test func `an event without an embargo does not wait for an older one of its story that is under embargo`() throws
-    {
+    /// A minute or more before its time, the later event is held, and replaces the earlier one there.
+    @Test(arguments: [nil, 30, 600] as [Int?])
+    func `a later event of a story does not wait for an older one that is under embargo`(seconds: Int?) throws {
         var shell = try shell()
-        for id in ["a", "b"] { _ = shell.publish(news(id, story: "s", embargo(shell.wall + .seconds(30)))) }
-        let later = shell.publish(news("c", story: "s"))
-        #expect(later.sends.count == 1)
-        #expect(later.results.map(\.result.outcome) == [.superseded, .superseded])
+        _ = shell.publish(news("a", story: "s", embargo(shell.wall + .seconds(30))))
+        let later = shell.publish(news("b", story: "s", seconds.map { embargo(shell.wall + .seconds($0)) } ?? ""))
+        #expect(later.results.map(\.result.outcome) == [.superseded])
+        #expect(later.sends.count == (seconds == nil ? 1 : 0) && later.holds.count == (seconds == 600 ? 1 : 0))
+        if seconds == 30 { #expect(shell.wait(.seconds(31)).sends.count == 1) }
         let other = shell.publish(news("d", story: "t", embargo(shell.wall + .seconds(30))))
         #expect(other.sends.isEmpty && shell.wait(.seconds(31)).sends.count == 1)
     }

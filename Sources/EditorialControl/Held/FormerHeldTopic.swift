@@ -74,14 +74,15 @@ struct FormerHeldTopic: Sendable {
         compare(totals, isSame: mark.identity == identity, at: now)
     }
 
-    /// Compares at the end of the first reading. A record that was not found was compacted, unless its partition has
-    /// become shorter.
+    /// Compares at the end of the first reading. A record that was not found was compacted, unless its partition has become shorter or
+    /// the topic is empty: compaction keeps the newest records.
     ///
     /// - Returns: the number of events that are lost.
     mutating func finishReading(_ reach: HeldReach, at now: Instant) -> Int {
         guard reach.isCaughtUp else { return 0 }
         if case .known(let totals) = state {
-            let isSame = totals?.last.map { reach.position(in: $0.place.partition) > $0.place.offset } ?? true
+            let isSame =
+                totals?.last.map { last != nil && reach.position(in: $0.place.partition) > $0.place.offset } ?? true
             compare(totals, isSame: isSame, at: now)
         }
         guard case .differs(let totals, let until) = state, now >= until else { return 0 }

@@ -15,6 +15,10 @@ package struct SendTime: Sendable, Hashable {
         let rest = text.dropFirst(minutes)
         let whole = rest.first == ":" ? text : "\(text.prefix(minutes)):00\(rest)"
         if let instant = Instant(rfc3339: whole) {
+            // Later years do not fit into an `Instant`.
+            guard instant < .distantFuture else {
+                throw ValidationError("'\(text)' is too late; 2262 is the last year")
+            }
             self.instant = instant
         } else if Instant(rfc3339: "\(whole)Z") != nil {
             throw ValidationError("'\(text)' says no zone; write \(text)Z for UTC, or \(text)+01:00")

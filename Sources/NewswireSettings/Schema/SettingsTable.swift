@@ -212,7 +212,7 @@ extension SettingsKey {
         SettingsKey(
             "floodGuard.share", .percent(orNone: true), default: "\(engine.floodGuard.sharePercent)%",
             """
-            Stop a lane when more than this share of its recent events is refused: then the cause is probably not the \
+            Stop a lane when at least this share of its recent events is refused: then the cause is probably not the \
             events, and a person has to look.
             """),
         SettingsKey(

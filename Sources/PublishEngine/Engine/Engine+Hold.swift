@@ -37,7 +37,9 @@ extension Engine {
         _ turn: inout Turn
     ) {
         let event = routed.event
-        supersede(in: StoryID(routed.orderKey, platform: place.platform, lane: place.lane), by: routed, place.id, &turn)
+        let story = StoryID(routed.orderKey, platform: place.platform, lane: place.lane)
+        supersede(in: story, by: routed, place.id, &turn)
+        supersedeEmbargoed(in: story, by: routed, place, content, &turn)
         let request = end(place, content, as: .held, due.failure, nil, isPending: true, turn)
         pendingResults.add(request)
         partitions[place.slot].noteHold(of: place.index)

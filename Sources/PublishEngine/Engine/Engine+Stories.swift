@@ -19,14 +19,13 @@ extension Engine {
         supersedeEmbargoed(in: story, by: routed, place, content, &turn)
     }
 
-    /// Settles queued older events of the story that are under embargo, so that one without an embargo does not wait for its end. On the
-    /// held topic they would lose their place in the same way.
-    private mutating func supersedeEmbargoed(
+    /// Settles queued older events of the story that are under embargo, so that a later one does not wait for its end. On the held
+    /// topic they would lose their place in the same way.
+    mutating func supersedeEmbargoed(
         in story: StoryID, by newer: RoutedEvent, _ place: Place, _ content: ExaminedRecord, _ turn: inout Turn
     ) {
         guard lanes[place.lane].delayed.hasEmbargoes, newer.event.story != nil, content.record.origin == .published,
-            content.returned == nil,
-            content.heldFrom == nil, content.due(turn)?.because != .embargo
+            content.returned == nil, content.heldFrom == nil
         else { return }
         for id in openDeliveries(of: story) where id != place.id {
             guard let other = partitions.place(of: id), let older = partitions.content(of: other),

@@ -176,6 +176,16 @@ struct VanishedEventsTests {
         #expect(play.state.vanished.lost == 3)
     }
 
+    @Test func `events of a topic whose records were removed while no process ran are counted as lost`() throws {
+        let (totals, _) = try former()
+        var play = unread(after: totals)
+        _ = play.take(.endReached(partition: 3, offset: 3))
+        _ = play.take(.endReached(partition: 4, offset: 0))
+        _ = play.take(.ends(look: play.look, [3: 3, 4: 0], unreported: []))
+        _ = play.wait(.seconds(120))
+        #expect(play.state.vanished.lost == 3)
+    }
+
     @Test func `events that other processes have restored are not lost`() throws {
         let (totals, readings) = try former()
         var play = PlayedHeldState(former: totals)
