@@ -226,7 +226,7 @@ public struct HeldState: Sendable {
         _ text: String, upTo: Int64, _ original: HeldOriginal?, _ place: HeldPlace, _ told: inout [HeldStory]
     ) {
         let story = HeldIndex.hash(text)
-        vanishedEvents.found(story, in: place.partition)
+        vanishedEvents.found(story, in: place.partition, erasing: original)
         guard let slot = index.find(story, place.partition) else { return }
         guard index.since(slot) <= upTo, index[slot].original.mayBe(original) else {
             endanger(slot)

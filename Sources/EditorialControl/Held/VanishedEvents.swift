@@ -102,10 +102,14 @@ struct VanishedEvents: Sendable {
     }
 
     /// Handles a record of the story in the partition: the topic holds the event or its tombstone.
-    mutating func found(_ story: UInt64, in partition: Int32) {
+    ///
+    /// - Parameter original: of the event that a tombstone erases, which may be an earlier one; `nil` for other records.
+    mutating func found(_ story: UInt64, in partition: Int32, erasing original: HeldOriginal? = nil) {
         unread.remove(story)
-        if let slot = unexplained.find(story, partition) { unexplained.remove(slot) }
-        if let slot = expected.find(story, partition) { expected.remove(slot) }
+        if let slot = unexplained.find(story, partition), unexplained[slot].original.mayBe(original) {
+            unexplained.remove(slot)
+        }
+        if let slot = expected.find(story, partition), expected[slot].original.mayBe(original) { expected.remove(slot) }
     }
 
     /// Counts events that this process never knew.

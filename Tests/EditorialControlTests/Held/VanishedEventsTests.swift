@@ -76,7 +76,9 @@ struct VanishedEventsTests {
         _ = state.wait(.seconds(5))
         state.ends = nil
         #expect(state.take(.ended([.gone(HeldPlace(3, 7))])).restores.isEmpty, "another process may have erased it")
-        let restores = state.take(.ends(look: state.look, [3: 8, 4: 0], unreported: [])).restores
+        let earlier = HeldOriginal(offset: 39, identity: RecordIdentity(hash: 9))
+        _ = state.read(8, .erased(story: "a", upTo: 6, original: earlier))
+        let restores = state.take(.ends(look: state.look, [3: 9, 4: 0], unreported: [])).restores
         #expect(restores.map(\.original.offset) == [40])
     }
 
