@@ -155,11 +155,10 @@ extension FeedWorld {
     }
 
     private func wasOldWhenShown(_ item: FeedItem, _ publisher: FeedPublisher) -> Bool {
-        guard let date = item.statedDate, let shownAt = shownAt[item.link], let maxAge = rules[publisher.name]?.maxAge
-        else {
-            return false
-        }
-        return shownAt - date > maxAge || item.wasWithheld
+        guard let shownAt = shownAt[item.link], let maxAge = rules[publisher.name]?.maxAge else { return false }
+        // The age of an entry that was withheld counts from its last date, and from when it is first seen free.
+        if item.wasWithheld { return item.statedDate != nil || publisher.datesChanges }
+        return item.statedDate.map { shownAt - $0 > maxAge } ?? false
     }
 
     /// Checks that the last event of a story says that it is withheld if and only if its publisher withholds it.
