@@ -57,7 +57,8 @@ package enum ControlTable {
         return
             "warning: running processes obey orders that are not on \(topic). It was probably deleted and made again; the "
             + "processes put their orders back within a minute. Until then they are not listed, and only lifting them by "
-            + "name ends them"
+            + "name ends them. If this is said for longer, records were removed from the topic (cleanup.policy must be "
+            + "compact): give the orders again"
     }
 
     /// Writes the warnings about a control topic that was widened or recreated.
