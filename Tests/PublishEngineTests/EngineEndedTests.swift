@@ -64,6 +64,15 @@ struct EngineEndedTests: HoldingSuite {
         }
     }
 
+    /// A process that had stood still held the oldest one again.
+    @Test func `an event that ended before another one was held ends an older one that is held afterwards`() throws {
+        var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+        _ = shell.assign(ledger: [Self.ended(.accepted, at: 7), Self.ended(.held, at: 9)], end: 2)
+        _ = shell.reachEnd(at: 10)
+        let older = HeldStory(story: "s", version: NewsEvent.Version("1"), source: Self.place(5), isHeld: true)
+        #expect(shell.take(.held([older])).returns == ["s superseded"])
+    }
+
     @Test(arguments: [true, false])
     func `an event held since the ledger was read is compared again`(isLedgerFirst: Bool) throws {
         var shell = try TestShell { $0.holdsBeyond = .seconds(60) }

@@ -47,8 +47,8 @@ extension Engine {
     /// Restores an end from the ledger. The records of open results are read again: see `repeatEnd`.
     mutating func restoreEnd(of entry: LedgerEntry, _ platform: Int, _ slot: Int) {
         guard let story = entry.story, let outcome = entry.outcome, !entry.isOpen else { return }
-        // Earlier ends do not affect a held event. Their offset may be that of a former incarnation of the topic.
-        if outcome == .held { return partitions[slot].ended.forget(story) }
+        // Earlier ends do not affect a held event. Those at later offsets are of a former incarnation of the topic.
+        if outcome == .held { return partitions[slot].ended.forget(story, from: entry.source.offset) }
         guard entry.endsOlder else { return }
         let version = entry.eventVersion
         partitions[slot].ended.note(story, at: entry.source.offset, version, as: outcome)

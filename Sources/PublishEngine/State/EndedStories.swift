@@ -53,8 +53,11 @@ struct EndedStories: Sendable {
 
     func has(_ story: String) -> Bool { ends[Fingerprint(of: story).value] != nil }
 
-    /// Forgets the ends of a story.
-    mutating func forget(_ story: String) { forget(Fingerprint(of: story).value) }
+    /// Forgets the ends of a story if one is at this offset or above.
+    mutating func forget(_ story: String, from offset: Int64) {
+        let key = Fingerprint(of: story).value
+        if let end = ends[key], end.last >= offset { forget(key) }
+    }
 
     /// Forgets the stories with an end at this offset or above.
     mutating func forget(from offset: Int64) {
