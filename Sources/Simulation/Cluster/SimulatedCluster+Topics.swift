@@ -87,6 +87,44 @@ extension SimulatedCluster {
             truth.committed[lane][partition] = nil
         }
     }
+
+    // MARK: The held topic
+
+    mutating func truncateHeld(_ fault: Int) {
+        strike(fault, .truncatedHeld)
+        let (items, unread) = heldItems()
+        for partition in truth.held.keys { truth.held[partition]?.truncate() }
+        truth.isHeldTruncated = true
+        record(.heldTruncated(items: items, unread: unread))
+    }
+
+    mutating func deleteHeld(_ fault: Int) {
+        strike(fault, .recreatedHeld)
+        let (items, unread) = heldItems()
+        truth.held = [:]
+        truth.heldIncarnation += 1
+        let isAttended = processes.contains { $0.engine != nil }
+        if !isAttended { strike(.unattendedHeld) }
+        record(.heldDeleted(items: items, unread: unread, isAttended: isAttended))
+        for process in processes.indices { wakeHeld(process) }
+    }
+
+    /// Returns the items on the held topic, and those that some process has not read.
+    private func heldItems() -> (all: Set<Int>, unread: Set<Int>) {
+        var items: Set<Int> = []
+        var unread: Set<Int> = []
+        for (partition, log) in truth.held {
+            for row in log.rows {
+                guard let item = row.item else { continue }
+                items.insert(item)
+                let isRead = processes.allSatisfy { process in
+                    process.engine == nil || process.held?.positions[partition] ?? 0 > row.offset
+                }
+                if !isRead { unread.insert(item) }
+            }
+        }
+        return (items, unread)
+    }
 }
 
 extension GroundTruth {

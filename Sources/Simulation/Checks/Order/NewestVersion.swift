@@ -17,7 +17,7 @@ struct NewestVersion: Checker {
 
     /// Deliveries that ended as withheld, expired or accepted, by story.
     private var ended: [GroundTruth.Story: [Int]] = [:]
-    /// What processes know of partitions that were created again, and of held events that were published before.
+    /// Each process's knowledge of partitions that were created again, and of held events that were published before.
     private var former: [Address: Former] = [:]
 
     private struct Former {
