@@ -144,20 +144,19 @@ struct DeviceCommandTests {
     }
 
     @Test func `a device registers again with a restarted hub`() async throws {
-        let first = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
-        let connection = first.connectionString
+        var settings = HubServerSettings(port: try await FreePort.next(), hubName: try HubName("news"))
+        let first = try await HubServer(settings).start()
+        settings.connectionString = first.connectionString
         let file = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }
         let device = try Program.start([
-            "device", "--connection-string", connection.revealed, "--hub", "news", "--categories", "World", "--state",
-            file.path,
+            "device", "--connection-string", first.connectionString.revealed, "--hub", "news", "--categories", "World",
+            "--state", file.path,
         ])
         try await until { first.registrationCount == 3 }
         try await send(first, "before.", to: "World")
         try await until { Self.seen(file) == 2 }
         await first.stop()
-        let settings = HubServerSettings(
-            port: first.port, hubName: try HubName("news"), connectionString: connection)
         let second = try await HubServer(settings).start()
         try await until { second.registrationCount == 3 }
         try await send(second, "after.", to: "World")

@@ -131,13 +131,6 @@ struct ReadmeTests {
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
     }
 
-    /// A free port of this machine.
-    private func freePort() async throws -> Int {
-        let server = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("any"))).start()
-        await server.stop()
-        return server.port
-    }
-
     /// One block after the other, as a newcomer pastes them into a new folder; other ports, as those may be in use. The
     /// real hub of the README is the room's, the guides start one of their own.
     @Test func `the commands, pasted against a running broker, do what the text says`() async throws {
@@ -145,7 +138,7 @@ struct ReadmeTests {
         let orders = [("news.control", 1), ("news.audit", 1), ("news.held", 2)]
         let room = try await ProgramRoom(topics: topics.map { ($0, 2) } + orders)
         try room.write(try #require(readme.blocks("yaml").first), to: "newswire.yaml")
-        let (hub, status, telemetry) = (try await freePort(), try await freePort(), try await freePort())
+        let (hub, status, telemetry) = (try await FreePort.next(), try await FreePort.next(), try await FreePort.next())
         let commands = pages.flatMap(\.pastedBlocks).joined(separator: "\n")
         let realHub = "'Endpoint=sb://…'"
         #expect(commands.contains(realHub))

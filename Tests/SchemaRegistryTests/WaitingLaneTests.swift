@@ -42,15 +42,13 @@ struct WaitingLaneTests {
         let newsroom = try await Newsroom()
         let broker = try EmbeddedBroker(topics: Topics.all(partitions: 4) + [("other", 4)])
         let topics = Topics(kafka: broker.settings(group: "newsroom"), partitions: 4)
-        // Taken by nobody once the server is closed.
-        let away = try await TestRegistry { _ in .unknown }
-        await away.close()
+        let port = try await FreePort.next()
         let settings = try newsroom.settings { settings in
             settings.kafka = topics.kafka
             settings.engine.lanes = [
                 LaneSettings(name: "live", topics: [Topics.events]), LaneSettings(name: "other", topics: ["other"]),
             ]
-            settings.registry = SchemaRegistry(url: away.url)
+            settings.registry = SchemaRegistry(url: "http://127.0.0.1:\(port)/")
         }
         var changed = settings
         changed.engine.formats = EventFormats([try Self.format()], usesRegistry: true)
@@ -64,7 +62,7 @@ struct WaitingLaneTests {
         var iterator = results.makeAsyncIterator()
         #expect(await iterator.next()?.eventID == "3")
         while !publisher.metrics.status.waits.contains(where: Self.saysWhy) { await Task.yield() }
-        let registry = try await TestRegistry(port: away.port) { path in
+        let registry = try await TestRegistry(port: port) { path in
             path == "/schemas/ids/1" ? .schema(Self.schema) : .unknown
         }
         var later = [await iterator.next(), await iterator.next()].compactMap(\.self)
