@@ -52,7 +52,7 @@ public struct SimulatedCluster {
         self.scenario = scenario
         self.interference = interference
         truth = GroundTruth(scenario: scenario)
-        processes = Array(repeating: SimulatedProcess(), count: scenario.setting.processes)
+        processes = (0..<scenario.setting.processes).map { _ in SimulatedProcess() }
         groups = Array(repeating: ConsumerGroup(), count: scenario.setting.lanes.count)
         announcedCounts = scenario.setting.partitions
         random = SeededRandom(seed: scenario.seed, 4)
