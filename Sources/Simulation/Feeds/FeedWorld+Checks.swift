@@ -25,11 +25,12 @@ extension FeedWorld {
     }
 
     /// Checks the bound of alerts when an intent has reached the topic, because an alert whose intent was lost is never sent. Its
-    /// time is that of the decision. Processes that briefly follow the same feed may each send as many.
-    mutating func checkBound(_ record: StateRecord) throws(FeedViolation) {
+    /// time is that of the decision. Processes that briefly follow the same feed may each send as many, and so may a killed process
+    /// and its successor, which began before the last records of the killed one arrived.
+    mutating func checkBound(_ record: StateRecord, isLate: Bool) throws(FeedViolation) {
         guard let (intent, name, item) = alert(in: record) else { return }
         intents.insert(intent.event)
-        guard intent.lane == "live", let decidedAt = record.value.flatMap({ decided[$0] }),
+        guard !isLate, intent.lane == "live", let decidedAt = record.value.flatMap({ decided[$0] }),
             alerted.insert(item.link).inserted
         else { return }
         let times = (alerts[name, default: []] + [decidedAt]).sorted()

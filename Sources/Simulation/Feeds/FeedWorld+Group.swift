@@ -30,10 +30,12 @@ extension FeedWorld {
         agenda.add(.deliver(number, life: life, partition), at: now + random.milliseconds(5...500))
     }
 
-    mutating func append(_ records: [StateRecord], to partition: Int32) throws(FeedViolation) {
+    mutating func append(
+        _ records: [StateRecord], to partition: Int32, isLate: Bool
+    ) throws(FeedViolation) {
         for record in records {
             topic.append(record, to: partition, at: now)
-            try checkBound(record)
+            try checkBound(record, isLate: isLate)
             if record.key.hasPrefix("feed/"), let value = record.value {
                 let name = String(record.key.dropFirst(5))
                 if primedAt[name] == nil, endsFirstReading(value, of: name) { primedAt[name] = now }
