@@ -42,6 +42,22 @@ struct ControlStateHeldTests {
         #expect(state.formerlyHeld == [nil])
     }
 
+    @Test func `the content of the held topic is written again if its record has left the control topic`() {
+        var state = TestControlState()
+        state.start()
+        let totals = HeldTotals(count: 1, last: nil)
+        state.take(.held(totals))
+        state.pass(.seconds(1))
+        state.write(.heldTotals(totals, topic: "news.held"))
+        state.readAll()
+        state.pass(.seconds(20))
+        #expect(state.written.count { $0 == .heldTotals(totals, topic: "news.held") } == 1)
+        state.deleteTopic()
+        state.readAll()
+        state.pass(.seconds(20))
+        #expect(state.written.count { $0 == .heldTotals(totals, topic: "news.held") } > 1)
+    }
+
     @Test func `the content of the held topic is written once for each change, and at most every ten seconds`() {
         var state = TestControlState()
         state.start()

@@ -44,6 +44,22 @@ struct ToolTests {
         #expect(try readAll(TopicReader(settings: settings, topic: topic, from: .offset(5000))).isEmpty)
     }
 
+    @Test(.enabled(if: Broker.external == nil, "needs the embedded broker, which keeps 5 MB of a partition"))
+    func `a reader notices that records before its position were removed`() throws {
+        let broker = try Broker(("news", 2))
+        try publish(4, broker, partitions: 2)
+        let reader = try TopicReader(settings: broker.settings, topic: broker.topic("news"), follow: true)
+        #expect(try reader.next().isEmpty == false)
+        #expect(!reader.hasLostRecords())
+        let publisher = try RecordPublisher(settings: broker.settings)
+        for _ in 0..<70 {
+            try publisher.publish(
+                ProducedRecord(topic: broker.topic("news"), partition: 1, value: Array(repeating: 0, count: 100_000)))
+        }
+        try publisher.flush()
+        #expect(reader.hasLostRecords())
+    }
+
     @Test func `a record with a key gets the same partition as from Java's producers`() throws {
         let broker = try Broker(("news", 3))
         let publisher = try RecordPublisher(settings: broker.settings)

@@ -15,7 +15,7 @@ extension Options {
         \.impatientDriver,
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
         \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
-        \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze, \.recreatedHeld, \.truncatedHeld,
+        \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze, \.recreatedHeld, \.truncatedHeld, \.truncatedControl,
         \.openTransaction, \.blockedLog, \.lonelyClock, \.sourceRetention,
         \.connectionFaults, \.silentNetwork, \.replacements, \.renames,
     ]

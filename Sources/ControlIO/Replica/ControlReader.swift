@@ -125,7 +125,9 @@ final class ControlReader: Sendable {
                 commands.post(.input(.reachedEnd))
             }
             if ContinuousClock.now >= lookAt {
-                guard try look() else { return }
+                // After a new reading, `ControlState` writes removed orders that are in force again. A process that starts would not
+                // find them otherwise.
+                guard try look(), !reader.hasLostRecords() else { return }
                 lookAt = .now + Self.lookInterval
             }
         }

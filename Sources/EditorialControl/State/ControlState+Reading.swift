@@ -7,6 +7,7 @@ extension ControlState {
     mutating func begin(_ reading: UInt64, _ now: Moment) {
         phase = .reading(FreshReading(number: reading, isAwaited: beats.isWritten))
         silence.asked(now)
+        heldTotals.beginReading()
         beats.canBeHeard(now)
         if beats.isDue(now) { beat(now) }
     }

@@ -30,6 +30,8 @@ public final class TopicReader {
     public private(set) var shortened: Set<TopicPartition> = []
     /// The end of each partition when the reader was created.
     public private(set) var endsThen: [TopicPartition: Int64] = [:]
+    /// The first offset of each partition when the reader was created.
+    private var startsThen: [TopicPartition: Int64] = [:]
     /// Partitions that end before their start offset.
     public private(set) var restarted: Set<TopicPartition> = []
     /// Offsets at which reading reached the end of readable records, by partition.
@@ -76,7 +78,7 @@ public final class TopicReader {
         var assignment: [PartitionOffset] = []
         for partition in wanted {
             guard let range = ranges[partition] else { continue }
-            endsThen[partition] = range.upperBound
+            (startsThen[partition], endsThen[partition]) = (range.lowerBound, range.upperBound)
             let asked =
                 switch start {
                 case .beginning: range.lowerBound
@@ -116,6 +118,14 @@ public final class TopicReader {
 
     /// True if the end of every partition was reached once.
     public var isAtEnd: Bool { ends.isEmpty }
+
+    /// Returns true if records were removed from the start of a partition since the reader was created, by retention or by an
+    /// administrator. Partitions whose leaders do not answer do not count.
+    public func hasLostRecords() -> Bool {
+        startsThen.contains { partition, start in
+            (try? consumer.watermarks(partition)).map { $0.lowerBound > start } ?? false
+        }
+    }
 
     /// True while an open transaction hides records, which are read after it ends. Also briefly true while new records have not
     /// been fetched. Only for a reader to the high watermark.

@@ -55,10 +55,9 @@ package enum ControlTable {
     package static func loss(_ view: ControlView, _ topic: String) -> String? {
         guard view.lacksOrders else { return nil }
         return
-            "warning: running processes obey orders that are not on \(topic). It was probably deleted and made again; the "
-            + "processes put their orders back within a minute. Until then they are not listed, and only lifting them by "
-            + "name ends them. If this is said for longer, records were removed from the topic (cleanup.policy must be "
-            + "compact): give the orders again"
+            "warning: running processes obey orders that are not on \(topic). It was probably deleted and made again, or "
+            + "its records were removed; the processes put their orders back within a minute. Until then they are not "
+            + "listed, and only lifting them by name ends them"
     }
 
     /// Writes the warnings about a control topic that was widened or recreated.

@@ -70,6 +70,8 @@ enum Fact {
     case replaced(item: Int)
     /// Compaction has removed an order from the control topic, because an invalid record with the same key followed it.
     case orderLost(ControlScope)
+    /// An administrator has removed all records of the control topic.
+    case controlTruncated
     /// A process has written to the audit topic.
     case audited(Address, AuditEntry)
     /// An engine reports that it has applied an order.

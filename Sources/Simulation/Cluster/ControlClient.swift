@@ -5,6 +5,10 @@ import NewsModel
 struct ControlClient {
     var state: ControlState
     var position: Int64 = 0
+    /// The start of the topic when reading began.
+    var start: Int64 = 0
+    /// The earliest time of the next question about removed records.
+    var looksFrom = Instant.distantPast
     /// The end of the topic when reading began; `nil` before.
     var wanted: Int64?
     var hasReachedEnd = false

@@ -6,6 +6,8 @@ struct ControlLog {
     /// Rows in ascending order of offsets. Compaction leaves gaps.
     private(set) var rows: [Row] = []
     private(set) var end: Int64 = 0
+    /// The offset up to which an administrator has removed the rows.
+    private(set) var start: Int64 = 0
 
     struct Row {
         /// The record with its offset and the time at which it was appended.
@@ -34,6 +36,9 @@ struct ControlLog {
         for row in rows { newest[row.record.key ?? []] = row }
         return newest.values.compactMap { ControlRecord.read($0.record).hidden }.sorted { $0.key < $1.key }
     }
+
+    /// Removes all rows. The next offset stays.
+    mutating func truncate() { (rows, start) = ([], end) }
 
     /// Removes all but the newest row of each key. A newest tombstone stays only while it is recent.
     ///

@@ -58,6 +58,14 @@ extension SimulatedCluster {
         if truth.control.compact(tombstonesBefore: now - .seconds(60)) { strike(fault, .compactedControl) }
     }
 
+    mutating func truncateControl(_ fault: Int) {
+        // No records behind the start of an open transaction are removed.
+        guard transactions.isEmpty else { return }
+        strike(fault, .truncatedControl)
+        truth.control.truncate()
+        record(.controlTruncated)
+    }
+
     // MARK: Processes
 
     mutating func openControl(_ address: Address) {
@@ -76,8 +84,20 @@ extension SimulatedCluster {
             processes[address.process].askedHubAt = now
             agenda.add(.askHub(address), at: now + .milliseconds(20))
         }
+        lookAtControl(address)
         tellControlState(.tick, address)
         tellHeldState(.alarm, address)
+    }
+
+    /// Reads the topic from its beginning again if records were removed there.
+    private mutating func lookAtControl(_ address: Address) {
+        guard let client = processes[address.process].control, client.wanted != nil, now >= client.looksFrom,
+            setting.hasControl, controlFailure() == nil
+        else { return }
+        processes[address.process].control?.looksFrom = now + .seconds(20)
+        guard truth.control.start > client.start else { return }
+        processes[address.process].control?.wanted = nil
+        wakeControl(address.process)
     }
 
     mutating func tellControlState(_ input: ControlState.Input, _ address: Address) {
@@ -186,7 +206,8 @@ extension SimulatedCluster {
         let isNew = client.wanted == nil
         let end = stableControlEnd
         if isNew {
-            client.position = 0
+            client.start = truth.control.start
+            client.position = client.start
             client.hasReachedEnd = false
             client.wanted = truth.control.end
             client.isHeldUp = nil

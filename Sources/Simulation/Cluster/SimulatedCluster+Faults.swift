@@ -41,6 +41,7 @@ extension SimulatedCluster {
         case .sourceRetention(let topic, let share): dropSource(index, topic, share: share)
         case .forgottenOffsets(let lane): forgetOffsets(index, lane: lane)
         case .compactedControl: compactControl(index)
+        case .truncatedControl: truncateControl(index)
         case .garbledControl: litterControl(index)
         case .compactedHeld: compactHeld(index)
         case .truncatedHeld: truncateHeld(index)

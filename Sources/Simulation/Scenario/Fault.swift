@@ -72,6 +72,8 @@ public struct Fault: Sendable, Hashable {
         case slowControl(Duration)
         /// The control topic is compacted.
         case compactedControl
+        /// An administrator removes the records of the control topic.
+        case truncatedControl
         /// An invalid record or an unknown order is written to the control topic.
         case garbledControl
         /// The held topic is compacted as far as its lag allows.
@@ -104,7 +106,8 @@ extension Fault.Kind {
         case .grown(let topics, _): topics.lazy.compactMap { setting.lane(of: $0) }.first
         case .hub, .badMinute, .slowHub, .connections, .silentNetwork, .crash, .drain, .freeze, .wrongClock, .clockStep,
             .stalledResults, .retention, .refusedTopic, .smallRecords, .controlAway, .slowControl, .compactedControl,
-            .garbledControl, .compactedHeld, .truncatedHeld, .recreatedHeld, .openTransaction, .slowHeld, .blockedLog:
+            .truncatedControl, .garbledControl, .compactedHeld, .truncatedHeld, .recreatedHeld, .openTransaction,
+            .slowHeld, .blockedLog:
             nil
         }
     }

@@ -62,6 +62,7 @@ struct FaultGenerator {
             }
         }
         if setting.hasHeld { generator.times(options.truncatedHeld) { $0.add(0, .truncatedHeld) } }
+        if setting.hasControl { generator.times(options.truncatedControl) { $0.add(0, .truncatedControl) } }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? .mostUrgent == .mostUrgent }
         }

@@ -72,6 +72,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case garbledControl = "control: garbage"
     case recallOrdered = "control: recall ordered"
     case recallByEvent = "control: recall by an event"
+    case truncatedControl = "control: records removed"
     case stopOrdered = "control: stop ordered"
     case replaced = "control: story replaced"
     case renamed = "control: category renamed"

@@ -49,6 +49,8 @@ public struct Options: Sendable, Hashable {
     public var controlAway = 20
     public var slowControl = 15
     public var compactedControl = 25
+    /// An administrator removes the records of the control topic.
+    public var truncatedControl = 10
     public var garbledControl = 10
     /// A held topic exists.
     public var heldTopic = 60

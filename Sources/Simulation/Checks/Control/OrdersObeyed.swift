@@ -7,7 +7,8 @@ import PublishEngine
 /// - a process that started while the order was on the topic;
 /// - any process, once every process that ran when the order arrived has applied it.
 ///
-/// Each process answers each order, and applies all of them eventually.
+/// Each process answers each order, and applies all of them eventually. A process writes the orders that it obeys again if their
+/// records are removed.
 struct OrdersObeyed: Checker {
     let promise: Promise
     private let isMine: (ControlScope) -> Bool
@@ -33,6 +34,10 @@ struct OrdersObeyed: Checker {
             for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where isMine(scope) {
                 guard let missing = standing.missing.min(by: { $0.process < $1.process }) else { continue }
                 return "process \(missing.process) never applied \(standing.id) (\(scope.key))"
+            }
+            for (scope, removed) in book.removed.sorted(by: { $0.key.key < $1.key.key }) where isMine(scope) {
+                guard let holder = removed.holders.min(by: { $0.process < $1.process }) else { continue }
+                return "process \(holder.process) obeys \(scope.key) and did not write it again"
             }
         default: break
         }
@@ -72,6 +77,8 @@ struct OrderBook {
     private(set) var standing: [ControlScope: Standing] = [:]
     /// The orders received by each process.
     private(set) var taken: [Address: [ControlScope: Taken]] = [:]
+    /// Orders that were removed from the topic and are not on it again.
+    private(set) var removed: [ControlScope: Removed] = [:]
     private(set) var started: [Address: Instant] = [:]
     /// Processes that stood still and have not read the topic since. They cannot know that they are cut off from it.
     private(set) var thawed: Set<Address> = []
@@ -117,6 +124,12 @@ struct OrderBook {
         }
     }
 
+    struct Removed {
+        var until: Instant?
+        /// Processes that have obeyed the order since.
+        var holders: Set<Address>
+    }
+
     /// Identifies an answer. The id alone is not unique: an event's recall is named by its position on a topic, and a recreated
     /// topic reuses positions.
     private struct Answer: Hashable {
@@ -145,9 +158,11 @@ struct OrderBook {
             applied[address] = nil
             heard[address] = nil
             for scope in standing.keys { standing[scope]?.missing.remove(address) }
+            for scope in removed.keys { removed[scope]?.holders.remove(address) }
         case .controlled(let row):
             switch row.meaning {
             case .stands(let order):
+                removed[order.scope] = nil
                 standing[order.scope] = Standing(
                     id: order.id, at: truth.now, until: order.until,
                     missing: Set(heard.filter { isWaitedFor($0.key, order, truth.now) }.keys),
@@ -155,7 +170,7 @@ struct OrderBook {
                     silent: Set(started.keys.filter { !isWaitedFor($0, order, truth.now) }),
                     answers: OrderAnswers(
                         to: Instruction(id: order.id, scope: order.scope, at: order.at, by: order.by)))
-            case .lifted(let scope): standing[scope] = nil
+            case .lifted(let scope): (standing[scope], removed[scope]) = (nil, nil)
             case .beat(let beat):
                 if let address = started.keys.first(where: { $0.replica == beat.replica }) {
                     heard[address] = truth.now
@@ -171,6 +186,12 @@ struct OrderBook {
             }
         // Processes that know the order write it again. Without a running process, nobody knows it any more.
         case .orderLost(let scope): standing[scope] = nil
+        case .controlTruncated:
+            for (scope, order) in standing {
+                let holders = taken.filter { $0.value[scope]?.order.id == order.id }.keys
+                removed[scope] = Removed(until: order.until, holders: Set(holders))
+            }
+            standing = [:]
         case .clockStepped(let address, let size, let wallBefore):
             ahead[address.process] = max(ahead[address.process] ?? .zero, wallBefore + size - truth.now)
         case .thawed(let address): thawed.insert(address)
@@ -209,6 +230,7 @@ struct OrderBook {
             unanswered[address, default: [:]][order.id] = order.scope
         case .lifted(let scope):
             if taken[address]?.removeValue(forKey: scope) != nil { liftedAt[address, default: [:]][scope] = now }
+            removed[scope]?.holders.remove(address)
             unanswered[address, default: [:]][scope.key] = scope
         }
     }
@@ -237,9 +259,11 @@ struct OrderBook {
         func isLapsed(_ until: Instant?) -> Bool { until.map { $0 <= now + ahead } ?? false }
         guard
             standing.values.contains(where: { isLapsed($0.until) })
+                || removed.values.contains(where: { isLapsed($0.until) })
                 || taken.values.contains(where: { $0.values.contains { isLapsed($0.order.until) } })
         else { return }
         standing = standing.filter { !isLapsed($0.value.until) }
+        removed = removed.filter { !isLapsed($0.value.until) }
         for address in taken.keys { taken[address] = taken[address]?.filter { !isLapsed($0.value.order.until) } }
     }
 }
