@@ -48,20 +48,23 @@ struct NewsMLG2Item {
 
     // MARK: - Status and time
 
-    /// An unknown status is not `usable`, so that nothing is published under it.
+    /// A status that is unknown or has no code is not `usable`, so that nothing is published under it. Of several, the strictest
+    /// counts.
     private var status: NewsEvent.Status {
-        guard let pubStatus = first("pubStatus", in: itemMeta) else { return .usable }
-        return switch Code(pubStatus, alias: "stat")?.name.asciiLowercased {
-        case "usable", nil: .usable
-        case "canceled", "cancelled": .canceled
-        default: .withheld
-        }
+        let codes = all("pubStatus", in: itemMeta).map { Code($0, alias: "stat")?.name.asciiLowercased }
+        if codes.contains(where: { $0 == "canceled" || $0 == "cancelled" }) { return .canceled }
+        return codes.allSatisfy { $0 == "usable" } ? .usable : .withheld
     }
 
-    /// An `embargoed` that is empty or unreadable has no known end, so that no embargo is broken by mistake.
+    /// An `embargoed` that is empty or unreadable has no known end, so that no embargo is broken by mistake. Of several, the last end
+    /// counts.
     private mutating func embargo() -> FeedEntry.Embargo {
-        guard let text = first("embargoed", in: itemMeta)?.text else { return .none }
-        return date(text).map { .until($0) } ?? .untilFurtherNotice
+        var end: Instant?
+        for embargoed in all("embargoed", in: itemMeta) {
+            guard let date = date(embargoed.text) else { return .untilFurtherNotice }
+            end = max(end ?? date, date)
+        }
+        return end.map { .until($0) } ?? .none
     }
 
     private mutating func readDates(into entry: inout FeedEntry) {

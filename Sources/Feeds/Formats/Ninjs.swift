@@ -47,7 +47,8 @@ enum Ninjs {
     }
 
     /// Reads an item that must not be sent, despite its faults. A canceled one usually has no headline, which every event needs. An
-    /// unreadable status or embargo withholds the item, because an earlier version may still wait for its time.
+    /// unreadable status or embargo, also one that is no text, withholds the item, because an earlier version may still wait for its
+    /// time.
     private static func retraction(
         _ item: ArraySlice<UInt8>, after error: Undecodable, _ parser: JSONParser
     ) -> FeedEntry? {
@@ -56,10 +57,16 @@ enum Ninjs {
         }
         var entry = FeedEntry(id: id)
         var hasEmbargo = false
+        var isWithheld = error.reason == .unknownStatus
         for member in object {
-            guard case .string(let text) = member.value, text.count <= EventLimits.version else { continue }
+            let name = String(decoding: member.name.prefix(16), as: UTF8.self).asciiLowercased
+            guard case .string(let text) = member.value, text.count <= EventLimits.version else {
+                let isAbsent = if case .null = member.value { true } else { false }
+                if !isAbsent, ["pubstatus", "embargoed", "embargoeduntil"].contains(name) { isWithheld = true }
+                continue
+            }
             let value = String(decoding: text, as: UTF8.self)
-            switch String(decoding: member.name.prefix(16), as: UTF8.self).asciiLowercased {
+            switch name {
             case "pubstatus":
                 let status = value.asciiLowercased
                 let isCanceled = ["canceled", "cancelled", "stat:canceled"].contains(status)
@@ -71,7 +78,7 @@ enum Ninjs {
             }
         }
         if entry.status == .canceled { return entry }
-        guard error.reason == .unknownStatus || error.reason == .badDate && hasEmbargo else { return nil }
+        guard isWithheld || error.reason == .badDate && hasEmbargo else { return nil }
         entry.status = .withheld
         return entry
     }

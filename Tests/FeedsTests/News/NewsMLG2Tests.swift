@@ -63,6 +63,11 @@ struct NewsMLG2Tests {
         ("<embargoed>soon</embargoed>", .untilFurtherNotice),
         ("<embargoed>2026-11-21T12:00:00Z</embargoed>", .until(Instant(milliseconds: 1_795_262_400_000))),
         ("<embargoed>2026-11-21T12:00:00.000+0000</embargoed>", .until(Instant(milliseconds: 1_795_262_400_000))),
+        (
+            "<embargoed>2026-11-21T12:00:00Z</embargoed><embargoed>2020-01-01T00:00:00Z</embargoed>",
+            .until(Instant(milliseconds: 1_795_262_400_000))
+        ),
+        ("<embargoed>2020-01-01T00:00:00Z</embargoed><embargoed/>", .untilFurtherNotice),
     ])
     func `an embargo without a readable end has no known end`(element: String, embargo: FeedEntry.Embargo) throws {
         let document = try NewsSample.item(itemMeta: element)
@@ -77,6 +82,10 @@ struct NewsMLG2Tests {
         (#"<pubStatus qcode="stat:canceled"/>"#, .canceled),
         (#"<pubStatus uri="http://cv.iptc.org/newscodes/pubstatusg2/canceled"/>"#, .canceled),
         (#"<pubStatus qcode="own:spiked"/>"#, .withheld),
+        ("<pubStatus>withheld</pubStatus>", .withheld), ("<pubStatus/>", .withheld),
+        (#"<pubStatus qcode="stat:usable"/><pubStatus qcode="stat:withheld"/>"#, .withheld),
+        (#"<pubStatus qcode="stat:withheld"/><pubStatus qcode="stat:canceled"/>"#, .canceled),
+        (#"<pubStatus qcode="stat:usable"/><pubStatus qcode="stat:usable"/>"#, .usable),
     ])
     func `an item that is not usable is never published`(element: String, status: NewsEvent.Status) throws {
         let entry = try #require(try NewsSample.item(itemMeta: element).entries.first)

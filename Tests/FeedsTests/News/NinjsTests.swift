@@ -38,6 +38,8 @@ struct NinjsTests {
 
     @Test(arguments: [
         #""pubstatus": "hold""#, #""pubstatus": "Withheld""#, #""embargoed": "2030-01-01""#, #""embargoed": "soon""#,
+        #""pubstatus": ["withheld"]"#, #""pubstatus": 4"#, #""pubStatus": {"literal": "stat:withheld"}"#,
+        #""embargoed": 4070908800"#, #""embargoedUntil": {"until": "2099-01-01T00:00:00Z"}"#, #""embargoed": true"#,
     ])
     func `an item whose status or embargo cannot be read is withheld`(member: String) throws {
         let document = try NewsSample.read(#"[{"uri": "urn:1", "headline": "A", "version": "2", \#(member)}]"#)
