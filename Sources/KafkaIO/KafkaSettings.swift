@@ -100,6 +100,10 @@ public struct KafkaSettings: Sendable {
             "transactional.id": Rule(reason: "Newswire uses no transactions."),
             "allow.auto.create.topics": Rule(
                 allowed: ["false"], reason: "Topics are made by `newswire topics --create`, with the right sizes."),
+            "isolation.level": Rule(
+                allowed: ["read_committed"], reason: "News of transactions that were aborted must not be sent."),
+            "topic.blacklist": Rule(reason: "It hides topics that Newswire reads or writes."),
+            "test.mock.num.brokers": Rule(reason: "It replaces the brokers with a mock."),
             "log.queue": Rule(allowed: ["true"], reason: "Logs are read from librdkafka's queue."),
         ]
     }()

@@ -87,6 +87,7 @@ struct RecordFidelityTests {
 
     @Test(arguments: [
         ("enable.auto.commit", "true"), ("enable.idempotence", "false"), ("acks", "1"), ("group.id", "x"),
+        ("isolation.level", "read_uncommitted"), ("topic.blacklist", ".*"), ("test.mock.num.brokers", "2"),
         ("partition.assignment.strategy", "cooperative-sticky"), ("enable.partition.eof", "false"),
         ("no.such.property", "1"), ("fetch.wait.max.ms", "many"),
     ])

@@ -102,6 +102,20 @@ func `an example without real secrets is refused with the names of its settings`
     await room.close()
 }
 
+@Test func `check reports properties of Kafka that do not fit each other`() async throws {
+    let room = try await ProgramRoom()
+    try room.write(
+        """
+        kafka: {bootstrapServers: "${BROKERS}", properties: {message.timeout.ms: 1}}
+        lanes: {live: {topics: [news.events]}}
+        hub: {connectionString: "\(room.hub.connectionString.revealed)", name: breaking-news}
+        """, to: "newswire.yaml")
+    let ended = try await room.run("check")
+    #expect(ended.status == 1)
+    #expect(ended.output.contains("fail  broker    Kafka client refused: `message.timeout.ms` must be greater than"))
+    await room.close()
+}
+
 @Test func `check contacts broker, topics and hub, and reports what is missing`() async throws {
     let room = try await ProgramRoom()
     let sound = try await room.run("check")

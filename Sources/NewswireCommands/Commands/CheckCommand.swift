@@ -102,6 +102,8 @@ struct CheckCommand: AsyncParsableCommand {
         do throws(KafkaFailure) {
             let token = try settings.kafkaSettings.login.source?.token()
             subject = "broker"
+            // Shows properties that do not fit each other, such as a `message.timeout.ms` below `linger.ms`.
+            _ = try RecordPublisher(settings: settings.kafkaSettings)
             let rules = settings.topicRules
             let states = try KafkaAdmin(settings: settings.kafkaSettings).states(of: rules.topics.map(\.name))
             return [token.map(CheckFinding.token), .ok("broker", "\(servers) answers")].compactMap(\.self)

@@ -115,9 +115,7 @@ private struct StableEnds {
         self.timeout = timeout
     }
 
-    /// - Returns: `nil` if the lanes also read uncommitted records, so that no records are hidden.
     mutating func end(of partition: TopicPartition) throws(KafkaFailure) -> Int64? {
-        guard settings.properties["isolation.level"] != "read_uncommitted" else { return nil }
         if admin == nil { admin = try KafkaAdmin(settings: settings, timeout: timeout, end: .lastStable) }
         return try admin?.watermarks(partition).upperBound
     }
