@@ -2,11 +2,16 @@ import ByteText
 import Foundation
 package import NewsModel
 
-/// Finds results that contain a name. Other results are skipped without decoding their JSON.
+/// Finds results that may contain a name. Other results are skipped without decoding their JSON.
 package struct NamedResults: Sendable {
-    private let needle: [UInt8]
+    /// `nil` for a name that is not ASCII: "é" has two spellings in Unicode, and orders mean both.
+    private let needle: [UInt8]?
 
     package init(_ name: String) {
+        guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
+            needle = nil
+            return
+        }
         var needle: [UInt8] = []
         JSONEscaping.append(name, to: &needle)
         self.needle = needle
@@ -14,7 +19,7 @@ package struct NamedResults: Sendable {
 
     /// - Returns: `nil` for a record without the name or without a result.
     package func result(in record: SourceRecord) -> ResultRecord? {
-        guard let value = record.value, value.contains(needle) else { return nil }
+        guard let value = record.value, needle.map(value.contains) ?? true else { return nil }
         return try? ResultRecord(decoding: value)
     }
 }
