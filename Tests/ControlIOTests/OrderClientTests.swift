@@ -40,10 +40,13 @@ import Testing
             environment: nil)
     }
 
-    private func accept() throws {
+    private func accept() throws { try publishAccepted(story: nil, eventID: "quake") }
+
+    private func publishAccepted(story: String?, eventID: String) throws {
         let result = ResultRecord(
-            eventID: "quake", platform: .template, outcome: .accepted, categories: ["World"], lane: "live",
-            source: .init(partition: TopicPartition(topic: Topics.events, partition: 0), offset: 0), settledAt: Self.now
+            eventID: eventID, story: story, platform: .template, outcome: .accepted, categories: ["World"],
+            lane: "live", source: .init(partition: TopicPartition(topic: Topics.events, partition: 0), offset: 0),
+            settledAt: Self.now
         )
         var value: [UInt8] = []
         result.encode(into: &value)
@@ -84,10 +87,23 @@ import Testing
             Instruction(id: id, scope: .stop(.category(name)), lifts: lifts, at: Self.now, by: "desk")
         }
         // Each name was the category's name once.
-        for name in ["World", "Earth", "Other"] { _ = try desk.give(order(name, name), patience: .zero) }
-        _ = try client().give(try rules.checked(order("end", "Global", lifts: true)), patience: .zero)
+        for name in ["World", "WORLD", "Earth", "Other"] { _ = try desk.give(order(name, name), patience: .zero) }
+        let end = try client().give(try rules.checked(order("end", "Global", lifts: true)), patience: .zero)
+        #expect(end.alsoEnded.map(\.id) == ["WORLD", "World"])
         #expect(try client().view.orders.stopped == [.category("Other")])
         let lines = try topics.read("news.audit").compactMap { AuditEntry($0.record) }.filter { $0.action == .resume }
-        #expect(lines.map(\.former?.id) == ["World", "Earth"])
+        #expect(lines.map(\.former?.id) == ["WORLD", "World", "Earth"])
+    }
+
+    @Test func `a story is found in the results under both of its spellings in Unicode`() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        try publishAccepted(story: composed, eventID: "1")
+        try publishAccepted(story: decomposed, eventID: "2")
+        for name in [composed, decomposed] {
+            let history = try client().history(of: name, results: Self.results)
+            #expect(history.accepted.map(\.eventID).sorted() == ["1", "2"])
+        }
+        let ascii = try client().history(of: "cafe", results: Self.results)
+        #expect(ascii.accepted.isEmpty)
     }
 }

@@ -109,7 +109,9 @@ public final class OrderClient {
         let former = view.order(instruction.scope, at: begin.wall)
         instruction.processTime = view.signs.living.map(\.at).max()
         // A process that confirms the last one has read the others.
-        let given = instruction.others(among: view.orders) + [instruction]
+        let others = instruction.others(among: view.orders)
+        let alsoEnded = others.compactMap { view.order($0.scope, at: begin.wall) }
+        let given = others + [instruction]
         let audit: TopicReader
         do {
             audit = try TopicReader(
@@ -131,7 +133,7 @@ public final class OrderClient {
         var answers = OrderAnswers(to: instruction, inPlaceOf: former)
         do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }
         return OrderOutcome(
-            answers: answers, took: now().steady - begin.steady,
+            answers: answers, alsoEnded: alsoEnded, took: now().steady - begin.steady,
             areAnswersHidden: !answers.isComplete && audit.isHeldUp)
     }
 
@@ -186,6 +188,8 @@ public final class OrderClient {
 
 public struct OrderOutcome: Sendable, Hashable {
     public var answers: OrderAnswers
+    /// Stops of the same category or interest under other names, which the end of one has ended too.
+    public var alsoEnded: [Order] = []
     /// Time from just before the first write to the last answer or to the end of the wait.
     public var took: Duration
     /// True if an open transaction on the audit topic hides answers, so that the processes that are missing may have answered.

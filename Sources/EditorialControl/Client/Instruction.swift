@@ -35,19 +35,26 @@ public struct Instruction: Sendable, Hashable {
     /// under another of its names.
     package func target(among orders: StandingOrders) -> Order? {
         if let order = orders[scope] { return order }
-        guard lifts else { return nil }
-        if case .stop(.interest(let name)) = scope { return orders.stop(ofInterest: name) }
-        guard case .stop(.category(let name)) = scope else { return nil }
-        return orders.stop(ofCategory: name) ?? names.lazy.compactMap(orders.stop(ofCategory:)).first
+        return lifts ? orders.all.first(where: { closesSameGate($0.scope) }) : nil
     }
 
-    /// The ends of other stops of the same category, which were given under other names of it.
+    /// Returns true if an order of the other scope stops the same category or interest.
+    private func closesSameGate(_ other: ControlScope) -> Bool {
+        switch (scope, other) {
+        case (.stop(.category(let name)), .stop(.category(let other))):
+            ([name] + names).contains { $0.lowercased() == other.lowercased() }
+        case (.stop(.interest(let name)), .stop(.interest(let other))): name.lowercased() == other.lowercased()
+        default: false
+        }
+    }
+
+    /// The ends of other stops of the same category or interest, which were given under other names or in another case.
     ///
     /// - Parameter orders: the orders in force.
     package func others(among orders: StandingOrders) -> [Instruction] {
-        guard lifts, case .stop(.category(let name)) = scope else { return [] }
-        let scopes = Set(([name] + names).compactMap { orders.stop(ofCategory: $0)?.scope }).subtracting([scope])
-        return scopes.sorted { $0.key < $1.key }.enumerated().map { number, scope in
+        guard lifts else { return [] }
+        let scopes = orders.all.map(\.scope).filter { $0 != scope && closesSameGate($0) }
+        return scopes.enumerated().map { number, scope in
             var other = self
             (other.id, other.scope) = ("\(id)-\(number + 2)", scope)
             return other

@@ -56,18 +56,6 @@ public struct StandingOrders: Sendable, Hashable {
         }
     }
 
-    /// Returns the stop of a category, compared without case; the first by name if there are several.
-    func stop(ofCategory name: String) -> Order? {
-        stop { if case .category(let other) = $0 { other.lowercased() == name.lowercased() } else { false } }
-    }
-
-    /// Returns the stop of an interest, compared without case.
-    func stop(ofInterest name: String) -> Order? {
-        stop { if case .interest(let other) = $0 { other.lowercased() == name.lowercased() } else { false } }
-    }
-
-    private func stop(where isMeant: (Gate) -> Bool) -> Order? { stopped.first(where: isMeant).flatMap { stops[$0] } }
-
     public func isRecalled(_ story: String) -> Bool { !recalls.isEmpty && recalls[story] != nil }
 
     public var stopped: [Gate] { stops.keys.sorted { $0.path < $1.path } }

@@ -87,6 +87,7 @@ struct OrderOptions: ParsableArguments {
                 if !json {
                     try Terminal.standardOutput.line(report.sentence)
                     if let line = report.replacement { try Terminal.standardOutput.line(line) }
+                    for order in outcome.alsoEnded { try Terminal.standardOutput.line(OrderReport.alsoEnded(order)) }
                 }
                 if let line = report.successor { notice(line) }
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {

@@ -69,6 +69,12 @@ package struct OrderReport {
         return "\(instruction.lifts ? "it ends" : "it takes the place of") the \(kind) \(former.phrase)".plain
     }
 
+    /// A sentence about a stop of the same category or interest under another name, which the instruction has ended too.
+    package static func alsoEnded(_ order: Order) -> String {
+        guard case .stop(let gate) = order.scope else { return "" }
+        return "it also ends the stop of \(gate.phrase) \(FormerOrder(order).phrase)".plain
+    }
+
     /// The later order that has taken the place of this one, or its end; `nil` if this one is in force.
     package var successor: String? {
         answers.successor.map { "in the meantime \($0.undoing(instruction.scope))".plain }
