@@ -238,6 +238,18 @@ struct EngineReturnTests: HoldingSuite {
         #expect(waiting.holds.isEmpty && waiting.returns.isEmpty && waiting.outcomes.isEmpty)
     }
 
+    @Test func `an event put back while its former record was still held is held when that record is gone`() throws {
+        var shell = try shell()
+        let week = embargo(shell.wall + Self.inAWeek)
+        _ = shell.store(shell.publish(news("a", story: "s", week)))
+        _ = shell.take(.held([HeldStory(story: "s", version: nil, isHeld: true)]))
+        let again = shell.publish(news("b", story: "s", week), headers: redriven(.template))
+        #expect(again.holds.isEmpty)
+        #expect(shell.take(.held([HeldStory(story: "other", version: nil, isHeld: false)])).holds.isEmpty)
+        let erased = shell.take(.held([HeldStory(story: "s", version: nil, isHeld: false)]))
+        #expect(erased.holds.map(\.event.eventID) == ["b"])
+    }
+
     @Test func `an event without versions that says no embargo any more is sent at once`() throws {
         var shell = try shell()
         _ = shell.store(shell.publish(news("a", embargo(shell.wall + Self.inAWeek))))

@@ -102,22 +102,28 @@ extension Engine {
     /// - Parameter stories: empty if the held topic has become available.
     mutating func learn(_ stories: [HeldStory], _ turn: inout Turn) {
         if stories.isEmpty { holdWaiting(&turn) }
+        // An event that was put back on its lane while its former record was still held waits in the window.
+        var erased: Set<String> = []
         for story in stories {
             held.learn(story)
+            if !story.isHeld { erased.insert(story.story) }
             guard story.isHeld, !held.isBeingHeld(story.story) else { continue }
             takeBackIfEnded(story, &turn)
         }
+        if !erased.isEmpty { holdWaiting(of: erased, &turn) }
     }
 
     /// Sends events to the held topic that have waited in the window because the topic was not available.
-    mutating func holdWaiting(_ turn: inout Turn) {
+    ///
+    /// - Parameter stories: the order keys of the events; `nil` for all.
+    mutating func holdWaiting(of stories: Set<String>? = nil, _ turn: inout Turn) {
         guard isRunning, settings.holdsBeyond != nil else { return }
         for lane in lanes.ids {
             var records: Set<DeliveryID> = []
             for id in lanes[lane].delayed.underEmbargo {
-                guard let place = partitions.place(of: id), partitions[place].phase == .delayed else {
-                    continue
-                }
+                guard let place = partitions.place(of: id), partitions[place].phase == .delayed,
+                    stories?.contains(partitions.event(of: id)?.orderKey ?? "") ?? true
+                else { continue }
                 for id in openDeliveries(of: partitions[place].story) { records.insert(id.on(0)) }
             }
             for id in records.sorted(by: { ($0.slot, $0.sequence) < ($1.slot, $1.sequence) }) {
