@@ -80,6 +80,43 @@ import Testing
         #expect(state.status.standing[.stop(.hub)] == nil)
     }
 
+    /// A state that writes two orders again, while one of them is lifted on the new topic.
+    private func overtaken() -> TestControlState {
+        var state = TestControlState()
+        state.write(.stands(Order(stop: .hub)))
+        state.start()
+        state.deleteTopic()
+        state.readAll()
+        #expect(state.written.last == .stands(Order(stop: .hub)))
+        state.write(.lifted(.stop(.hub)))
+        state.write(.stands(Order(stop: .hub)))
+        return state
+    }
+
+    @Test(arguments: [true, false])
+    func `an order that is written again after its end stays lifted, and its record is removed`(isFollowed: Bool) {
+        var state = overtaken()
+        if isFollowed { state.read() } else { state.readAll() }
+        #expect(state.status.standing.isEmpty)
+        #expect(!state.told.contains(.stands(Order(stop: .hub))) || state.told.last == .lifted(.stop(.hub)))
+        state.pass(.seconds(180))
+        #expect(state.written.contains(.lifted(.stop(.hub))))
+    }
+
+    @Test func `a later order survives an earlier one that is written again`() {
+        var state = overtaken()
+        state.read()
+        state.write(.stands(Order(stop: .hub, id: "2")))
+        state.write(.stands(Order(stop: .hub)))
+        state.read()
+        #expect(state.status.standing[.stop(.hub)]?.id == "2")
+        #expect(state.written.last == .stands(Order(stop: .hub, id: "2")))
+        state.write(.stands(Order(stop: .hub, id: "2")))
+        state.read()
+        state.pass(.seconds(180))
+        #expect(!state.written.contains(.lifted(.stop(.hub))))
+    }
+
     @Test func `a compacted topic means the same as before`() {
         var whole = TestControlState()
         let records: [ControlRecord] = [

@@ -147,6 +147,8 @@ struct OwedOrder: Sendable {
     var order: Order
     /// The write in flight.
     var write: ControlState.WriteID?
+    /// True if the order was read back before its write was answered.
+    var isRead = false
     var notBefore: Instant?
 
     private static let pause = Duration.seconds(5)
@@ -241,6 +243,9 @@ struct RecentLifts: Sendable {
     }
 
     func time(of scope: ControlScope) -> Instant? { lifts[scope]?.at }
+
+    /// Returns true if the last lift of its scope ended this very order.
+    func hasEnded(_ order: Order) -> Bool { lifts[order.scope]?.order == order.id }
 
     /// Returns true if this order was lifted, or a lift of its scope came after it.
     func hasLifted(_ order: Order) -> Bool {

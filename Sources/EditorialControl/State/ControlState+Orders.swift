@@ -43,7 +43,15 @@ extension ControlState {
 
     private mutating func tell(_ change: OrderChange, isAnswered: Bool, _ now: Moment) {
         expectAnswers(to: change, if: isAnswered, now)
-        actions.append(.tell([change]))
+        tell([change])
+    }
+
+    /// Changes that follow each other are one action. Otherwise, a shard could send between the end of an order and another order that
+    /// takes its place.
+    mutating func tell(_ changes: [OrderChange]) {
+        guard !changes.isEmpty else { return }
+        guard case .tell(let earlier)? = actions.last else { return actions.append(.tell(changes)) }
+        actions[actions.count - 1] = .tell(earlier + changes)
     }
 
     // MARK: Events that recall
@@ -72,7 +80,7 @@ extension ControlState {
         }
         if lifts.hasLifted(order) {
             // The shard that read the event already obeys it, so this revokes its recall.
-            actions.append(.tell([.lifted(scope)]))
+            tell([.lifted(scope)])
             return
         }
         give(order, now)
@@ -93,10 +101,10 @@ extension ControlState {
             return noteUnordered()
         }
         owed[scope] = OwedOrder(order)
+        tell(.stands(order), isAnswered: true, now)
         audit(
             AuditEntry(
                 at: now.wall, scope: scope.key, action: .recall, order: order.id, by: order.by, reason: order.reason))
-        tell(.stands(order), isAnswered: true, now)
         if mayWrite { pay(scope) }
     }
 

@@ -104,11 +104,13 @@ extension ControlState {
 
     private mutating func read(_ order: Order, _ now: Moment) {
         if unread[order.scope] == order { unread[order.scope] = nil }
+        if owed[order.scope]?.order == order { owed[order.scope]?.isRead = true }
         if hasLapsed(order, now) {
             lapsed.add(order)
             withdraw(order.scope, as: order.at, now, audited: nil)
             return
         }
+        guard !isLate(order) else { return disregard(order, now) }
         lapsed.remove(order.scope)
         guard case .reading(var fresh) = phase else {
             stand(order, now)
@@ -120,8 +122,27 @@ extension ControlState {
         phase = .reading(fresh)
     }
 
+    /// Returns true if the order follows its own end on the topic. A process wrote it again before it had read that end.
+    private func isLate(_ order: Order) -> Bool {
+        if case .reading(let fresh) = phase { fresh.lifts.hasEnded(order) } else { lifts.hasEnded(order) }
+    }
+
+    /// Removes the record of a late order as that of a lapsed one. A newer order that it has replaced on the topic is written again.
+    private mutating func disregard(_ order: Order, _ now: Moment) {
+        var ended = order
+        ended.until = now.wall
+        lapsed.add(ended)
+        restore(order.scope, now)
+    }
+
     private mutating func readLift(of scope: ControlScope, at time: Instant, _ now: Moment) {
-        lifts.note(scope, order(before: time, of: scope), at: time)
+        let ended = order(before: time, of: scope)
+        lifts.note(scope, ended, at: time)
+        if case .reading(var fresh) = phase {
+            phase = .waiting(nil)
+            fresh.lifts.note(scope, ended, at: time)
+            phase = .reading(fresh)
+        }
         if let order = owed[scope]?.order {
             if lifts.hasLifted(order) {
                 settle(scope)
@@ -221,7 +242,7 @@ extension ControlState {
             let isAwaited = fresh.isAwaited || fresh.late.contains(change.scope) || isRecent(change, now)
             expectAnswers(to: change, if: isAwaited, now)
         }
-        if !told.isEmpty { actions.append(.tell(told)) }
+        tell(told)
         for case .lifted(let scope) in told { uncover(scope, now) }
     }
 }
@@ -239,7 +260,8 @@ struct FreshReading: Sendable {
     var orders = StandingOrders()
     /// Orders known from before that were lifted or have lapsed.
     var lifted: Set<ControlScope> = []
-    /// Recalls whose records were followed by an invalid record with the same key.
+    var lifts = RecentLifts()
+    /// Orders whose records were followed by one with the same key that is invalid or late.
     var hidden: Set<ControlScope> = []
     /// Scopes of orders given after our first beat. Their senders wait for us.
     var late: Set<ControlScope> = []

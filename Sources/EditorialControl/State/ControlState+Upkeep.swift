@@ -188,7 +188,9 @@ extension ControlState {
             }
         case .owed(let scope):
             if failure == nil {
-                if let order = owed[scope]?.order, unread.count < OwedOrder.eventsMax { unread[scope] = order }
+                if let owed = owed[scope], !owed.isRead, unread.count < OwedOrder.eventsMax {
+                    unread[scope] = owed.order
+                }
                 settle(scope)
             } else {
                 owed[scope]?.retry(at: now.steady)

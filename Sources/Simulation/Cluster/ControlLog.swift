@@ -30,6 +30,12 @@ struct ControlLog {
         rows[(rows.lastIndex { $0.offset < offset }.map { $0 + 1 } ?? 0)...]
     }
 
+    /// The order of this scope that stands on the topic.
+    func order(_ scope: ControlScope) -> Order? {
+        let row = rows.last { $0.record.key.map { $0.elementsEqual(scope.key.utf8) } ?? false }
+        return if case .stands(let order)? = row?.meaning { order } else { nil }
+    }
+
     /// The scopes of orders followed by an invalid record with the same key.
     var hiddenOrders: [ControlScope] {
         var newest: [[UInt8]: Row] = [:]

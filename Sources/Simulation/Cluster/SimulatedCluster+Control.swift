@@ -8,14 +8,19 @@ import PublishEngine
 extension SimulatedCluster {
     // MARK: Editors
 
-    /// An editor gives an order or lifts it. The command line retries until the broker has stored it.
+    /// An editor gives an order or lifts it. The command line retries until the broker has stored it. The editor lifts an order again
+    /// that a process has written again because it could not read the end.
     mutating func give(_ index: Int, isLift: Bool) {
         let given = scenario.orders[index]
         guard controlFailure() == nil, !isLift || ordersGiven.contains(index) else {
             agenda.add(.giveOrder(index, isLift: isLift), at: now + .milliseconds(500))
             return
         }
-        if isLift { return write(.lifted(given.scope)) }
+        if isLift {
+            let isAgain = !ordersLifted.insert(given.id).inserted
+            if isAgain, truth.control.order(given.scope)?.id != given.id { return }
+            return write(.lifted(given.scope))
+        }
         ordersGiven.insert(index)
         strike(given.scope.isRecall ? .recallOrdered : .stopOrdered)
         if given.lapsesAfter != nil { strike(.lapsingRecall) }
@@ -172,12 +177,20 @@ extension SimulatedCluster {
             }
             answer = .notWritten(id, KafkaFailure(code: "_MSG_TIMED_OUT", isRetriable: true, detail: "away"))
         } else {
-            if case .stands = record { strike(.recallByEvent) }
+            if case .stands(let order) = record { noteOrder(order) }
             if case .lifted = record { strike(.lapsedOrder) }
             write(record)
         }
         guard isAlive else { return }
         agenda.add(.answerControlState(address, answer), at: now + random.milliseconds(0...8))
+    }
+
+    private mutating func noteOrder(_ order: Order) {
+        let given = scenario.orders.firstIndex { $0.id == order.id }
+        if let given, ordersLifted.contains(order.id) {
+            agenda.add(.giveOrder(given, isLift: true), at: now + .seconds(120))
+        }
+        if given == nil { strike(.recallByEvent) }
     }
 
     // MARK: Reading

@@ -40,6 +40,8 @@ public struct SimulatedCluster {
     private var settledAt: Instant?
     /// Editors' orders that are on the broker, by number.
     var ordersGiven: Set<Int> = []
+    /// The ids of the orders that an editor has lifted.
+    var ordersLifted: Set<String> = []
     /// Called with a line for every step.
     public var trace: ((String) -> Void)?
 
