@@ -7,7 +7,8 @@ import PublishEngine
 /// retried.
 struct Recalls: Checker {
     let promise = Promise.recalls
-    private var recalled: [Address: Set<String>] = [:]
+    /// The recalled stories of each process, with the time at which its engine had examined the last canceled record.
+    private var recalled: [Address: [String: Instant]] = [:]
     /// Canceled records delivered to an engine and possibly not examined yet, because a lane may be stopped. The key is the
     /// ownership.
     private var pending: [Int: Set<Int>] = [:]
@@ -29,7 +30,7 @@ struct Recalls: Checker {
             for (ownership, items) in pending
             where truth.ownerships[ownership].address == address && truth.ownerships[ownership].revokedAt == nil {
                 for item in items where !isTakenBack(item, truth) && !isReported(item, ownership, truth) {
-                    recalled[address, default: []].insert(truth.news[item].story)
+                    recalled[address, default: [:]][truth.news[item].story] = truth.now
                 }
                 pending[ownership] = nil
             }
@@ -39,12 +40,13 @@ struct Recalls: Checker {
         where result.outcome == .canceled && truth.news(of: delivery).kind == .canceled
             && !isTakenBack(truth.item(of: delivery), truth)
             && !isReported(truth.item(of: delivery), ownership, truth):
-            recalled[address, default: []].insert(truth.news(of: delivery).story)
+            recalled[address, default: [:]][truth.news(of: delivery).story] = truth.now
         case .clockStepped(_, let size, let wallBefore):
             let offset = wallBefore + size - truth.now
             clockError = max(clockError, offset, .zero - offset)
         case .controlled(let row):
             if case .stands(let order) = row.meaning, case .recall(let story) = order.scope {
+                if let lapse = lapses[story], lapse <= truth.now + clockError { end(story, before: lapse) }
                 lapses[story] = order.until
             }
             guard case .lifted(.recall(let story)) = row.meaning else { return nil }
@@ -52,12 +54,12 @@ struct Recalls: Checker {
             for ownership in pending.keys {
                 pending[ownership] = pending[ownership]?.filter { truth.news[$0].story != story }
             }
-            for address in recalled.keys { recalled[address]?.remove(story) }
+            end(story, before: .distantFuture)
         case .sent(let number, let address, _):
             let delivery = truth.attempts[number].delivery
             let story = truth.news(of: delivery).story
             // `ReplacementsKept` checks replacements, which leave by the recall of a desk.
-            guard recalled[address]?.contains(story) == true, truth.news(of: delivery).replacement == nil else {
+            guard recalled[address]?[story] != nil, truth.news(of: delivery).replacement == nil else {
                 return nil
             }
             if let lapse = lapses[story], lapse <= truth.now + clockError { return nil }
@@ -67,14 +69,22 @@ struct Recalls: Checker {
         return nil
     }
 
+    /// Forgets recalls that an order has ended. A process may obey a later recall that it has not read yet.
+    private mutating func end(_ story: String, before time: Instant) {
+        for address in recalled.keys where recalled[address]?[story].map({ $0 <= time }) ?? false {
+            recalled[address]?[story] = nil
+        }
+    }
+
     /// Returns true if another process or a former run reported the recall, and this engine knew it when it examined the record.
     /// With a control topic, a single result proves that the order was written or lifted since, and `OrdersObeyed` checks it.
-    /// Otherwise all results must be known, because only then is the record not examined again.
+    /// Otherwise all results must be known, because only then is the record not examined again. Results that retention has removed
+    /// since the engine read them still count.
     private func isReported(_ item: Int, _ ownership: Int?, _ truth: GroundTruth) -> Bool {
         guard let ownership else { return false }
         let owner = truth.ownerships[ownership]
         func isKnown(_ delivery: Int) -> Bool {
-            truth.resultsOf[delivery].contains { owner.known.contains($0.offset) }
+            truth.resultsOf[delivery].contains { owner.seen.contains($0.offset) }
         }
         let deliveries = truth.deliveries(of: item)
         return truth.scenario.setting.hasControl
