@@ -46,12 +46,16 @@ extension ControlState {
         tell([change])
     }
 
-    /// Changes that follow each other are one action. Otherwise, a shard could send between the end of an order and another order that
-    /// takes its place.
+    /// The end of an order and another order that takes its place are one action, so that no shard sends in between.
     mutating func tell(_ changes: [OrderChange]) {
-        guard !changes.isEmpty else { return }
-        guard case .tell(let earlier)? = actions.last else { return actions.append(.tell(changes)) }
-        actions[actions.count - 1] = .tell(earlier + changes)
+        guard let first = changes.first else { return }
+        if case .tell(let earlier)? = actions.last, case .lifted(let scope)? = earlier.last,
+            case .stands(let order) = first, order.scope == scope
+        {
+            actions[actions.count - 1] = .tell(earlier + changes)
+        } else {
+            actions.append(.tell(changes))
+        }
     }
 
     // MARK: Events that recall
