@@ -20,6 +20,9 @@ struct HeldComesBack: Checker {
     /// Items whose loss a process must report, because the control topic said that they were held.
     private var owesReport: Set<Int> = []
     private var isReported = false
+    /// Items that were written again without being in the content that the control topic recorded. Each may hide a lost one, because
+    /// a report is the difference of two counts.
+    private var restoredBeyond: Set<Int> = []
     /// The last record of the held topic, according to the control topic.
     private var recorded: (last: HeldPlace, at: Instant)?
     private var places: [Int: (place: HeldPlace, since: Instant)] = [:]
@@ -67,7 +70,9 @@ struct HeldComesBack: Checker {
             removed.formUnion(items)
             mayBeLost.formUnion(alive.isEmpty ? items : unread)
         case .heldLost: isReported = true
-        case .restoredHeld(_, let item): returned.insert(item)
+        case .restoredHeld(_, let item):
+            returned.insert(item)
+            if !owesReport.contains(item) { restoredBeyond.insert(item) }
         case .started(let address):
             alive.insert(address)
             mayBeLost.formUnion(removed)
@@ -79,6 +84,7 @@ struct HeldComesBack: Checker {
                 if known.count == 1 { mayBeLost.insert(item) }
             }
         case .over(isSettled: true, _):
+            if owesReport.subtracting(returned).count <= restoredBeyond.count { owesReport = [] }
             for (line, items) in held {
                 // It may have been replaced by a process that lost the partition before it could report the result.
                 let rivals = items + onTopic[line, default: []]
