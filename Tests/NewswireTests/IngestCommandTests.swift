@@ -153,6 +153,12 @@ struct IngestOnceTests {
         let failed = try await ingest("--once")
         #expect(failed.status == 1)
         #expect(failed.errors.contains("error: feed world: nothing is at this address (404)"), "\(failed.errors)")
+        try room.write(
+            try String(contentsOf: room.folder.appending(path: "feeds.yaml"), encoding: .utf8).replacing(
+                "[news.events]", with: "[news.nowhere]"), to: "feeds.yaml")
+        let homeless = try await ingest("--once")
+        #expect(homeless.status == 1)
+        #expect(homeless.errors.contains("Topic news.nowhere does not exist"), "\(homeless.errors)")
         await publisher.stop()
         await room.close()
     }

@@ -2,6 +2,7 @@ import HubServer
 import KafkaIO
 import KafkaModel
 import NewsModel
+import TestSupport
 import Testing
 
 struct RedriveCommandTests {
@@ -32,6 +33,10 @@ struct RedriveCommandTests {
         #expect(lines.first?.contains(#""by":"ops","reason":"World is known now""#) == true, "\(audit.output)")
         let unknown = try await room.run("redrive", "--code", "no-category")
         #expect(unknown.output.contains("put back 0 dead letters, left 1 excluded"), "\(unknown.output)")
+        // The audit topic takes its record first.
+        room.broker.failNext(.produce, .topicAuthorizationFailed, after: 1)
+        let refused = try await room.run("redrive")
+        #expect(refused.status == 1 && refused.output.isEmpty, "\(refused.output)")
         let rest = try await room.run("redrive")
         #expect(rest.output.contains("put back 1 dead letter"), "\(rest.output) \(rest.errors)")
         let none = try await room.run("redrive", "--json")

@@ -143,7 +143,7 @@ struct RedriveCommand: ParsableCommand {
                 from: again ? .beginning : .offset(mark.first))
             var outOfReach = 0
             while !reader.isAtEnd, !stop.isRaised, !summary.isFull {
-                let before = summary.putBack
+                let before = summary
                 var records: [ProducedRecord] = []
                 for read in try reader.next(timeout: .milliseconds(500)) where !summary.isFull {
                     let verdict = summary.decide(read.record, &mark)
@@ -154,7 +154,7 @@ struct RedriveCommand: ParsableCommand {
                     notice(
                         "\(read.partition)/\(read.record.offset) has no original; it is at \(label.coordinates.source)")
                 }
-                guard summary.putBack > before, !dryRun else { continue }
+                guard summary.putBack > before.putBack, !dryRun else { continue }
                 if !isNoted {
                     isNoted = true
                     let line = AuditEntry.redrive(
@@ -162,9 +162,15 @@ struct RedriveCommand: ParsableCommand {
                         reason: authorOptions.reason)
                     AuditWriter(settings).note(line, "this redrive")
                 }
-                for record in Redrive.joined(records) { try publisher.publish(record) }
-                // Records are stored before their marks are committed. A crash in between may repeat some, but loses nothing.
-                try publisher.flush()
+                do throws(KafkaFailure) {
+                    for record in Redrive.joined(records) { try publisher.publish(record) }
+                    // Records are stored before their marks are committed. A crash in between may repeat some, but loses nothing.
+                    try publisher.flush()
+                } catch {
+                    // None of them is marked, so the next run repeats those that were stored.
+                    summary = before
+                    throw error
+                }
                 let reached = mark.committed
                 outOfReach = reached.outOfReach
                 try offsets.commit([partition: .init(offset: reached.offset, metadata: reached.metadata)])

@@ -98,6 +98,7 @@ struct FeedFollowing {
         var settings = self
         // Without this, hubs might be asked to push, and nothing would receive their calls.
         settings.settings.ingest.feeds.webSubURL = nil
+        try settings.requireLanes()
         let fetcher = try settings.fetcher()
         let service = settings.service(fetcher)
         Signals.onStop { service.finish() }
@@ -114,6 +115,15 @@ struct FeedFollowing {
         await watch.value
         await fetcher.close()
         return statuses
+    }
+
+    /// A service waits for a lane's missing topic. A single poll would wait without end. Blocks.
+    private func requireLanes() throws {
+        let ingest = settings.ingestService
+        let lanes = Set(ingest.ingest.feeds.map { $0.lane ?? ingest.ingest.lane })
+        let topics = lanes.compactMap { ingest.topics.lanes[$0] }.sorted()
+        let counts = try KafkaAdmin(settings: ingest.kafka).partitionCounts(of: topics)
+        if let missing = topics.first(where: { counts[$0] == nil }) { throw KafkaFailure.missing(topic: missing) }
     }
 
     /// - Parameter show: receives each event with its lane.
