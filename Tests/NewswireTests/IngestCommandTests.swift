@@ -132,6 +132,10 @@ struct IngestOnceTests {
         func ingest(_ arguments: String...) async throws -> Program.Ended {
             try await Program.run(["ingest", "--config", room.path("feeds.yaml"), "--log-level", "error"] + arguments)
         }
+        func replace(_ text: String, with other: String) throws {
+            let yaml = try String(contentsOf: room.folder.appending(path: "feeds.yaml"), encoding: .utf8)
+            try room.write(yaml.replacing(text, with: other), to: "feeds.yaml")
+        }
         let first = try await ingest("--once")
         #expect(first.status == 0 && first.output.contains("polled 1 feed"), "\(first.output)\(first.errors)")
         let rehearsed = try await ingest("--dry-run", "--json")
@@ -147,15 +151,11 @@ struct IngestOnceTests {
         let status = try await ingest("--status", "--json")
         #expect(status.output.contains(#""name":"world""#) && status.output.contains(#""state":"primed""#))
 
-        try room.write(
-            try String(contentsOf: room.folder.appending(path: "feeds.yaml"), encoding: .utf8).replacing(
-                "/world", with: "/gone"), to: "feeds.yaml")
+        try replace("/world", with: "/gone")
         let failed = try await ingest("--once")
         #expect(failed.status == 1)
         #expect(failed.errors.contains("error: feed world: nothing is at this address (404)"), "\(failed.errors)")
-        try room.write(
-            try String(contentsOf: room.folder.appending(path: "feeds.yaml"), encoding: .utf8).replacing(
-                "[news.events]", with: "[news.nowhere]"), to: "feeds.yaml")
+        try replace("[news.events]", with: "[news.nowhere]")
         let homeless = try await ingest("--once")
         #expect(homeless.status == 1)
         #expect(homeless.errors.contains("Topic news.nowhere does not exist"), "\(homeless.errors)")
