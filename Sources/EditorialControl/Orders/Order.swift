@@ -28,7 +28,7 @@ public struct Order: Sendable, Hashable {
     }
 
     /// True if an event gave the order.
-    var isOfEvent: Bool { id.hasPrefix(EventRecall.orderPrefix) }
+    package var isOfEvent: Bool { id.hasPrefix(EventRecall.orderPrefix) }
 
     /// Lifetime of a recall without an end time: a week.
     public static let recallLasts = Duration.seconds(7 * 86_400)

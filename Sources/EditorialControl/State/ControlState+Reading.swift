@@ -122,9 +122,11 @@ extension ControlState {
         phase = .reading(fresh)
     }
 
-    /// Returns true if the order follows its own end on the topic. A process wrote it again before it had read that end.
+    /// Returns true if the order follows its own end on the topic. A process wrote it again before it had read that end. Never true of
+    /// an event's recall: the end may have been that of another order which covered it in the process that writes it again.
     private func isLate(_ order: Order) -> Bool {
-        if case .reading(let fresh) = phase { fresh.lifts.hasEnded(order) } else { lifts.hasEnded(order) }
+        if order.isOfEvent { return false }
+        return if case .reading(let fresh) = phase { fresh.lifts.hasEnded(order) } else { lifts.hasEnded(order) }
     }
 
     /// Removes the record of a late order as that of a lapsed one. A newer order that it has replaced on the topic is written again.

@@ -164,7 +164,7 @@ struct OrderBook {
             for scope in removed.keys { removed[scope]?.holders.remove(address) }
         case .controlled(let row):
             switch row.meaning {
-            case .stands(let order) where ended.contains(order.id): break
+            case .stands(let order) where !order.isOfEvent && ended.contains(order.id): break
             case .stands(let order):
                 removed[order.scope] = nil
                 standing[order.scope] = Standing(
