@@ -161,8 +161,8 @@ extension Order {
         self.init(id: id, scope: .recall(story: story), at: Instant(milliseconds: 0), by: "editor", until: until)
     }
 
-    init(stop gate: Gate, id: String = "1") {
-        self.init(id: id, scope: .stop(gate), at: Instant(milliseconds: 0), by: "editor")
+    init(stop gate: Gate, id: String = "1", at time: Instant = Instant(milliseconds: 0)) {
+        self.init(id: id, scope: .stop(gate), at: time, by: "editor")
     }
 }
 

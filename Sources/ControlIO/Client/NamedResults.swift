@@ -17,7 +17,7 @@ package struct NamedResults: Sendable {
         self.needle = needle
     }
 
-    /// - Returns: `nil` for a record without the name or without a result.
+    /// - Returns: `nil` for a record that cannot contain the name, or without a result.
     package func result(in record: SourceRecord) -> ResultRecord? {
         guard let value = record.value, needle.map(value.contains) ?? true else { return nil }
         return try? ResultRecord(decoding: value)

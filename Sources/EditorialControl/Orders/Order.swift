@@ -28,7 +28,7 @@ public struct Order: Sendable, Hashable {
     }
 
     /// True if an event gave the order.
-    package var isOfEvent: Bool { id.hasPrefix(EventRecall.orderPrefix) }
+    var isOfEvent: Bool { id.hasPrefix(EventRecall.orderPrefix) }
 
     /// Lifetime of a recall without an end time: a week.
     public static let recallLasts = Duration.seconds(7 * 86_400)
@@ -80,7 +80,7 @@ public struct EventRecall: Sendable, Hashable {
     public var story: String
     public var eventID: String
     public var source: ResultRecord.Source
-    /// The record's timestamp, by the clock of its writer; `nil` if it has none.
+    /// The record's timestamp, by the clock of its writer; `nil` if absent.
     public var at: Instant?
     /// Id of the resulting order. It is the same in every process that reads the event.
     public var orderID: String { Self.orderPrefix + "\(source)" }

@@ -37,9 +37,7 @@ struct HeldTotalsOnTopic: Sendable {
     /// `nil` while this process does not know it.
     var ours: HeldTotals?
     private(set) var recorded: HeldTotals?
-    /// True if the present reading of the control topic, or what followed it, has found a record.
-    private var isOnTopic = false
-    /// True if the record names our topic.
+    /// True if a record that names our topic was read since the present reading of the control topic began.
     private var isNamed = false
     /// True after the action `formerlyHeld`.
     var isTold = false
@@ -51,15 +49,14 @@ struct HeldTotalsOnTopic: Sendable {
         guard topic.map({ $0 == ours }) ?? !isNamed else { return }
         recorded = totals
         isNamed = topic != nil
-        isOnTopic = true
     }
 
     /// Handles the beginning of a reading of the control topic.
-    mutating func beginReading() { isOnTopic = false }
+    mutating func beginReading() { isNamed = false }
 
     /// Returns what to write. At most one record for each interval between beats, because every held event changes it.
     mutating func due(_ now: Moment) -> HeldTotals? {
-        guard let ours, !isOnTopic || !isNamed || ours.count != recorded?.count || ours.last != recorded?.last,
+        guard let ours, !isNamed || ours.count != recorded?.count || ours.last != recorded?.last,
             writtenAt.map({ now.steady - $0 >= ControlRecord.Beat.interval }) ?? true
         else { return nil }
         writtenAt = now.steady

@@ -244,9 +244,6 @@ struct RecentLifts: Sendable {
 
     func time(of scope: ControlScope) -> Instant? { lifts[scope]?.at }
 
-    /// Returns true if the last lift of its scope ended this very order.
-    func hasEnded(_ order: Order) -> Bool { lifts[order.scope]?.order == order.id }
-
     /// Returns true if this order was lifted, or a lift of its scope came after it.
     func hasLifted(_ order: Order) -> Bool {
         lifts[order.scope].map { $0.order == order.id || $0.at >= order.at + Self.slack } ?? false

@@ -110,7 +110,6 @@ extension ControlState {
             withdraw(order.scope, as: order.at, now, audited: nil)
             return
         }
-        guard !isLate(order) else { return disregard(order, now) }
         lapsed.remove(order.scope)
         guard case .reading(var fresh) = phase else {
             stand(order, now)
@@ -122,29 +121,8 @@ extension ControlState {
         phase = .reading(fresh)
     }
 
-    /// Returns true if the order follows its own end on the topic. A process wrote it again before it had read that end. Never true of
-    /// an event's recall: the end may have been that of another order which covered it in the process that writes it again.
-    private func isLate(_ order: Order) -> Bool {
-        if order.isOfEvent { return false }
-        return if case .reading(let fresh) = phase { fresh.lifts.hasEnded(order) } else { lifts.hasEnded(order) }
-    }
-
-    /// Removes the record of a late order as that of a lapsed one. A newer order that it has replaced on the topic is written again.
-    private mutating func disregard(_ order: Order, _ now: Moment) {
-        var ended = order
-        ended.until = now.wall
-        lapsed.add(ended)
-        restore(order.scope, now)
-    }
-
     private mutating func readLift(of scope: ControlScope, at time: Instant, _ now: Moment) {
-        let ended = order(before: time, of: scope)
-        lifts.note(scope, ended, at: time)
-        if case .reading(var fresh) = phase {
-            phase = .waiting(nil)
-            fresh.lifts.note(scope, ended, at: time)
-            phase = .reading(fresh)
-        }
+        lifts.note(scope, order(before: time, of: scope), at: time)
         if let order = owed[scope]?.order {
             if lifts.hasLifted(order) {
                 settle(scope)
@@ -262,8 +240,7 @@ struct FreshReading: Sendable {
     var orders = StandingOrders()
     /// Orders known from before that were lifted or have lapsed.
     var lifted: Set<ControlScope> = []
-    var lifts = RecentLifts()
-    /// Orders whose records were followed by one with the same key that is invalid or late.
+    /// Recalls whose records were followed by an invalid record with the same key.
     var hidden: Set<ControlScope> = []
     /// Scopes of orders given after our first beat. Their senders wait for us.
     var late: Set<ControlScope> = []

@@ -59,10 +59,10 @@ enum Ninjs {
         var hasEmbargo = false
         var isWithheld = error.reason == .unknownStatus
         for member in object {
+            if case .null = member.value { continue }
             let name = String(decoding: member.name.prefix(16), as: UTF8.self).asciiLowercased
             guard case .string(let text) = member.value, text.count <= EventLimits.version else {
-                let isAbsent = if case .null = member.value { true } else { false }
-                if !isAbsent, ["pubstatus", "embargoed", "embargoeduntil"].contains(name) { isWithheld = true }
+                if ["pubstatus", "embargoed", "embargoeduntil"].contains(name) { isWithheld = true }
                 continue
             }
             let value = String(decoding: text, as: UTF8.self)

@@ -113,7 +113,7 @@ extension Engine {
         if !erased.isEmpty { holdWaiting(of: erased, &turn) }
     }
 
-    /// Sends events to the held topic that have waited in the window because the topic was not available.
+    /// Sends events to the held topic that have waited in the window because they could not be held.
     ///
     /// - Parameter stories: the order keys of the events; `nil` for all.
     mutating func holdWaiting(of stories: Set<String>? = nil, _ turn: inout Turn) {

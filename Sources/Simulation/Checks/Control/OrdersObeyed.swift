@@ -89,8 +89,6 @@ struct OrderBook {
     /// Orders applied by each process. An event's order may be applied before it is on the topic.
     private var applied: [Address: Set<Answer>] = [:]
     private var unanswered: [Address: [String: ControlScope]] = [:]
-    /// The ids of lifted orders. A process that has not read the end may write one again; those that have read it take no notice.
-    private var ended: Set<String> = []
     /// Every order that was ever on the topic.
     private var known: Set<Order> = []
     /// The furthest that each process's wall clock was ever ahead.
@@ -127,7 +125,6 @@ struct OrderBook {
     }
 
     struct Removed {
-        var id: String
         var until: Instant?
         /// Processes that have obeyed the order since.
         var holders: Set<Address>
@@ -164,7 +161,6 @@ struct OrderBook {
             for scope in removed.keys { removed[scope]?.holders.remove(address) }
         case .controlled(let row):
             switch row.meaning {
-            case .stands(let order) where !order.isOfEvent && ended.contains(order.id): break
             case .stands(let order):
                 removed[order.scope] = nil
                 standing[order.scope] = Standing(
@@ -174,9 +170,7 @@ struct OrderBook {
                     silent: Set(started.keys.filter { !isWaitedFor($0, order, truth.now) }),
                     answers: OrderAnswers(
                         to: Instruction(id: order.id, scope: order.scope, at: order.at, by: order.by)))
-            case .lifted(let scope):
-                if let id = standing[scope]?.id ?? removed[scope]?.id { ended.insert(id) }
-                (standing[scope], removed[scope]) = (nil, nil)
+            case .lifted(let scope): (standing[scope], removed[scope]) = (nil, nil)
             case .beat(let beat):
                 if let address = started.keys.first(where: { $0.replica == beat.replica }) {
                     heard[address] = truth.now
@@ -195,7 +189,7 @@ struct OrderBook {
         case .controlTruncated:
             for (scope, order) in standing {
                 let holders = taken.filter { $0.value[scope]?.order.id == order.id }.keys
-                removed[scope] = Removed(id: order.id, until: order.until, holders: Set(holders))
+                removed[scope] = Removed(until: order.until, holders: Set(holders))
             }
             standing = [:]
         case .clockStepped(let address, let size, let wallBefore):

@@ -3,7 +3,8 @@ import NewsModel
 
 /// No held event is lost: the newest event of each story returns to its source partition. Events that it replaced on the held
 /// topic, possibly from another lane, need not return. Events that a deleted topic takes along while no process runs are reported
-/// as lost, unless the control topic lost its records too. Those whose records are removed from the topic return unless a process starts or ends before they are due.
+/// as lost, unless the control topic lost its records too. Those whose records are removed from the topic return unless a process
+/// starts or ends before they are due.
 struct HeldComesBack: Checker {
     let promise = Promise.heldComesBack
     /// Items with a result `held`.
