@@ -1,8 +1,8 @@
 /// The feeds of a process, by name. One feed at a time may be lent, so that it changes in place together with the process.
 struct FeedTable: Sendable {
     private var places: [String: Int] = [:]
-    /// `nil` where a feed is lent, or was removed.
-    private var slots: [FollowedFeed?] = []
+    /// One feed each, or none where it is lent or was removed. A feed has thousands of bytes, which an array moves as one pointer.
+    private var slots: [[FollowedFeed]] = []
     private var freePlaces: [Int] = []
 
     var count: Int { places.count }
@@ -12,7 +12,7 @@ struct FeedTable: Sendable {
 
     subscript(name: String) -> FollowedFeed? {
         _read {
-            if let place = places[name] { yield slots[place] } else { yield nil }
+            if let place = places[name] { yield slots[place].first } else { yield nil }
         }
     }
 
@@ -20,26 +20,28 @@ struct FeedTable: Sendable {
     mutating func add(_ feed: FollowedFeed) {
         let place = freePlaces.popLast() ?? slots.count
         places[feed.name] = place
-        if place == slots.count { slots.append(feed) } else { slots[place] = feed }
+        if place == slots.count { slots.append([feed]) } else { slots[place] = [feed] }
     }
 
     mutating func remove(_ name: String) -> FollowedFeed? {
         guard let place = places.removeValue(forKey: name) else { return nil }
         freePlaces.append(place)
-        return slots[place].take()
+        return slots[place].popLast()
     }
 
     /// Moves a feed out of the table until `giveBack`.
-    mutating func lend(_ name: String) -> FollowedFeed? {
-        places[name].flatMap { slots[$0].take() }
+    /// - Returns: the feed alone; nothing if it is not in the table, or lent.
+    mutating func lend(_ name: String) -> [FollowedFeed] {
+        guard let place = places[name] else { return [] }
+        return exchange(&slots[place], with: [])
     }
 
-    mutating func giveBack(_ feed: consuming FollowedFeed) {
-        if let place = places[feed.name] { slots[place] = feed }
+    mutating func giveBack(_ lent: consuming [FollowedFeed]) {
+        if let name = lent.first?.name, let place = places[name] { slots[place] = lent }
     }
 
-    /// Sums a number over all feeds.
-    func sum(_ number: (FollowedFeed?) -> Int?) -> Int {
-        slots.indices.reduce(0) { $0 + (number(slots[$1]) ?? 0) }
+    /// Sums a number over all feeds that are not lent.
+    func sum(_ number: (FollowedFeed) -> Int) -> Int {
+        slots.reduce(0) { $1.isEmpty ? $0 : $0 + number($1[0]) }
     }
 }

@@ -40,7 +40,7 @@ extension Ingester {
     package var load: Load {
         Load(
             fetches: fetches.count, writes: writes.count, batches: batches, timers: timers.size,
-            waiting: feeds.sum { $0?.waiting.count }, heldBack: feeds.sum { $0?.log.heldBack.count },
+            waiting: feeds.sum { $0.waiting.count }, heldBack: feeds.sum { $0.log.heldBack.count },
             feeds: feeds.count)
     }
 

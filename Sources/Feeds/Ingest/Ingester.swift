@@ -123,9 +123,11 @@ public struct Ingester {
 
     /// Changes one feed together with the process. Does nothing without such a feed.
     mutating func change(_ name: String?, _ body: (inout Ingester, inout FollowedFeed) -> Void) {
-        guard let name, var feed = feeds.lend(name) else { return }
-        body(&self, &feed)
-        feeds.giveBack(feed)
+        guard let name else { return }
+        var lent = feeds.lend(name)
+        guard !lent.isEmpty else { return }
+        body(&self, &lent[0])
+        feeds.giveBack(lent)
     }
 
     /// Changes feeds in the order of their names.
