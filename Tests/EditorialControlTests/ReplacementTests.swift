@@ -28,7 +28,7 @@ struct ReplacementTests {
         replacement.apply(result("c", .rejected, story: "S", categories: ["Sports"]))
         replacement.apply(result("d", .accepted, story: "T", categories: ["Business"]))
         replacement.apply(result("S", .accepted, story: "U", categories: ["Science"]))
-        let record = try #require(replacement.record("Withdrawn", for: order))
+        let record = try #require(replacement.records("Withdrawn", for: order).first)
         #expect((record.topic, record.partition) == ("news.events", 3))
         #expect(record.headers.first { $0.name == HeaderName.replacement }?.text == "o1")
         let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
@@ -42,7 +42,7 @@ struct ReplacementTests {
     @Test func `a replacement written by a desk whose clock is behind is as old as the processes' clocks say`() throws {
         var replacement = Replacement(story: "S", at: later + .seconds(700_000))
         replacement.apply(result("S", .accepted))
-        let record = try #require(replacement.record("Withdrawn", for: order))
+        let record = try #require(replacement.records("Withdrawn", for: order).first)
         #expect(record.timestamp == later + .seconds(700_000))
         let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
         #expect(event.expiresAt == later + .seconds(700_000 + 86_400))
@@ -52,8 +52,27 @@ struct ReplacementTests {
     func `a story that the hub never accepted gets no replacement`(outcome: Outcome) {
         var replacement = Replacement(story: "S")
         replacement.apply(result("S", outcome))
-        #expect(replacement.record("Withdrawn", for: order) == nil)
+        #expect(replacement.records("Withdrawn", for: order).isEmpty)
         #expect(replacement.reach == [])
+    }
+
+    @Test func `each language whose readers have the story gets a replacement of its own`() throws {
+        var replacement = Replacement(story: "S")
+        for (language, category) in [("en", "World"), ("de", "Sports"), ("en", "Politics")] {
+            var result = result("S", .accepted, categories: [category])
+            result.language = language
+            replacement.apply(result)
+        }
+        var unknown = result("S", .unknown, categories: ["World"])
+        unknown.language = "fr"
+        replacement.apply(unknown)
+        let events = try replacement.records("Withdrawn", for: order).map {
+            try NewsDecoder().decode(SourceRecord(offset: 0, value: $0.value))
+        }
+        #expect(events.map(\.language) == ["de", "en"])
+        #expect(events.map(\.categories) == [["Sports"], ["World", "Politics"]])
+        #expect(replacement.reach == ["Sports", "World", "Politics"])
+        #expect(replacement.doubtful == ["World (fr)"])
     }
 
     @Test func `a replacement goes to followers too`() throws {
@@ -64,7 +83,7 @@ struct ReplacementTests {
         var unknown = result("b", .unknown, story: "S", categories: [])
         unknown.interests = ["team:s04", "team:bvb"]
         replacement.apply(unknown)
-        let record = try #require(replacement.record("Withdrawn", for: order))
+        let record = try #require(replacement.records("Withdrawn", for: order).first)
         let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
         #expect(event.categories == [] && event.interests == ["team:bvb", "author:1"])
         #expect(replacement.reach == ["team:bvb", "author:1"] && replacement.doubtful == ["team:s04"])
@@ -73,7 +92,7 @@ struct ReplacementTests {
     @Test func `an event for single readers is not replaced for the readers of its categories`() throws {
         var replacement = Replacement(story: "S")
         replacement.apply(result("S", .accepted, users: ["1f"], offset: 8))
-        #expect(replacement.record("Withdrawn", for: order) == nil)
+        #expect(replacement.records("Withdrawn", for: order).isEmpty)
         #expect(replacement.originals.map(\.offset) == [8])
         #expect(replacement.reach == [])
     }
@@ -136,7 +155,7 @@ struct ReplacementTests {
         replacement.apply(result("S", .canceled, platform: .fcmv1))
         replacement.apply(result("S", .accepted, platform: .apple))
         replacement.apply(result("a", .accepted, story: "S", users: ["1f"], offset: 8, platform: .fcmv1))
-        #expect(platforms(replacement.record("Withdrawn", for: order)) == "apple,windows")
+        #expect(platforms(replacement.records("Withdrawn", for: order).first) == "apple,windows")
         let original = #"{"id":"a","story":"S","headline":"h","users":["anna"]}"#
         let record = replacement.record(
             "Withdrawn", for: order, inPlaceOf: SourceRecord(offset: 8, value: Array(original.utf8)),
@@ -147,10 +166,10 @@ struct ReplacementTests {
     @Test func `a story that was on no lane is replaced on the most urgent lane`() throws {
         var replacement = Replacement(story: "S", topics: ["news.live", "news.events"])
         replacement.apply(result("S", .accepted))
-        #expect(try #require(replacement.record("Withdrawn", for: order)).topic == "news.events")
+        #expect(try #require(replacement.records("Withdrawn", for: order).first).topic == "news.events")
         replacement = Replacement(story: "S", topics: ["news.live"])
         replacement.apply(result("S", .accepted))
-        let record = try #require(replacement.record("Withdrawn", for: order))
+        let record = try #require(replacement.records("Withdrawn", for: order).first)
         #expect((record.topic, record.partition) == ("news.live", nil))
     }
 
@@ -187,7 +206,7 @@ struct ReplacementTests {
     @Test func `readers whom an accepted result does not name are in doubt`() {
         var replacement = Replacement(story: "S")
         replacement.apply(result("S", .accepted, categories: []))
-        #expect(replacement.record("Withdrawn", for: order) == nil)
+        #expect(replacement.records("Withdrawn", for: order).isEmpty)
         #expect(replacement.doubtful == [Replacement.unnamedReaders])
     }
 

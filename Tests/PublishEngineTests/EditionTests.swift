@@ -59,13 +59,14 @@ struct EditionTests {
         #expect(routing.edition == "fr")
         #expect(routing.users.count == 1 && routing.tags.isEmpty)
 
-        // The replacement of a recalled event reaches the reader in any language.
+        // A replacement without a language reaches the reader in any.
+        event.language = nil
         guard case .tagged(let everybody) = try rules(mode).router.route(event, isForEverybody: true) else {
             Issue.record("unroutable")
             return
         }
         #expect(everybody.expression == "$UserId:{anna}")
-        event.isTest = true
+        (event.isTest, event.language) = (true, "fr")
         guard case .tagged(let rehearsal) = try rules(mode, testTag: "staff").router.route(event) else {
             Issue.record("unroutable")
             return

@@ -127,14 +127,16 @@ struct InterestTests {
 
     @Test func `followers read their own language if languages have tags`() throws {
         let languages = [Localization.Language(code: "en", name: "English"), .init(code: "fr", name: "French")]
-        let event = event(["team:bvb"], categories: ["World"], language: "fr")
+        var event = event(["team:bvb"], categories: ["World"], language: "fr")
         let tags = try router(localization: Localization(mode: .tags, languages: languages))
         #expect(try tagged(tags.route(event)).expression == "World_fr || team_bvb_fr")
+        #expect(try tagged(tags.route(event, isForEverybody: true)).expression == "World_fr || team_bvb_fr")
+        let joined = try router(localization: Localization(mode: .expression, languages: languages))
+        #expect(try tagged(joined.route(event)).expression == "(World || team_bvb) && language_fr")
+        event.language = nil
         #expect(
             try tagged(tags.route(event, isForEverybody: true)).expression
                 == "World_en || World_fr || team_bvb_en || team_bvb_fr")
-        let joined = try router(localization: Localization(mode: .expression, languages: languages))
-        #expect(try tagged(joined.route(event)).expression == "(World || team_bvb) && language_fr")
     }
 
     // MARK: Settings

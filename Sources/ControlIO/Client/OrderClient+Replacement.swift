@@ -40,8 +40,8 @@ extension OrderClient {
         }
         written.successor = try successor(of: order)
         if written.successor != nil { return written }
-        if let record = replacement.record(text, for: order, environment: environment) {
-            try store(record)
+        for record in replacement.records(text, for: order, environment: environment) {
+            try storeReplacement(record)
             written.topics.insert(record.topic)
         }
         try replaceForSingleReaders(
@@ -51,6 +51,18 @@ extension OrderClient {
         written.unsettled = max(inFlight - replacement.lateOutcomes, 0)
         if !written.topics.isEmpty { written.successor = try successor(of: order) }
         return written
+    }
+
+    private func storeReplacement(_ record: ProducedRecord) throws(KafkaFailure) {
+        do {
+            try store(record)
+        } catch {
+            guard mayHaveStored() else { throw error }
+            var failure = error
+            failure.detail += "; the replacement may be on \(record.topic) nevertheless"
+            failure.remedy = "Look at newswire results before you recall the story again, which would replace it twice."
+            throw failure
+        }
     }
 
     /// Returns the change that ended the order; `nil` if it is in force. Reads the control topic.
@@ -80,7 +92,7 @@ extension OrderClient {
                         text, for: order, inPlaceOf: original, at: partition, environment: environment,
                         decoder: decoder)
                     guard let record else { continue }
-                    try store(record)
+                    try storeReplacement(record)
                     written.topics.insert(record.topic)
                 }
             }

@@ -127,8 +127,7 @@ public final class OrderClient {
                 stored += 1
             }
         } catch {
-            // Unsent records are discarded, and a refused record is not on the broker.
-            throw publisher.abandon() > 0 || stored > 0 ? .halfway(error) : .failed(error)
+            throw mayHaveStored() || stored > 0 ? .halfway(error) : .failed(error)
         }
         var answers = OrderAnswers(to: instruction, inPlaceOf: former)
         do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }
@@ -150,6 +149,10 @@ public final class OrderClient {
     public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
         try StoryHistory(story, settings, results: topic, before: earliest(now().wall))
     }
+
+    /// Returns true if the brokers may have a record that could not be stored. Nothing can be stored afterwards: unsent records are
+    /// discarded. A refused record is not on the broker.
+    func mayHaveStored() -> Bool { publisher.abandon() > 0 }
 
     /// Stores a record. Returns when the brokers have stored it.
     public func store(_ record: ProducedRecord) throws(KafkaFailure) {

@@ -3,24 +3,38 @@ public import NewsModel
 import NotificationHub
 
 /// The quiet notification that replaces a recalled story on phones. Built from the story's results.
-public struct Replacement: Sendable, Hashable {
+public struct Replacement: Sendable {
     private let story: String
-    private var accepted: ResultRecord?
-    private var categories: [String] = []
-    private var interests: [String] = []
+    /// What the hub accepted for categories and interests, by the language of their readers; `nil` if languages have no tags.
+    private var accepted: [String?: Accepted] = [:]
     /// Categories and interests of results that are unknown, and source positions of such results for single readers.
-    private var unknownAudiences: [String] = []
+    private var unknownAudiences: [(language: String?, name: String)] = []
     private var unknownOriginals: Set<ResultRecord.Source> = []
     /// True if a result in its smallest form says that the hub accepted the story, but not for whom.
     private var hasUnnamedReaders = false
-    private var isTest = true
     /// Source positions of events for single readers. Results do not name these readers.
     public var originals: Set<ResultRecord.Source> { Set(singleReaders.keys) }
-    /// The platforms that accepted each of these events, and those that accepted the story for its categories and
-    /// interests. Readers on others never saw it.
-    private var singleReaders: [ResultRecord.Source: Set<Platform>] = [:]
-    private var platforms: Set<Platform> = []
+    /// The platforms that accepted each of these events. Readers on others never saw it.
+    private var singleReaders: [ResultRecord.Source: (platforms: Set<Platform>, language: String?)] = [:]
     private var audiences: Set<Set<String>> = []
+
+    private struct Accepted {
+        /// The newest one.
+        var result: ResultRecord
+        var categories: [String] = []
+        var interests: [String] = []
+        var platforms: Set<Platform> = []
+        var isTest = true
+
+        mutating func add(_ next: ResultRecord) {
+            for category in next.categories where !categories.contains(category) { categories.append(category) }
+            for interest in next.interests where !interests.contains(interest) { interests.append(interest) }
+            isTest = isTest && next.isTest
+            platforms.insert(next.platform)
+            // The replacement goes to the partition of the newest result, where the story's events are in order.
+            if result.settledAt <= next.settledAt { result = next }
+        }
+    }
     /// Number of results that the recall's answers counted as in flight and that have arrived since. Never too high, so that a
     /// wait for them ends too late rather than too early.
     public private(set) var lateOutcomes = 0
@@ -56,24 +70,19 @@ public struct Replacement: Sendable, Hashable {
     public mutating func apply(_ result: ResultRecord, isNew: Bool = false) {
         guard result.story ?? result.eventID == story else { return }
         if isLate(result, isNew: isNew) { lateOutcomes += 1 }
-        // Of several sends some were accepted, so that some of its readers have it.
+        // An unknown outcome with accepted sends means that some of the readers have the notification.
         let isAccepted = result.outcome == .accepted || result.outcome == .unknown && result.sends > 0
         if result.outcome == .unknown, !isAccepted { noteUnknown(result) }
         guard isAccepted else { return }
         // The event's categories have other readers, who never saw it.
         guard result.users.isEmpty else {
             if singleReaders[result.source] != nil || singleReaders.count < Self.originalsMax {
-                singleReaders[result.source, default: []].insert(result.platform)
+                singleReaders[result.source, default: ([], result.language)].platforms.insert(result.platform)
             }
             return
         }
         if result.audience.isEmpty { hasUnnamedReaders = true }
-        for category in result.categories where !categories.contains(category) { categories.append(category) }
-        for interest in result.interests where !interests.contains(interest) { interests.append(interest) }
-        isTest = isTest && result.isTest
-        platforms.insert(result.platform)
-        // The replacement goes to the partition of the newest result, where the story's events are in order.
-        if accepted.map({ $0.settledAt <= result.settledAt }) ?? true { accepted = result }
+        accepted[result.language, default: Accepted(result: result)].add(result)
     }
 
     /// Returns true if the recall's answers counted the result: its request was in flight, the recall ended its retry, or it was not
@@ -89,18 +98,27 @@ public struct Replacement: Sendable, Hashable {
             if unknownOriginals.count < Self.originalsMax { unknownOriginals.insert(result.source) }
             return
         }
-        for name in result.audience where !unknownAudiences.contains(name) { unknownAudiences.append(name) }
+        for name in result.audience where !unknownAudiences.contains(where: { $0 == (result.language, name) }) {
+            unknownAudiences.append((result.language, name))
+        }
     }
 
-    /// Returns the record for the lane of the story; `nil` if the hub accepted nothing of it.
-    public func record(_ text: String, for order: Order, environment: String? = nil) -> ProducedRecord? {
-        guard let accepted, !categories.isEmpty || !interests.isEmpty else { return nil }
-        let event = NewsEvent(
-            id: Self.idPrefix + order.id, headline: text, categories: categories, story: story, interests: interests)
-        let place = accepted.source.partition
-        var record = record(event, isTest: isTest, at: place, on: platforms, for: order, environment)
-        if let topic = topics.first, !topics.contains(place.topic) { (record.topic, record.partition) = (topic, nil) }
-        return record
+    /// Returns the records for the lane of the story, one for each language of its readers; none if the hub accepted nothing of it.
+    public func records(_ text: String, for order: Order, environment: String? = nil) -> [ProducedRecord] {
+        accepted.sorted { $0.key ?? "" < $1.key ?? "" }.compactMap { language, accepted in
+            guard !accepted.categories.isEmpty || !accepted.interests.isEmpty else { return nil }
+            // Only the readers of this language have the story.
+            let event = NewsEvent(
+                id: Self.idPrefix + order.id, headline: text, categories: accepted.categories, language: language,
+                story: story, interests: accepted.interests)
+            let place = accepted.result.source.partition
+            var record = record(
+                event, isTest: accepted.isTest, at: place, on: accepted.platforms, for: order, environment)
+            if let topic = topics.first, !topics.contains(place.topic) {
+                (record.topic, record.partition) = (topic, nil)
+            }
+            return record
+        }
     }
 
     /// Returns the record for readers named by an original; `nil` if it names none, or if they already have a replacement.
@@ -108,15 +126,15 @@ public struct Replacement: Sendable, Hashable {
         _ text: String, for order: Order, inPlaceOf original: SourceRecord, at partition: TopicPartition,
         environment: String? = nil, decoder: NewsDecoder = NewsDecoder()
     ) -> ProducedRecord? {
+        let readers = singleReaders[ResultRecord.Source(partition: partition, offset: original.offset)]
         guard let event = try? decoder.decode(original, topic: partition.topic), !event.users.isEmpty,
             event.orderKey == story, audiences.insert(Set(event.users)).inserted
         else { return nil }
         let replacement = NewsEvent(
             id: "\(Self.idPrefix)\(order.id)-\(audiences.count)", headline: text, categories: event.categories,
-            subjects: event.subjects, story: story, users: event.users)
-        let source = ResultRecord.Source(partition: partition, offset: original.offset)
+            subjects: event.subjects, language: readers?.language, story: story, users: event.users)
         return record(
-            replacement, isTest: event.isTest, at: partition, on: singleReaders[source] ?? [], for: order, environment)
+            replacement, isTest: event.isTest, at: partition, on: readers?.platforms ?? [], for: order, environment)
     }
 
     private func record(
@@ -131,6 +149,7 @@ public struct Replacement: Sendable, Hashable {
         event.expiresAt = time + Self.lasts
         event.environment = environment
         event.isTest = isTest
+        if isTest { event.story = NewsEvent.story(ofTestKey: story) ?? story }
         var value: [UInt8] = []
         event.encode(into: &value)
         var headers = [RecordHeader(HeaderName.replacement, order.id)]
@@ -146,12 +165,16 @@ public struct Replacement: Sendable, Hashable {
 
     /// The audiences that get the replacement.
     public var reach: [String] {
-        (accepted == nil ? [] : categories + interests) + (audiences.isEmpty ? [] : [Self.singleReaders])
+        let names = accepted.sorted { $0.key ?? "" < $1.key ?? "" }.flatMap { $0.value.categories + $0.value.interests }
+        var known: Set<String> = []
+        return names.filter { known.insert($0).inserted } + (audiences.isEmpty ? [] : [Self.singleReaders])
     }
 
     /// The audiences that may have the story and get no replacement, because no result says that the hub accepted it for them.
     public var doubtful: [String] {
-        unknownAudiences.filter { accepted == nil || !(categories + interests).contains($0) }
+        unknownAudiences.filter { language, name in
+            accepted[language].map { !($0.categories + $0.interests).contains(name) } ?? true
+        }.map { language, name in language.map { "\(name) (\($0))" } ?? name }
             + (unknownOriginals.isSubset(of: originals) ? [] : [Self.singleReaders])
             + (hasUnnamedReaders ? [Self.unnamedReaders] : [])
     }

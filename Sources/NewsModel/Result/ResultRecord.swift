@@ -46,6 +46,8 @@ public struct ResultRecord: Sendable, Hashable {
     public var sends = 0
     /// Languages without a headline of the event; their readers got the fallback's.
     public var filled: [String] = []
+    /// The language whose readers the event was for; `nil` if the hub's tags do not tell languages apart.
+    public var language: String?
 
     /// The reason why an event belongs to a category.
     public struct Reason: Sendable, Hashable {
@@ -109,7 +111,7 @@ extension ResultRecord {
         latency: Latency = Latency(), afterRecall: Bool = false, cut: [String] = [], leftOut: [String] = [],
         routing: [Reason] = [], isQuiet: Bool = false, isTest: Bool = false, users: [String] = [],
         interests: [String] = [], sends: Int = 0, run: String? = nil, format: String? = nil, filled: [String] = [],
-        error: Failure? = nil
+        language: String? = nil, error: Failure? = nil
     ) {
         self.init(
             eventID: eventID, story: story, platform: platform, outcome: outcome, categories: categories, tags: tags,
@@ -117,7 +119,8 @@ extension ResultRecord {
             attempts: attempts, httpStatus: httpStatus, notificationID: notificationID, trackingID: trackingID,
             source: source, publishedAt: publishedAt, settledAt: settledAt, latency: latency, error: error,
             afterRecall: afterRecall, cut: cut, leftOut: leftOut, routing: routing, isQuiet: isQuiet, isTest: isTest,
-            users: users, run: run, format: format, interests: interests, sends: sends, filled: filled)
+            users: users, run: run, format: format, interests: interests, sends: sends, filled: filled,
+            language: language)
     }
 
     /// The names of the categories and interests whose readers it was for.

@@ -69,6 +69,7 @@ extension ResultRecord {
         json.field("run", run?.cut(toBytes: Limits.code))
         json.field("format", format?.cut(toBytes: Limits.code))
         if !filled.isEmpty { json.array("filled", of: Limits.list(filled)) }
+        json.field("language", language?.cut(toBytes: Limits.code))
     }
 
     /// Writes the first reasons that fit; no reason is cut.
@@ -174,5 +175,6 @@ extension ResultRecord {
         run = try fields.string("run")
         format = try fields.string("format")
         filled = try fields.strings("filled")
+        language = try fields.string("language")
     }
 }

@@ -323,7 +323,8 @@ package struct ReplacementReport {
     private var readers: String {
         let categories = written.reach.filter { $0 != Replacement.singleReaders }.joined(separator: ", ")
         if categories.isEmpty { return Replacement.singleReaders }
-        return "the readers of \(categories)"
+        let readers = NewsEvent.story(ofTestKey: story) == nil ? "readers" : "testers"
+        return "the \(readers) of \(categories)"
             + (written.reach.contains(Replacement.singleReaders) ? " and to \(Replacement.singleReaders)" : "")
     }
 }

@@ -116,7 +116,8 @@ extension Engine {
             run: content.record.run,
             format: content.format,
             filled: delivery.attempts > 0
-                ? content.routed?.filled(on: settings.platforms[place.platform]) ?? [] : [], error: failure)
+                ? content.routed?.filled(on: settings.platforms[place.platform]) ?? [] : [],
+            language: routing?.edition, error: failure)
     }
 
     private func cuts(of delivery: Delivery, _ routing: Routing.Tagged?) -> [String] {

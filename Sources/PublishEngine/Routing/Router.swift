@@ -90,9 +90,11 @@ public final class Router: Sendable {
     /// The codes of the languages that are sent separately; empty if one send is for all.
     var editionCodes: [String] { editions?.codes ?? [] }
 
-    /// - Parameter isForEverybody: ignores the event's language.
+    /// - Parameter isForEverybody: without a language, the event is for the readers of all languages.
     public func route(_ event: NewsEvent, isForEverybody: Bool = false) -> Routing {
-        if let editions { return isForEverybody ? editions.everybody.route(event) : editions.route(event) }
+        if let editions {
+            return isForEverybody && event.language == nil ? editions.everybody.route(event) : editions.route(event)
+        }
         return event.isTest ? routeTest(event) : route(toReadersOf: event, tagsMax: audience.tagsMax)
     }
 

@@ -19,7 +19,8 @@ extension SimulatedCluster {
         }
         // Its number is above those of all news, and below those of copies.
         let serial = Self.firstReplacement + given.number
-        guard let record = replacement.record(Marker.text(serial) + " withdrawn", for: order),
+        // Languages have no tags here, so there is one record.
+        guard let record = replacement.records(Marker.text(serial) + " withdrawn", for: order).first,
             let number = record.partition
         else { return }
         let partition = TopicPartition(topic: record.topic, partition: number)
