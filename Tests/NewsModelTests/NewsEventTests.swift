@@ -99,6 +99,16 @@ func `a headline is kept as it is, except for control characters and those that 
 }
 
 @Test(arguments: [
+    ("9", "10"), ("1.5", "2"), ("1", "1.5"), ("9.5", "10.5"), ("-1", "0.5"), ("1795348800000", "1795348800000.5"),
+    ("10", "9 a"),
+    ("99.5", "2026-11-20"), ("2026-11-20", "2026-11-25"), ("a", "b"), ("1.2.9", "1.3.0"),
+])
+func `numbers compare as numbers, and come before all other texts`(older: String, newer: String) {
+    let (older, newer) = (NewsEvent.Version(older), NewsEvent.Version(newer))
+    #expect(older < newer && !(newer < older) && !(older < older))
+}
+
+@Test(arguments: [
     ("medtop:15000000", "medtop:15000000"), ("medtop:20000638", "medtop:20000638"), ("15000000", "medtop:15000000"),
     ("subj:15054000", "medtop:15000000"), ("15054000", "medtop:15000000"),
     ("http://cv.iptc.org/newscodes/mediatopic/20000756", "medtop:20000756"),

@@ -267,35 +267,61 @@ struct HeldIndex: Sendable {
     }
 }
 
-/// A version in eight bytes that compare like versions: numbers, then times, then other texts by their first bytes.
+/// A version in eight bytes, because many events are held. Ranks compare like versions: numbers, then dates and times, then other
+/// texts. Of these, texts with the same first bytes cannot be compared.
 struct VersionRank: Sendable {
     private let rank: UInt64
 
+    private static let times: UInt64 = 1 << 63
+    private static let texts: UInt64 = 3 << 62
+    /// Bits of a text's hash, behind its first five bytes.
+    private static let hashBits: UInt64 = 22
+
     init(_ version: NewsEvent.Version?) {
-        guard let text = version?.text else {
+        guard let version else {
             rank = 0
             return
         }
-        let texts: UInt64 = 1 << 63
+        let text = version.text
         if let number = Int64(text) {
-            rank = Swift.min(UInt64(Swift.max(number, 0)) + 1, texts - 1)
-        } else if let time = Instant(rfc3339: text) {
-            rank = texts | UInt64(Swift.max(time.nanoseconds, 0))
+            rank = Self.rank(number)
+        } else if let number = version.number {
+            let isFraction = number > 0 && number < Double(Self.exact)
+            let integer = Int64(exactly: number.rounded()) ?? (number > 0 ? .max : 0)
+            rank = isFraction ? number.bitPattern + 1 : Self.rank(integer)
+        } else if let time = Instant(rfc3339: text) ?? Instant(rfc3339: text + "T00:00:00Z") {
+            rank = Self.times | UInt64(Swift.min(Swift.max(time.nanoseconds, 0), 1 << 62 - 1))
         } else {
-            rank =
-                text.utf8.prefix(7).reduce(into: (texts, 48 as UInt64)) {
-                    $0.0 |= UInt64($1) << $0.1
-                    $0.1 = $0.1 &- 8
-                }.0
+            let first = text.utf8.prefix(5).reduce(into: (bytes: 0 as UInt64, shift: 32 as UInt64)) {
+                $0.bytes |= UInt64($1) << $0.shift
+                $0.shift = $0.shift &- 8
+            }
+            var fingerprint = Fingerprint()
+            fingerprint.mix(text)
+            rank = Self.texts | first.bytes << Self.hashBits | fingerprint.value % (1 << Self.hashBits)
         }
+    }
+
+    /// Integers up to this one are floating-point numbers.
+    private static let exact: Int64 = 1 << 53
+
+    /// The bits of positive floating-point numbers compare like the numbers. Larger integers follow.
+    private static func rank(_ number: Int64) -> UInt64 {
+        if number <= exact { return Double(Swift.max(number, 0)).bitPattern + 1 }
+        return Swift.min(Double(exact).bitPattern + UInt64(number - exact) + 1, times - 1)
     }
 
     var isNone: Bool { rank == 0 }
 
     /// - Returns: `nil` if the versions cannot be compared.
     func isNewer(than other: VersionRank) -> Bool? {
-        rank == 0 || other.rank == 0 || rank == other.rank ? nil : rank > other.rank
+        if rank == 0 || other.rank == 0 || rank == other.rank { return nil }
+        let areTexts = rank >= Self.texts && other.rank >= Self.texts
+        return areTexts && rank >> Self.hashBits == other.rank >> Self.hashBits ? nil : rank > other.rank
     }
+
+    /// Returns true if this version is certainly not newer than the other one.
+    func isCovered(by other: VersionRank) -> Bool { isNewer(than: other).map(!) ?? (rank == other.rank) }
 }
 
 extension HeldPart {
@@ -303,7 +329,7 @@ extension HeldPart {
         switch self {
         case .all: true
         case .older(_, let original) where entry.version.isNone: entry.original == nil || entry.original == original
-        case .older(let last, _): last.map { entry.version.isNewer(than: VersionRank($0)) != true } ?? false
+        case .older(let last, _): last.map { entry.version.isCovered(by: VersionRank($0)) } ?? false
         }
     }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 /// One news item, read from any document format (`news-event`, ninjs, either inside a CloudEvent).
 public struct NewsEvent: Sendable, Hashable {
     public var id: String
@@ -51,6 +53,11 @@ public struct NewsEvent: Sendable, Hashable {
         return version.isEmpty ? nil : Version(version)
     }
 
+    /// Extracts the story from the key of a test; `nil` for other keys.
+    package static func story(ofTestKey key: String) -> String? {
+        key.hasPrefix(testPrefix) ? String(key.dropFirst(testPrefix.count)) : nil
+    }
+
     private static let testPrefix = "test:"
 
     /// The publication status, IPTC `pubStatus`.
@@ -91,11 +98,17 @@ public struct NewsEvent: Sendable, Hashable {
         public init(_ text: String) { self.text = text }
 
         public static func < (lhs: Version, rhs: Version) -> Bool {
-            switch (Int64(lhs.text), Int64(rhs.text)) {
+            if let left = Int64(lhs.text), let right = Int64(rhs.text) { return left < right }
+            return switch (lhs.number, rhs.number) {
             case (let left?, let right?): left < right
             case (nil, nil): lhs.text < rhs.text
             case (let left, _): left != nil
             }
+        }
+
+        /// The value of a decimal number such as `1.5`; `nil` for other texts.
+        package var number: Double? {
+            text.utf8.allSatisfy { $0.isASCIIDigit || ".-".utf8.contains($0) } ? Double(text) : nil
         }
 
         public var description: String { text }
