@@ -155,11 +155,28 @@ struct LedgerStateTests {
             return
         }
         #expect(offsets == [PartitionOffset(results[0], expected.start)])
-        ledger.state.read(results[0], [], next: nil, isAtEnd: true, at: start, &ledger.events)
+        ledger.state.read(results[0], [], next: 10, isAtEnd: true, at: start, &ledger.events)
         guard case .restored(_, _, _, _, expected)? = ledger.taken().last else {
             Issue.record("not restored")
             return
         }
+    }
+
+    @Test func `a partition whose new leader shows an earlier end is read on to the end that was located`() {
+        var ledger = Ledger(0..<1)
+        ledger.locate(0..<10, committed: 0)
+        _ = ledger.state.next(at: start)
+        ledger.state.read(results[0], [entry(4, about: 4)], next: 5, isAtEnd: true, at: start, &ledger.events)
+        guard case .restored(_, _, _, _, nil)? = ledger.taken().last else {
+            Issue.record("restored too early")
+            return
+        }
+        ledger.state.read(results[0], [entry(9, about: 9)], next: 10, isAtEnd: true, at: start, &ledger.events)
+        guard case .restored(_, _, _, _, let end?)? = ledger.taken().last else {
+            Issue.record("not restored")
+            return
+        }
+        #expect(end.offset == 10)
     }
 
     @Test func `a partition others keep writing to ends some seconds after the end it had`() {

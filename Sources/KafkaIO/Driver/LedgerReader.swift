@@ -194,7 +194,9 @@ struct LedgerTurn {
                 parts[partition, default: Part()].next = offset < .max ? offset + 1 : .max
                 let entry = LedgerEntry(offset: offset, key: message.key, group: owner, header: message.header)
                 if let entry { parts[partition, default: Part()].entries.append(entry) }
-            case RD_KAFKA_RESP_ERR__PARTITION_EOF: parts[partition, default: Part()].isAtEnd = true
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+                parts[partition, default: Part()].isAtEnd = true
+                parts[partition, default: Part()].next = message.pointee.offset
             case let error:
                 parts[partition, default: Part()].failure = KafkaFailure(
                     error, during: "Reading the ledger \(partition) failed")

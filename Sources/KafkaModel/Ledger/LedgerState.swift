@@ -39,7 +39,7 @@ public struct LedgerState: Sendable {
         var start: Int64
         var end: Int64
         var basis: RestoreEnd.Basis
-        /// W of each source partition, where the group has committed one.
+        /// The committed offset of each source partition that has one (W in the documentation of `PublishEngine`).
         var watermarks: [TopicPartition: Int64]
         /// The group's committed offset is no longer kept.
         var isCut: Bool
@@ -71,9 +71,9 @@ public struct LedgerState: Sendable {
 
     /// The broker's answer about one results partition.
     public struct Location: Sendable, Hashable {
-        /// L: the offset the group committed for it.
+        /// The group's committed offset of the results partition (L in the documentation of `PublishEngine`).
         public var committed: Int64?
-        /// W of each source partition that has one.
+        /// The committed offset of each source partition that has one.
         public var watermarks: [TopicPartition: Int64]
         /// Source partitions that certainly have no committed offset.
         public var uncommitted: Set<TopicPartition>
@@ -101,7 +101,7 @@ public struct LedgerState: Sendable {
 
     /// A partition without a record or an end for this long counts as unreadable.
     public static let standstillMax = Duration.seconds(15)
-    /// Others keep writing, so the end moves. Past the first end seen, reading for this long is enough.
+    /// Reading ends this long after it began, once it has passed the first end seen. Other processes keep moving the end.
     static let overtime = Duration.seconds(5)
     static let shortestRest = Duration.milliseconds(200)
     static let longestRest = Duration.seconds(5)
@@ -227,8 +227,9 @@ public struct LedgerState: Sendable {
     ///
     /// - Parameters:
     ///   - entries: those that are results of our group.
-    /// - next: one past the last record read, of any kind.
-    /// - isAtEnd: no record existed there.
+    ///   - next: one past the last record read, of any kind, or the end that the broker showed.
+    ///   - isAtEnd: no record existed there. A new leader may show an earlier end than the one that was located, and then the
+    ///     partition is read on.
     public mutating func read(
         _ results: TopicPartition, _ entries: [LedgerEntry], next: Int64?, isAtEnd: Bool, at now: Instant,
         _ events: inout ShardEvents
@@ -238,7 +239,7 @@ public struct LedgerState: Sendable {
             var progress = jobs[index].progress
         else { return }
         if let next {
-            // A reader whose offset was deleted begins at another one.
+            // If the broker has deleted the start offset, the reader begins at the first offset that is kept.
             progress.start = min(progress.start, entries.first?.offset ?? progress.start)
             progress.next = next
             jobs[index].failures = 0
@@ -247,7 +248,7 @@ public struct LedgerState: Sendable {
         jobs[index].phase = .reading(movedAt: next != nil ? now : movedAt(jobs[index]), began: began)
         let useful = entries.compactMap { entry in progress.useful(entry) }
         let isOverdue = progress.next >= progress.end && now >= began + Self.overtime
-        if isAtEnd || isOverdue {
+        if isAtEnd && progress.next >= progress.end || isOverdue {
             // The reader keeps fetching it, because restarting the others would cost more.
             let job = jobs.remove(at: index)
             var end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)

@@ -104,7 +104,7 @@ extension SimulatedCluster {
             let entries = (first..<next).map { log.rows[Int($0)].entry }
             processes[index].lanes[lane].ledgerPositions[results] = next
             processes[index].lanes[lane].ledger.read(
-                results, entries, next: entries.isEmpty ? nil : next, isAtEnd: next == log.end, at: steady, &events)
+                results, entries, next: next, isAtEnd: next == log.end, at: steady, &events)
         }
         processes[index].lanes[lane].ledger.tick(at: steady, standstill: .standstill, &events)
         post(events, to: address)
