@@ -14,7 +14,7 @@ struct KafkaStatisticsTests {
         {"name":"newswire#producer-1","ts":5,"msg_cnt":7,"msg_size":4096,"cgrp":{"rebalance_cnt":3,"state":"up"},
          "brokers":{
           "a:9092/1":{"name":"a:9092/1","nodeid":1,"outbuf_cnt":2,"waitresp_cnt":5,"txerrs":1,"rxerrs":2,"req_timeouts":4,
-                      "txretries":6,"disconnects":8,"rtt":{"min":1,"p50":900,"p99":45000},"toppars":{"x":{}}},
+                      "txretries":6,"disconnects":8,"rtt":{"min":1,"p50":900,"p99":45000},"throttle":{"avg":3,"max":2500},"toppars":{"x":{}}},
           "a:9092/bootstrap":{"name":"a:9092/bootstrap","nodeid":-1,"txerrs":100},
           "GroupCoordinator":{"name":"GroupCoordinator","nodeid":-1,"txerrs":9223372036854775807,"rxerrs":1}},
          "topics":{"t":{"partitions":{"0":{"fetchq_cnt":10,"fetchq_size":100},"-1":{"fetchq_cnt":0},"1":{"fetchq_cnt":1,"fetchq_size":5}}}}}
@@ -24,7 +24,8 @@ struct KafkaStatisticsTests {
         let producer = try #require(read(json))
         #expect(producer.queuedRecords == 7 && producer.queuedBytes == 4096)
         let broker = KafkaStatistics.Broker(
-            name: "a:9092/1", roundTripMedian: 900, roundTripP99: 45_000, waiting: 2, inFlight: 5, errors: 7,
+            name: "a:9092/1", roundTripMedian: 900, roundTripP99: 45_000, throttled: 2_500, waiting: 2, inFlight: 5,
+            errors: 7,
             retries: 6,
             disconnects: 8)
         #expect(producer.brokers == [broker, .init(name: "GroupCoordinator", errors: .max)])

@@ -16,6 +16,8 @@ public struct KafkaStatistics: Sendable, Hashable {
         /// Round-trip time of requests in the last interval, in microseconds: median and 99th percentile.
         public var roundTripMedian: Int64 = 0
         public var roundTripP99: Int64 = 0
+        /// The longest delay that the broker imposed for a quota in the last interval, in milliseconds.
+        public var throttled: Int64 = 0
         /// Requests that wait to be sent, and requests that wait for their answers.
         public var waiting: Int64 = 0
         public var inFlight: Int64 = 0
@@ -64,6 +66,7 @@ final class StatisticsReader {
             broker.roundTripMedian = window.number("p50") ?? 0
             broker.roundTripP99 = window.number("p99") ?? 0
         }
+        if case .object(let window)? = members.value("throttle") { broker.throttled = window.number("max") ?? 0 }
         broker.waiting = members.number("outbuf_cnt") ?? 0
         broker.inFlight = members.number("waitresp_cnt") ?? 0
         for name in ["txerrs", "rxerrs", "req_timeouts"] as [StaticString] {

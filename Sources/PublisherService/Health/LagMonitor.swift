@@ -41,11 +41,12 @@ final class LagMonitor: Sendable {
 
     private func run() {
         // The short time limit keeps an unresponsive broker from delaying the other lanes.
-        let admin = try? KafkaAdmin(settings: settings.kafka, timeout: Self.timeout)
+        var admin: KafkaAdmin?
         var stable = StableEnds(settings: settings.kafka, timeout: Self.timeout)
         var summary = Summary(at: metrics.clock.now.wall)
         var reasons = ReadinessLog()
         repeat {
+            if admin == nil { admin = try? KafkaAdmin(settings: settings.kafka, timeout: Self.timeout) }
             if let admin {
                 measure(admin, &stable)
                 if let catchUp { checkCommits(catchUp, admin) }
@@ -98,7 +99,6 @@ final class LagMonitor: Sendable {
                 metrics.measured(lane: LaneID(index), measurements)
             } catch {
                 log.debug("lag unknown", metadata: ["lane": "\(lane.name)", "failure": "\(error)"])
-                return
             }
         }
     }

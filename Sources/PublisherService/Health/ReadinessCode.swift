@@ -19,6 +19,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
     case heldNotReturned = "held-not-returned"
     case kafka
     case kafkaToken = "kafka-token"
+    case kafkaQuota = "kafka-quota"
     case missingTopic = "missing-topic"
     case notAssigned = "not-assigned"
     case partitionCounts = "partition-counts"
@@ -84,6 +85,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .heldNotRead: words(.lane, "Not back", "The held topic has not been read to its end")
         case .heldNotReturned: words(.lane, "Not back", "Held events cannot return to their lanes")
         case .kafka: words(.topics, "No broker", "The brokers do not answer")
+        case .kafkaQuota: words(.topics, "Slowed down", "The brokers delay reading, because of a quota")
         case .kafkaToken: words(.topics, "No login", "There is no token to log in to the brokers")
         case .missingTopic: words(.topics, "Missing", "A topic is missing")
         case .notAssigned: words(.topics, "Joining", "Lane LANE has no partitions yet")

@@ -169,9 +169,10 @@ extension ServiceMetrics {
         }
         reasons += openTransactions(state, at: now.steady)
         for (index, lane) in lanes.enumerated() {
-            if let reason = state.removedUnread[LaneID(index)]?.notReady(lane: lane.name, at: now.steady) {
-                reasons.append(reason)
-            }
+            reasons += [
+                state.quotaDelays[LaneID(index)]?.notReady(lane: lane.name, at: now.steady),
+                state.removedUnread[LaneID(index)]?.notReady(lane: lane.name, at: now.steady),
+            ].compactMap(\.self)
         }
         for (index, lane) in settings.lanes.enumerated() {
             let ages = reports.compactMap {
@@ -204,7 +205,9 @@ extension ServiceMetrics {
     private func stuck(_ lanes: [ServiceStatus.Lane], _ state: State, at now: Moment) -> String? {
         let reports = state.reports.enumerated().compactMap { shard, report in report.map { (shard, $0) } }
         let waiting = lanes.enumerated().compactMap { index, lane in
-            lane.buffered == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0
+            // A restart would not help against a quota.
+            let isDelayed = state.quotaDelays[LaneID(index)]?.lasts(at: now.steady) ?? false
+            return lane.buffered == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0 && !isDelayed
                 ? state.lags[LaneID(index)]?.readableSince : nil
         }
         return health.stuck(reports, errorAt: state.lastError?.at, waitingSince: waiting.min(), at: now.steady)

@@ -41,6 +41,8 @@ public final class ServiceMetrics: Sendable {
         var producer: KafkaStatistics?
         /// Librdkafka's statistics of the consumers, by lane.
         var consumers: [LaneID: KafkaStatistics] = [:]
+        /// The delays by which brokers keep to quotas, by lane.
+        var quotaDelays: [LaneID: QuotaDelay] = [:]
         var lastError: KafkaError?
         var errors: UInt64 = 0
         /// The time since which the latest topic checks have not found the dead-letter topic.
@@ -174,8 +176,14 @@ public final class ServiceMetrics: Sendable {
 
     /// - Parameter lane: the consumer's lane; `nil` for the producer.
     func received(_ statistics: KafkaStatistics, lane: LaneID?) {
+        let now = clock.now.steady
         state.withLock { state in
-            if let lane { state.consumers[lane] = statistics } else { state.producer = statistics }
+            guard let lane else {
+                state.producer = statistics
+                return
+            }
+            state.consumers[lane] = statistics
+            state.quotaDelays[lane, default: QuotaDelay()].note(statistics, at: now)
         }
     }
 
