@@ -16,7 +16,7 @@ public struct NamedTopics: Sendable {
     public var results: String
     public var held: String
     public var lanes: [Waiting]
-    /// What follows the story in the keys of the held topic, where languages have tags.
+    /// The suffixes that name a language in the keys of the held topic; empty unless languages have tags.
     public var editions: [String]
     /// The formats of the events on the lanes' topics.
     public var decoders: DecoderFactory
@@ -120,7 +120,10 @@ package struct NameLookup {
     }
 
     private mutating func readHeld() throws(KafkaFailure) {
-        for event in try HeldReading.all(kafka, topic: topics.held).events {
+        let deadline = deadline
+        let table = try HeldReading.all(
+            kafka, topic: topics.held, isStopped: { deadline.map { $0 <= .now } ?? false })
+        for event in table.events {
             // Where languages have tags, the held topic separates the languages of a story, but recalls do not.
             let edition = topics.editions.first { event.story.hasSuffix($0) }
             search.note(eventID: event.eventID, story: String(event.story.dropLast(edition?.count ?? 0)))

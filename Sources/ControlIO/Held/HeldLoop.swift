@@ -24,6 +24,8 @@ final class HeldLoop {
     private var look: Int?
     private var pass: Pass?
     private var hasMore = false
+    /// True once something of the topic was read. A user who may not read it can connect, too.
+    private var isReadable = false
 
     /// Records that are being read from the held topic.
     private struct Pass {
@@ -56,11 +58,11 @@ final class HeldLoop {
         (reader, originals, pass) = (nil, nil, nil)
         (returns, rewrites, look) = ([], [], nil)
         status = nil
+        isReadable = false
         let reader = try TableReader(settings: settings, topic: topic, admin: ask(), lookInterval: Self.lookInterval)
         originals = try PlaceReader(settings: settings, topic: topic, partitions: reader.partitionCount)
         self.reader = reader
         handle(.began)
-        notify(.isThere)
     }
 
     /// Handles a topic that is missing or cannot be read.
@@ -107,6 +109,12 @@ final class HeldLoop {
         let events = try reader.next(timeout: isBusy ? .milliseconds(1) : pause)
         hasMore = !events.isEmpty
         for event in events {
+            // The link connects again until the user may read the topic.
+            if case .failed(let failure) = event, failure.isRefusal { throw failure }
+            if !isReadable {
+                isReadable = true
+                notify(.isThere)
+            }
             switch event {
             case .rows(let partition, let rows):
                 handle(

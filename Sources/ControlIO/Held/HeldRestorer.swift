@@ -27,14 +27,19 @@ struct HeldRestorer {
         let publisher = try RecordPublisher(settings: settings, skipsRefused: true)
         var written: [(index: Int, id: UInt64)] = []
         var endings: [HeldState.RestoreEnding] = []
+        var hasFailed = false
         for restore in restores {
             switch originals[Place(restore)] {
             case .some(.some(let record)) where restore.original.isThe(record):
-                try publisher.publish(
-                    HeldRecord.restored(
-                        record, to: restore.partition, at: ServiceClock.wall, group: settings.group),
-                    timeout: Self.timeout)
-                written.append((publisher.published - 1, restore.id))
+                let again = HeldRecord.restored(
+                    record, to: restore.partition, at: ServiceClock.wall, group: settings.group)
+                // What was accepted before a failure may be stored, so its ending is determined below.
+                hasFailed = hasFailed || (try? publisher.publish(again, timeout: Self.timeout)) == nil
+                if hasFailed {
+                    endings.append(.failed(restore.id))
+                } else {
+                    written.append((publisher.published - 1, restore.id))
+                }
             case .some: endings.append(.gone(restore.id))
             case nil: endings.append(.failed(restore.id))
             }

@@ -45,6 +45,8 @@ struct HeldWriter {
         failed = []
         guard let publisher, !endings.isEmpty else { return ended }
         _ = publisher.settle(within: Self.timeout)
+        // Discarded, because they must not be sent in addition to the next attempt.
+        if publisher.waiting > 0 { _ = publisher.abandon() }
         do throws(KafkaFailure) {
             try publisher.flush(timeout: .zero)
         } catch {

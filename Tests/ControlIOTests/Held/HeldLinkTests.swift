@@ -145,6 +145,23 @@ import Testing
         #expect(returned.first?.headers.contains(RecordHeader(HeaderName.held, "recalled")) == true)
     }
 
+    @Test func `a topic that the user may not read is away until the user may`() async throws {
+        try hold(0..<1, due: .distantFuture)
+        broker.failNext(.fetch, .topicAuthorizationFailed)
+        let (notices, told) = AsyncStream<Bool>.makeStream()
+        let link = link { notice in
+            switch notice {
+            case .isThere: told.yield(true)
+            case .isAway(let failure) where failure.code == "TOPIC_AUTHORIZATION_FAILED": told.yield(false)
+            default: break
+            }
+        }
+        defer { link.close() }
+        var next = notices.makeAsyncIterator()
+        while let isThere = await next.next(), isThere {}
+        while let isThere = await next.next(), !isThere {}
+    }
+
     @Test func `events of a topic that was recreated while no process ran are reported as lost`() async throws {
         let (losses, told) = AsyncStream<Int>.makeStream()
         let former = HeldTotals(count: 7, last: HeldMark(HeldPlace(1, 40), identity: 3))
