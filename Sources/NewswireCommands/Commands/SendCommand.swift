@@ -126,6 +126,7 @@ struct SendCommand: AsyncParsableCommand {
             ], hasColours: Terminal.standardOutput.hasColours)
         var isAccepted = true
         for (platform, request) in requests {
+            try recorded.confirm()
             let result = try await sender.send(request)
             recorded.settle(routing, result, platform: platform)
             let verdict = SendVerdict(result)

@@ -20,6 +20,8 @@ struct RecordedSend {
     private let isForced: Bool
     /// The place of the audit line; `nil` without such a line.
     private var place: ResultRecord.Source?
+    /// Time at which the orders were last read.
+    private var readAt = ServiceClock.steady
 
     init(_ event: NewsEvent, categories: [String], _ settings: Settings, isForced: Bool) {
         (self.settings, self.event, self.categories, self.isForced) = (settings, event, categories, isForced)
@@ -29,6 +31,33 @@ struct RecordedSend {
     ///
     /// - Throws: an exit if the notification may not be sent, after writing the reason to standard error.
     mutating func announce(by author: String, reason: String?) throws {
+        guard let orders = try examine() else { return }
+        let line = AuditEntry.send(event, at: ServiceClock.wall, by: author, reason: reason, despite: orders)
+        do throws(KafkaFailure) {
+            place = try AuditWriter(settings).store(line)
+        } catch {
+            // Without the topic there is no audit. If an audit fails, the operator must know before anything is sent.
+            guard isForced || error.code == Self.missing else {
+                throw CommandFailure("not sent: it cannot be recorded. \(error) --despite-stop sends it all the same.")
+            }
+            warn(error)
+        }
+    }
+
+    /// Reads the orders again if the last reading is old, because this process may have stood still.
+    ///
+    /// - Throws: as `announce`.
+    mutating func confirm() throws {
+        guard !isForced, ServiceClock.steady - readAt > Self.ordersLast else { return }
+        _ = try examine()
+    }
+
+    private static let ordersLast = Duration.seconds(1)
+
+    /// - Returns: the orders against the notification, which are empty unless it is forced; `nil` if they cannot be read and it is
+    ///   sent nevertheless.
+    private mutating func examine() throws -> [Order]? {
+        readAt = ServiceClock.steady
         let orders: [Order]
         let environments: HubEnvironments
         do throws(KafkaFailure) {
@@ -39,7 +68,8 @@ struct RecordedSend {
                     "not sent: the standing orders cannot be read, and one of them may be against it. \(error) "
                         + "--despite-stop sends it all the same.")
             }
-            return warn(error)
+            warn(error)
+            return nil
         }
         let topic = settings.control.topics.control
         if case .disagreed(let ours, let theirs) = environments.agreement(
@@ -55,16 +85,7 @@ struct RecordedSend {
             notice("--despite-stop sends it all the same, and is recorded.")
             throw ExitCode.failure
         }
-        let line = AuditEntry.send(event, at: ServiceClock.wall, by: author, reason: reason, despite: orders)
-        do throws(KafkaFailure) {
-            place = try AuditWriter(settings).store(line)
-        } catch {
-            // Without the topic there is no audit. If an audit fails, the operator must know before anything is sent.
-            guard isForced || error.code == Self.missing else {
-                throw CommandFailure("not sent: it cannot be recorded. \(error) --despite-stop sends it all the same.")
-            }
-            warn(error)
-        }
+        return orders
     }
 
     private static let missing = KafkaFailure.missing(topic: "").code
@@ -105,6 +126,7 @@ struct RecordedSend {
             categories: routing.categories, tags: routing.tags, lane: Self.lane, attempts: result.attempts,
             source: place, settledAt: ServiceClock.wall, isTest: event.isTest)
         record.routing = routing.reasons
+        record.language = routing.edition
         record.error = result.failure
         if case .replied(let reply) = result {
             record.httpStatus = reply.status

@@ -58,8 +58,15 @@ struct ScheduledSend {
     /// - Returns: true if that topic is missing.
     func publish(_ settings: KafkaSettings, held: String) throws -> Bool {
         let publisher = try RecordPublisher(settings: settings)
-        try publisher.publish(record)
-        try publisher.flush(timeout: .seconds(30))
+        do {
+            try publisher.publish(record)
+            try publisher.flush(timeout: .seconds(30))
+        } catch {
+            guard publisher.abandon() > 0 else { throw error }
+            throw CommandFailure(
+                "it may be scheduled, as \(event.id). \(error) Before you give it again, look for it with newswire held and "
+                    + "newswire results --event \(event.id), or take it back with newswire recall \(event.id) --unseen")
+        }
         // The event is already published, so it is no failure if brokers do not list their topics.
         let counts = try? KafkaAdmin(settings: settings).partitionCounts(of: [held])
         return counts.map { $0[held] == nil } ?? false
