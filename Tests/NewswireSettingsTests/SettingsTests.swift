@@ -221,6 +221,7 @@ func `by default a shutdown has more time than a request`(
     ),
     ("categories: {A: {names: [x]}, B: {names: [X]}}", "categories.B.names: the name 'X' is used for 'A' too"),
     ("categories: {A: {subjects: [sports]}}", "categories.A.subjects: 'sports' is not an IPTC code"),
+    ("categories: {A: {subjects: [subj:15054000]}}", "categories.A.subjects: 'subj:15054000' matches no event"),
     ("connections: 5", "connections: is not a setting; it belongs at hub.connections"),
     ("http: {listen: 9464}", "http.listen: '9464' is not understood"),
     ("rate: 500", "rate: expected keys, found a single value; write its keys: perSecond, burst"),

@@ -33,6 +33,12 @@ struct PayloadTextTests {
         #expect(message == (isXML ? "abcdef" : text))
     }
 
+    @Test(arguments: ["messageParam", "MessageParam", "TAG", "shorttag", "Title", "ttl"])
+    func `an event's own value replaces no property of a template, because hubs ignore case`(name: String) {
+        #expect(PayloadContent.isReserved(name, on: .template))
+        #expect(PayloadContent.isReserved(name, on: .apple) == (name == "messageParam"))
+    }
+
     @Test(arguments: Platform.allCases.filter { $0 != .windowsphone })
     func `the fields stand beside the message as strings`(platform: Platform) throws {
         let payload = try PayloadSamples.payload(PayloadSamples.event(), platform)

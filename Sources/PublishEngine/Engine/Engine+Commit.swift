@@ -18,7 +18,7 @@ extension Engine {
                 takeBackHeld(
                     olderThan: copy.routed, from: copy.source, writtenAt: copy.writtenAt, isGone: copy.isGone, &turn)
             }
-            // Idle lanes also advance their L. Otherwise another lane's long ledger would delay them after a restart.
+            // Idle lanes commit their ledger offsets too, so that after a restart they do not read all results of other lanes.
             if record.offset % LaneCommit.ledgerStep == 0 {
                 for lane in lanes.ids where !lanes[lane].slots.isEmpty { lanes[lane].owned.noteMove() }
             }
@@ -28,7 +28,7 @@ extension Engine {
 
     mutating func commit(_ turn: inout Turn) {
         for lane in lanes.ids {
-            // The lane's settings are read only then, because reading them counts references.
+            // Reads the lane's settings only if a commit is due, because each read counts references.
             guard lanes[lane].owned.isCommitDue(in: &partitions, isRunning: isRunning, at: turn.now),
                 let offsets = lanes[lane].owned.takeCommit(
                     of: &partitions, settings, lane: lanes[lane].settings, at: turn.now)

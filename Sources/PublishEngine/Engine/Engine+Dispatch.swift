@@ -70,7 +70,7 @@ extension Engine {
         let isCertain = partitions[place].isCertain
         if partitions[recordOf: place].release == .deadLetter { return .ended(.exhausted, .released) }
         if isCertain, let failure = content.prohibition(turn) { return .ended(.withheld, failure) }
-        // An event of its story may have been on its way when the copy was read.
+        // A newer event of the story may have been in flight when this copy was read.
         if content.heldFrom != nil, let routed = content.routed, isOvertaken(content, routed, at: place) {
             return .ended(.superseded, .outdated)
         }

@@ -8,7 +8,7 @@ import NewsModel
 extension Engine {
     /// Notes that a delivery has ended.
     ///
-    /// - Returns: the story under which the ledger tells it; `nil` if older events of the story may follow.
+    /// - Returns: the story for the header of the result; `nil` if older events of the story may still follow.
     mutating func noteEnd(of place: Place, _ content: ExaminedRecord, as outcome: Outcome) -> String? {
         guard let routed = content.routed, !routed.event.isForSomeOfItsStory else { return nil }
         let version = routed.event.version
@@ -22,13 +22,13 @@ extension Engine {
         return endsOlder && routed.routing?.edition == nil ? routed.orderKey : nil
     }
 
-    /// A copy stands behind events that are newer than its original.
+    /// Returns true if older events of the story must not follow. False for copies, whose offsets are higher than their age.
     private func endsOlder(_ content: ExaminedRecord, _ routed: RoutedEvent, _ outcome: Outcome) -> Bool {
         guard content.record.origin == .published, content.returned == nil, content.heldFrom == nil,
             !routed.isRefused
         else { return false }
         switch outcome {
-        // The duplicate window has sent events without a story.
+        // An event without a story is its own story, and the duplicate window remembers that it was sent.
         case .accepted, .rejected, .exhausted, .unknown: return routed.event.story != nil
         case .expired: return true
         case .withheld: return routed.event.status == .withheld
@@ -58,8 +58,8 @@ extension Engine {
         if held.contains(story) { partitions[slot].uncompared.append(story) }
     }
 
-    /// Ends older events again, because a former run may have crashed before that. That the record is read shows that the
-    /// result is of this incarnation of the topic.
+    /// Applies the end of an event to older events again, because a former run may have crashed before it did. The record
+    /// was read at its offset, so its result belongs to this incarnation of the topic.
     mutating func repeatEnd(
         of routed: RoutedEvent, _ source: ResultRecord.Source, writtenAt: Instant?, _ outcome: Outcome, isGone: Bool,
         in slot: Int, _ turn: inout Turn
@@ -82,8 +82,8 @@ extension Engine {
         }
     }
 
-    /// Requests overtaken events back, once it is certain that the ends are of this incarnation and the partition is ours. It is
-    /// not before the first record, and after a standstill.
+    /// Requests overtaken events back. Waits until it is certain that the ends are of this incarnation and that the partition
+    /// is ours: until the first record was read, and until a standstill is over.
     mutating func takeBackEnded(_ slot: Int, _ turn: inout Turn) {
         guard !partitions[slot].uncompared.isEmpty, partitions[slot].isReading, partitions[slot].position != nil,
             standstill == nil

@@ -24,7 +24,7 @@ extension Engine {
         return relation == .unrelated || source == nil && relation != .nothing ? nil : due
     }
 
-    /// The place of a record on its topic as far as it tells its age; `nil` for one that a person put back there.
+    /// The source position by which the record's age is compared; `nil` for a record that a person returned to its lane.
     func age(of place: Place, _ content: ExaminedRecord) -> ResultRecord.Source? {
         content.record.origin == .published ? content.heldFrom ?? partitions.source(of: place) : nil
     }

@@ -95,7 +95,7 @@ extension Engine {
     private mutating func admit(_ content: ExaminedRecord, _ id: DeliveryID, _ turn: inout Turn) {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
         if let group = settings.group, content.record.isReturned(forOtherThan: group) { return skip(first) }
-        // What ends here without another send needs no progress.
+        // A delivery that ends here without another send needs no inherited progress.
         defer { partitions[first.slot].partlySent.forgetInherited(at: content.record.offset) }
         // `openPlatforms` may remove a settled record, so its place is read first.
         let withheld = content.routed.flatMap { $0.event.status == .withheld && !$0.isRefused ? $0 : nil }
@@ -108,10 +108,10 @@ extension Engine {
         if let routed = content.routed, routed.event.status == .canceled, !routed.isRefused, !isRecallKept {
             recallEverywhere(routed.event, content, first, &turn)
         }
-        // Also if it is known: a former run may have ended after it had reported the event, and before it had ended the older ones.
+        // Runs for known events too: a former run may have reported the event and crashed before it ended older ones.
         if let withheld { withhold(withheld, from: source, writtenAt: content.record.timestamp, in: first.slot, &turn) }
         if let known, let end = known.end, let routed = content.routed {
-            // A part of it that is held stays there.
+            // If a platform's delivery of this event is held, the held event stays.
             let isGone = end != .expired && wanted == 0 && !known.isHeld
             repeatEnd(
                 of: routed, source, writtenAt: content.record.timestamp, end, isGone: isGone, in: first.slot, &turn)
@@ -128,7 +128,7 @@ extension Engine {
             let failure: ResultRecord.Failure =
                 routed.event.embargoUntil == .distantFuture ? .endlessEmbargo : .withheld
             return settleAll(wanted, of: first, as: .withheld, failure, &turn)
-        // Another platform has a result, so the recall was already on the control topic.
+        // Another platform already has a result, which was written after the recall was on the control topic.
         case .canceled where isRecallKept: return settleAll(wanted, of: first, as: .canceled, .canceled, &turn)
         case .canceled: return settleRecalling(wanted, of: first, routed.event.orderKey, &turn)
         case .usable: break
@@ -154,8 +154,8 @@ extension Engine {
     }
 
     /// - Parameters:
-    /// - due: the time until which the record waits on the held topic.
-    /// - isHeld: the record has been sent to the held topic.
+    ///   - due: the time until which the record waits on the held topic; `nil` if it is not held.
+    ///   - isHeld: true once a delivery of the record has sent the original to the held topic.
     mutating func admit(
         _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, isHeld: inout Bool,
         _ turn: inout Turn

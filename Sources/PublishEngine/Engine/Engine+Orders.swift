@@ -9,7 +9,7 @@ extension Engine {
     mutating func obey(_ changes: [OrderChange], _ turn: inout Turn) {
         for change in changes {
             orders.apply(change, rules.router.table)
-            // Reported before the results of deliveries it ends: an editor waits for it, and it applies from here on.
+            // The report precedes the results of the deliveries that the order ends, because the editor waits for the report.
             let place = turn.actions.endIndex
             var met = AppliedOrder(order: change.scope.key)
             switch change {
@@ -84,7 +84,7 @@ extension Engine {
         for id in storyIDs.flatMap({ openDeliveries(of: $0) }) {
             guard let place = partitions.place(of: id), let content = partitions.content(of: place),
                 content.routed?.event.orderKey == story,
-                // Its recall may not have been read yet.
+                // A replacement stays: the recall that it belongs to may not have been read yet.
                 !content.isReplacement || orders.hasEndedRecall(of: content.record)
             else { continue }
             if partitions[place].isQueued { met.waiting += 1 }
@@ -92,7 +92,7 @@ extension Engine {
             withdraw(id, for: .recalled, &turn)
         }
         advanceStories(&turn)
-        // These include deliveries that were just ended and had an unanswered request. The results topic does not show them yet.
+        // Counts deliveries without a reply that this recall has just ended, because the results topic does not show them yet.
         let recalled = Set(storyIDs)
         for lane in lanes.ids {
             for slot in lanes[lane].slots {
@@ -171,8 +171,8 @@ extension Engine {
         return met
     }
 
-    /// Opens a gate, or ends a question about orders. All deliveries that were set aside return to the front, in order. If another gate stops one, it is
-    /// set aside again.
+    /// Opens a gate, or ends a question about orders. The deliveries that were set aside return to the front in their order.
+    /// A delivery that another gate stops is set aside again.
     ///
     /// - Returns: the number of returned deliveries.
     mutating func resumeStopped() -> Int {

@@ -3,8 +3,8 @@ import NewsModel
 
 /// Handles a standstill of the process: nothing leaves until the current orders and assignment are confirmed.
 ///
-/// While the process was frozen, an editor may have stopped the hub. The editor was told that every process obeys,
-/// because this one's missing beats excluded it. Other owners may have sent the events of its partitions.
+/// While the process was frozen, an editor may have stopped the hub. The editor did not wait for this process, because it
+/// wrote no beats. Other owners may have sent the events of its partitions.
 extension Engine {
     mutating func standStill(_ turn: inout Turn) {
         standstill = Standstill(number: askForOrders(&turn), since: standstill?.since ?? turn.now)

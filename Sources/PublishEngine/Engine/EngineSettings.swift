@@ -96,8 +96,8 @@ public struct LaneSettings: Sendable, Hashable {
             self.bytes = bytes
         }
 
-        /// Takes one of `parts` equal parts of the bytes, which bound memory. Each part keeps all records, because with
-        /// fewer a busy loop would wait for results to be stored.
+        /// Reduces the bytes to one of `parts` equal shares, because the parts share the process's memory. The number of
+        /// records stays, because with fewer a busy loop would wait until results are stored.
         public mutating func divideBytes(among parts: Int) { bytes = max(bytes / max(parts, 1), 1) }
     }
 }

@@ -22,7 +22,7 @@ public struct TokenBucket: Sendable, Hashable {
     public init(rate: Int, burst: Int, share: Share = .whole, emptyAt now: Instant) {
         let cost = Int64(max(rate, 1)).multipliedFullWidth(by: Int64(max(share.part, 1)))
         let budget = Int64(1_000_000_000).multipliedFullWidth(by: Int64(max(share.total, 1)))
-        // The rate and share are settings and partition counts. If they overflow, the slowest pace is the safe one.
+        // Rate, share and partition counts come from settings and brokers. If they overflow, one request a second is safe.
         if cost.high == 0, budget.high == 0, let divisor = Int64(exactly: cost.low),
             let dividend = Int64(exactly: budget.low)
         {
@@ -66,7 +66,7 @@ public struct TokenBucket: Sendable, Hashable {
         fullAt = max(fullAt, now) + .nanoseconds(interval)
     }
 
-    /// The hub asked for a pause until `instant`; afterwards the bucket is empty.
+    /// Applies a pause that the hub requested. One request may leave at `instant`, and the next one an interval later.
     public mutating func hold(until instant: Instant) {
         fullAt = max(fullAt, instant + .nanoseconds(tolerance))
     }

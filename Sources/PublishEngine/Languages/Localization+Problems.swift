@@ -75,9 +75,7 @@ extension Localization {
                     Self.problem(
                         path, language.code, message: "'\(TextCut.excerpt(name))' cannot be the name of a property",
                         remedy: "use letters, digits and '_', at most 120, as templates can name nothing else"))
-            } else if PayloadContent.isReserved(name.lowercased(), on: .template)
-                || name.equalsIgnoringASCIICase("messageParam")
-            {
+            } else if PayloadContent.isReserved(name, on: .template) {
                 problems.append(
                     Self.problem(
                         path, language.code, message: "the property \(name) has another meaning in every send",

@@ -15,7 +15,7 @@ public enum UrgencyClass: String, Sendable, Hashable, CaseIterable {
 
 /// The class of each urgency that an event can have: `payload.interruption`.
 public struct Interruption: Sendable, Hashable {
-    /// The classes of the urgencies 1 to 9. At 0 is the class of an event that names no urgency.
+    /// The classes of the urgencies 1 to 9, at these indices. Index 0 has the class of an event without an urgency.
     private var classes: [UrgencyClass]
 
     /// The classes that an urgency may have.

@@ -49,17 +49,24 @@ struct PayloadContent {
     }
 
     /// True for names that an event's own values may not have. Our names mean the same on every platform, and FCM
-    /// refuses a message with its reserved names.
+    /// refuses a message with its reserved names. Hubs compare the names of a template's properties without case, and the last
+    /// of several counts.
     static func isReserved(_ name: String, on platform: Platform) -> Bool {
-        switch name {
+        if platform == .template { return templateNames.contains(name.lowercased()) }
+        return switch name {
         case "", "messageParam", "message", "title", "category", "id", "link", "image", "summary", "story", "tag",
             "quiet", "aps":
             true
-        case "shortTag", "priority", "ttl", "urgency", "language", "version", "publishedAt": platform == .template
         case "from", "message_type", "collapse_key", "notification": platform.facts.reservesGoogleNames
         default: platform.facts.reservesGoogleNames && (name.hasPrefix("google") || name.hasPrefix("gcm"))
         }
     }
+
+    private static let templateNames: Set<String> = [
+        "", "messageparam", "message", "title", "category", "id", "link", "image", "summary", "story", "tag", "quiet",
+        "aps",
+        "shorttag", "priority", "ttl", "urgency", "language", "version", "publishedat",
+    ]
 }
 
 extension PayloadContent {

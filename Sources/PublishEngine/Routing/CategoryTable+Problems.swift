@@ -43,10 +43,19 @@ extension CategoryTable {
                 if fold(alias) != fold(name) { claim(alias, for: name, path: [name, "names"]) }
             }
             examine(tag: category.tag, of: name)
-            for subject in category.subjects where MediaTopics.code(subject) == nil {
-                report(
-                    [name, "subjects"], "'\(TextCut.excerpt(subject))' is not an IPTC code",
-                    "write a media topic such as medtop:11000000")
+            for subject in category.subjects {
+                guard let code = MediaTopics.code(subject) else {
+                    report(
+                        [name, "subjects"], "'\(TextCut.excerpt(subject))' is not an IPTC code",
+                        "write a media topic such as medtop:11000000")
+                    continue
+                }
+                if let top = MediaTopics.topOfSubjectCode(code) {
+                    report(
+                        [name, "subjects"],
+                        "'\(TextCut.excerpt(subject))' matches no event: finer subject codes count as their top",
+                        "write \(MediaTopics.text(top)), or a media topic below it")
+                }
             }
         }
 

@@ -41,7 +41,7 @@ final class ExaminedRecord: Sendable {
         heldFrom = nil
     }
 
-    /// - Parameter maxAge: the lane's.
+    /// - Parameter maxAge: the lane's maximum age; `nil` for no limit.
     init(
         _ record: SourceRecord, _ identity: RecordIdentity, _ event: consuming NewsEvent, by rules: ContentRules,
         maxAge: Duration?, format: String?, _ turn: borrowing Turn

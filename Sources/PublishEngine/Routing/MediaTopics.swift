@@ -21,6 +21,11 @@ enum MediaTopics {
         return prefixes.contains(prefix) ? code : nil
     }
 
+    /// The top of a finer subject code, which events have in its place; `nil` for other codes.
+    static func topOfSubjectCode(_ code: UInt32) -> UInt32? {
+        code < 20_000_000 && code % 1_000_000 != 0 ? code - code % 1_000_000 : nil
+    }
+
     /// The code in the form of events: `medtop:11000000`.
     static func text(_ code: UInt32) -> String { "medtop:" + (code < 10_000_000 ? "0" : "") + String(code) }
 

@@ -10,7 +10,7 @@ struct ArrivalAge: Sendable {
 
     /// Receives records that were appended just now. Records without times show nothing.
     ///
-    /// - Parameter maxAge: the lane's.
+    /// - Parameter maxAge: the lane's maximum age.
     mutating func read(_ records: [SourceRecord], maxAge: Duration, _ turn: borrowing Turn) {
         guard let newest = records.lazy.compactMap(\.timestamp).max() else { return }
         let age = turn.expiryClock - newest

@@ -103,7 +103,8 @@ struct Delivery: Sendable {
         phase = .inFlight
         self.cuts = cuts
         self.isQuiet = isQuiet
-        attempts += 1
+        // The probes of a hub that refuses the key for weeks are attempts, too.
+        if attempts < .max { attempts += 1 }
         firstSentAt = firstSentAt ?? wall
     }
 
@@ -115,9 +116,9 @@ struct Delivery: Sendable {
         if let roundTrip { hubTime = roundTrip } else { attempts -= 1 }
         switch meaning {
         case .unknownAcceptance:
-            unknowns += 1
-            charged += 1
-        case .busy: charged += 1
+            if unknowns < .max { unknowns += 1 }
+            if charged < .max { charged += 1 }
+        case .busy: if charged < .max { charged += 1 }
         case .accepted, .refusedEvent, .invalid, .tokenRefused, .forbidden, .missingHub, .certificate, .unreachable,
             .connectionLost:
             break

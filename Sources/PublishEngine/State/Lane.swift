@@ -91,8 +91,8 @@ struct Lane: Sendable {
     mutating func takeUnexamined(in partitions: borrowing PartitionTable) -> Unexamined? {
         while let next = unexamined.first {
             let slot = partitions.place(of: next.id)?.slot
-            // A partition that is being given up needs no more results. Reading them would forget those of records that
-            // its next owner reads.
+            // A partition that is being revoked needs no more results. Reading more would drop the known results of records
+            // that the next owner reads.
             if let slot, partitions[slot].isSending, next.record.offset >= partitions[slot].restored.horizon {
                 return nil
             }

@@ -90,7 +90,7 @@ struct LaneCommit: Sendable {
     /// Lets the last commit of a release or shutdown go out at once.
     mutating func hurry(at now: Instant) { notBefore = now }
 
-    /// Notes that the move is due unless something is worth waiting for.
+    /// Makes the commit due, unless replies or acknowledgements are worth waiting for.
     ///
     /// - Returns: `true` if it must be committed now.
     mutating func takeDue(at now: Instant, mustWait: Bool) -> Bool {

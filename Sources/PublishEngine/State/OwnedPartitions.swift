@@ -136,8 +136,8 @@ struct OwnedPartitions: Sendable {
         var moved: Set<Int32> = []
         for slot in slots {
             let partition = partitions[slot].id.partition
-            // Before the ledger is read, the first result's offset is unknown. At first L stays. Beside a new
-            // incarnation's watermark L becomes 0, because its results may be anywhere.
+            // Before the ledger is read, the offset of the first result is unknown, and L stays. If the watermark of a new
+            // incarnation is committed, L becomes 0, because the results of that incarnation may be anywhere.
             let unknown = partitions[slot].lowWatermark == nil ? Int64.min : 0
             let start = partitions.ledgerStart(of: slot) ?? unknown
             ledger[partition] = min(ledger[partition] ?? .max, start)

@@ -199,8 +199,8 @@ struct Partition: Sendable {
         return sequence
     }
 
-    /// Reading begins at this offset or below. The ledger's ends are of records that were committed, so those from here on belong to
-    /// a former incarnation.
+    /// Begins to read at this offset. The ledger's ends belong to committed records, which are below it. Ends at or above it
+    /// belong to a former incarnation.
     private mutating func begin(at offset: Int64) { ended.forget(from: offset) }
 
     /// The partition has no records between those that were read and this offset.

@@ -33,7 +33,7 @@ struct PartlySent: Sendable {
         return last
     }
 
-    /// The record was read again, and what it needs was resumed.
+    /// Forgets the inherited progress of a record that was read again, because its deliveries have resumed.
     mutating func forgetInherited(at offset: Int64) {
         if !inherited.isEmpty { inherited.removeAll { $0.offset == offset } }
     }

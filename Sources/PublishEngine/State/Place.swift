@@ -9,7 +9,7 @@ extension DeliveryID {
 
     /// - Parameters:
     ///   - slot: index into the partition table, below `slotsMax`.
-    /// - occupancy: the number of earlier uses of the slot, modulo 128.
+    ///   - occupancy: the number of earlier uses of the slot, modulo 128.
     ///   - sequence: counts the partition's records from its assignment, wrapping.
     ///   - platform: index into the settings' platforms, below 16.
     init(slot: Int, occupancy: UInt8, sequence: UInt32, platform: Int) {

@@ -76,7 +76,7 @@ struct RecentDeliveries: Sendable {
     ///
     /// - Parameters:
     ///   - story: the fingerprint of its story.
-    ///   - origin: that of its record.
+    ///   - origin: the way in which its record came to the lane.
     mutating func enter(
         _ routed: RoutedEvent, platform: Int, _ story: Fingerprint, origin: SourceRecord.Origin
     ) -> Entry {

@@ -33,7 +33,7 @@ extension PayloadSettings {
     /// Members of payloads that platforms ignore, refuse or get from Newswire, for settings without errors.
     package var warnings: [PayloadProblem] {
         native.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { warnings(of: $1, $0) }
-            + Self.ownProperties.filter { name in properties.contains { $0.name == name } }.map { name in
+            + properties.map(\.name).filter(Self.isOwnProperty).map { name in
                 PayloadProblem(
                     path: ["payload", "properties", name], message: "is set by Newswire and not replaced",
                     remedy: "use another name")

@@ -1,9 +1,13 @@
+import ByteText
 import NewsModel
 import NotificationHub
 
 extension PayloadSettings {
     /// The properties by which a template replaces notifications and ends them. They are never replaced.
     static let ownProperties = ["tag", "shortTag", "ttl", "priority", "quiet"]
+
+    /// Returns true for one of these names, in any case, because hubs ignore it.
+    static func isOwnProperty(_ name: String) -> Bool { ownProperties.contains { $0.equalsIgnoringASCIICase(name) } }
 
     /// The errors and warnings about the properties of `payload.properties`.
     var propertyProblems: [PayloadProblem] {
@@ -42,7 +46,7 @@ struct TemplateProperties: Sendable {
 
     init(_ properties: [PayloadSettings.Property]) throws(PayloadProblems) {
         var all: [(name: String, template: MessageTemplate)] = []
-        for property in properties where !PayloadSettings.ownProperties.contains(property.name) {
+        for property in properties where !PayloadSettings.isOwnProperty(property.name) {
             let path = ["payload", "properties", property.name]
             all.append((property.name, try MessageTemplate(property.template, path: path, isInPayload: true)))
         }
@@ -59,9 +63,9 @@ struct TemplateProperties: Sendable {
         for property in all {
             let text = values.text(property.template, event, routing)
             let value = text.isEmpty ? nil : text
-            switch property.name {
+            switch property.name.lowercased() {
             // A notification is never blank.
-            case "messageParam": content.message = value ?? content.message
+            case "messageparam": content.message = value ?? content.message
             case "category": content.category = text
             case "title": content.title = value
             case "summary": content.summary = value
