@@ -11,7 +11,7 @@ struct DateTokens {
 
     /// More tokens than any date has. The limit bounds the time spent on a text.
     private static let countMax = 32
-    /// The longest number is Unix time in microseconds.
+    /// No number in a date has more digits. All of these fit into 64 bits.
     private static let digitsMax = 18
 
     private var tokens: [(token: Token, isAfterSpace: Bool)] = []

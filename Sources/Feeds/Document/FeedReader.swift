@@ -1,7 +1,7 @@
 /// Reads feed documents of all formats. The same bytes always give the same document.
 ///
-/// Our own formats, because a library that maps feeds to Codable types (FeedKit, XMLCoder) refuses a whole document for one
-/// invalid field, and none reads NewsML-G2 and NITF.
+/// These parsers are our own, because libraries that map feeds to Codable types (FeedKit, XMLCoder) refuse a whole document
+/// for one invalid field, and none reads NewsML-G2 and NITF.
 public enum FeedReader {
     /// Detects the format from the content, never from its declared type alone.
     ///
@@ -45,7 +45,7 @@ public enum FeedReader {
 }
 
 extension FeedDocument {
-    /// The document with a note of whether its root element has an end.
+    /// Returns the document with `isCutOff` set if its root element has no end.
     fileprivate func noting(_ root: MarkupElement) -> FeedDocument {
         var document = self
         document.isCutOff = root.isCutOff

@@ -20,7 +20,7 @@ public struct Decision: Sendable, Hashable {
         case alert
         /// A new version of what was written before: an event is written.
         case update
-        /// Known, with a change that is not news.
+        /// Not news: an unimportant change, a picture or the like, or a story that is known under another id.
         case noise
         /// Held back by a limit of the feed: its event is written later.
         case limited

@@ -39,7 +39,8 @@ extension Follower {
             }
         let usable = entries.filter {
             let meaning = EntryMeaning($0.entry, rules: rules)
-            return meaning.status == .usable && $0.entry.isStory
+            // Entries under embargo are sent in any case.
+            return meaning.status == .usable && $0.entry.isStory && !isUnderEmbargo($0.entry)
         }
         return Set(usable.prefix(min(count, FeedLimits.entriesUsed)).map(\.index))
     }

@@ -105,7 +105,8 @@ extension Follower {
             result.changes.append(Following.Change(hash: hash, state: state, heldBack: .dropped))
         }
         if dropped > 0 {
-            result.notes.append("\(dropped) new entries left it while `maxPerHour` held them back; they are not sent")
+            let entries = counted(dropped, "new entry", plural: "new entries")
+            result.notes.append("\(entries) left it while held back by `maxPerHour`, and will not be sent")
         }
     }
 
@@ -126,7 +127,7 @@ extension Follower {
         }
         if beyondHeldBack > 0 {
             result.notes.append(
-                "\(beyondHeldBack) events more than can be held back are due; they are looked at again with each reading"
+                "\(counted(beyondHeldBack, "event")) beyond what can be held back; each reading looks at them again"
             )
         }
     }

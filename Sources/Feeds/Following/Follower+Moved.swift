@@ -5,9 +5,9 @@ import NewsModel
 extension Follower {
     /// Finds unseen entries that are known ones under new ids. Returns the hash of the former entry by index.
     ///
-    /// An entry continues a known one that has left the document if their links or headlines are equal. Links and headlines
-    /// that several entries of the document share say nothing. Unless most of the document comes back at once, a headline
-    /// alone counts only as `continuesByTitle` describes, and a link does not count where the entry replaces the former one.
+    /// An entry continues a known one that has left the document if their links or headlines are equal. A link or headline
+    /// of several entries identifies none of them. Unless most of the document comes back at once, a headline alone
+    /// counts only as `continuesByTitle` describes, and a link does not count where the entry replaces the former one.
     ///
     /// - Parameters:
     ///   - isPartial: true if the document contains only new entries. Link and headline must then both be equal.

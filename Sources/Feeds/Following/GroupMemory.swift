@@ -32,14 +32,16 @@ struct GroupMemory: Sendable, Hashable {
         }?.feed
     }
 
-    /// Notes a story at the end of its embargo, because another feed may publish it earlier.
+    /// Records a story as due at the end of its embargo, because another feed may publish it earlier.
     mutating func note(_ entry: EntryState, feed: String, at minute: UInt32) {
-        note(link: entry.link, title: entry.title, feed: feed, at: max(minute, entry.embargo))
+        note(link: entry.link, title: entry.title, feed: feed, due: max(minute, entry.embargo), at: minute)
     }
 
-    /// Notes a story. The first feed that publishes it keeps it for some hours.
-    mutating func note(link: UInt64, title: UInt64, feed: String, at minute: UInt32) {
+    /// Records a story. The first feed that publishes it keeps it for some hours.
+    /// - Parameter due: the minute in which the feed publishes it; by default `minute`.
+    mutating func note(link: UInt64, title: UInt64, feed: String, due: UInt32? = nil, at minute: UInt32) {
         forget(at: minute)
+        let minute = due ?? minute
         let brought = Brought(feed: feed, minute: minute)
         func precedes(_ other: Brought?) -> Bool {
             other.map { minute < $0.minute || minute - $0.minute > Self.minutes } ?? true

@@ -15,8 +15,8 @@ enum JSONRepair {
             switch bytes[at] {
             case UInt8(ascii: "\\"):
                 at = min(repairEscape(&bytes, at), bytes.count)
-            case UInt8(ascii: "-"),
-                UInt8(ascii: "0")...UInt8(ascii: "9") where !isInText:
+            // `where` belongs to the last pattern only, so each has its own.
+            case UInt8(ascii: "-") where !isInText, UInt8(ascii: "0")...UInt8(ascii: "9") where !isInText:
                 at = bytes[at...].firstIndex { !isNumberByte($0) } ?? bytes.count
                 if isOutOfRange(bytes[start..<at]) {
                     repaired += [UInt8(ascii: "\"")] + bytes[start..<at] + [UInt8(ascii: "\"")]

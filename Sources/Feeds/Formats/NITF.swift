@@ -6,15 +6,15 @@ enum NITF {
     private static let namespaces: MarkupNamespace = [.nitf, .none]
 
     static func read(_ root: MarkupElement, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
-        // The missing part may have contained the status or the embargo.
-        guard root.first("head", in: namespaces)?.isCutOff != true else {
-            throw NotAFeed(.broken, "The NITF document ends inside its head; fetch or write it again")
+        let head = root.first("head", in: namespaces)
+        let body = root.first("body", in: namespaces)?.first("body.head", in: namespaces)
+        // The missing part may have contained the status, the embargo, or the rest of the headline.
+        guard head?.isCutOff != true, body?.isCutOff != true else {
+            throw NotAFeed(.broken, "The NITF document ends inside its head or its headline; fetch or write it again")
         }
         var document = FeedDocument(format: .nitf)
         document.language = root["lang", in: .xml].flatMap(\.nonBlank)
-        let head = root.first("head", in: namespaces)
         let data = head?.first("docdata", in: namespaces)
-        let body = root.first("body", in: namespaces)?.first("body.head", in: namespaces)
 
         func date(_ name: StaticString) -> Instant? {
             guard let text = data?.first(name, in: namespaces)?["norm"].flatMap(\.nonBlank) else { return nil }

@@ -107,9 +107,9 @@ struct EntryLog: Sendable, Hashable {
         return true
     }
 
-    /// Returns true if the record comes from a second first reading: its writer did not know that another process had
-    /// completed one. An entry found only by the second one may be news, and this record would make it backlog. A backlog entry
-    /// that the publisher had withheld by then would become news once it is free.
+    /// Returns true if the record comes from a second first reading, whose writer did not know the first one. It would
+    /// turn news that only the second one found into backlog, and a backlog entry that was withheld by then into news
+    /// as soon as it is free.
     private func repeatsFirstReading(_ record: EntryRecord, after old: EntryState?) -> Bool {
         guard record.isOfFirstReading, record.intent == nil else { return false }
         return old?.standing == .known ? record.state.standing != .known : hasFirstReading
@@ -140,8 +140,8 @@ struct EntryLog: Sendable, Hashable {
         return other
     }
 
-    /// Returns true if another entry continues this one, or this one came back, or is to be written although the record
-    /// says that it is not, and the writer of the record had not read that yet.
+    /// Returns true if the writer of the record did not know the entry's present state, and the record contradicts it:
+    /// the entry has moved or come back, or is to be written although the record says that it is not.
     private func isOutdated(_ record: EntryRecord, of hash: EntryHash) -> Bool {
         guard let old = table[hash] else { return false }
         let hasMoved = (old.standing == .moved) != (record.state.standing == .moved)
@@ -149,8 +149,8 @@ struct EntryLog: Sendable, Hashable {
         return (hasMoved || isNews) && changes.follows(hash, readingOf: record)
     }
 
-    /// Ends what limits hold back under other ids of an entry that was sent: a process that had stood still sent it under its
-    /// former id. The text that the entry has by now is an update, which the next reading of the feed finds.
+    /// Drops events held back under other ids of an entry that was sent, because a paused process sent it under its former
+    /// id. The next reading of the feed finds the present text as an update.
     private mutating func settleAlerts(of record: EntryRecord, _ hash: EntryHash, at offset: Int64) {
         let origin = record.name?.origin ?? hash
         for (relative, name) in names where relative != hash && (name.origin == origin || relative == origin) {
@@ -165,9 +165,9 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
-    /// Returns true if the record is the first one of a story that was sent, or is held back, under another id but with
-    /// the same link, and the writer of the record did not know the other one: otherwise it would continue the other
-    /// entry. An alert is also told if the story was sent minutes ago with the same headline.
+    /// Returns true if the record is the first of a story that was sent, or is held back, under another id with the same
+    /// link, and its writer did not know that one. Otherwise, it would continue the other entry. An alert is also
+    /// published already if a story with the same headline was sent minutes ago.
     private func isTold(_ record: EntryRecord, as hash: EntryHash) -> Bool {
         guard record.name?.origin == nil else { return false }
         let isSent = record.state.standing == .sent && record.intent != nil

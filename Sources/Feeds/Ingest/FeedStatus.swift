@@ -97,6 +97,9 @@ public struct FeedStatus: Sendable, Hashable {
         }
     }
 
+    /// True if the last poll failed. A feed that has reached its limit is a problem, but no failure.
+    public var hasFailed: Bool { if case .capped = state { false } else { isProblem } }
+
     /// Puts feeds with a problem first, the newest problem first of all, then all others by name.
     public static func sorted(_ statuses: [FeedStatus]) -> [FeedStatus] {
         statuses.sorted { first, second in

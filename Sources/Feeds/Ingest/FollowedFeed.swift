@@ -117,8 +117,8 @@ extension FollowedFeed {
         return at
     }
 
-    /// Takes over the wait that the publisher asked an earlier process for. A longer one is stored as shortened, so that it does not
-    /// begin again in each process.
+    /// Takes over the wait that the publisher asked an earlier process for, up to a maximum. The shortened wait is stored, so
+    /// that it does not begin again in each process.
     mutating func takeOverWait(at now: Moment) {
         guard let until = state.retryUntil, until > now.wall else { return }
         let wait = min(until - now.wall, Self.restoredWaitMax)

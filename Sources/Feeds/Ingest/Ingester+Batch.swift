@@ -34,9 +34,7 @@ extension Ingester {
     private mutating func adopt(_ feed: inout FollowedFeed, at now: Moment) {
         let batch = feed.unfinished
         if !batch.toPublish.isEmpty {
-            note(
-                .notice, feed.name,
-                "\(batch.toPublish.count) events that were begun and not finished are written again.")
+            note(.notice, feed.name, "Writing \(counted(batch.toPublish.count, "unfinished event")) again.")
         }
         begin(batch, for: &feed, at: now)
     }

@@ -22,10 +22,10 @@ extension Ingester {
         let sent = entries.count { $0.record?.intent != nil }
         let stale = entries.count - sent
         feed.counts[.stale] += stale
-        if sent > 0 { note(.notice, feed.name, "\(counted(sent, "event")) that a limit had held back is written.") }
+        if sent > 0 { note(.notice, feed.name, "Writing \(counted(sent, "event")) that a limit had held back.") }
         if stale > 0 {
             let alerts = counted(stale, "alert")
-            note(.warning, feed.name, "\(alerts) became too old while `maxPerHour` held it back; not sent.")
+            note(.warning, feed.name, "Not sent, because too old after `maxPerHour` had held back: \(alerts).")
         }
         if entries.isEmpty { return planHeldBack(&feed, at: now) }
         begin(FeedBatch(feed: feed.state, entries: entries, storesFeed: false), for: &feed, at: now)

@@ -135,14 +135,15 @@ extension Ingester {
         rules = Self.byName(settings.feeds)
         for name in Set(rules.keys).union(feeds.names).sorted() {
             let new = rules[name]
-            if feeds.contains(name) {
-                change(name) { ingester, feed in
-                    let isHere = ingester.partition(of: new) == feed.partition
-                    ingester.changeRules(of: &feed, to: isHere ? new : nil, at: now)
-                }
-            } else if let number = partition(of: new), let stage = partitions[number]?.stage, stage != .leaving {
-                add(name, to: number)
+            let home = partition(of: new)
+            // A feed whose group has changed moves to the group's partition.
+            if let home, home != feeds[name]?.partition, let stage = partitions[home]?.stage, stage != .leaving {
+                add(name, to: home)
                 if stage == .owned { change(name) { $0.planFirst(&$1, at: now) } }
+            } else {
+                change(name) { ingester, feed in
+                    ingester.changeRules(of: &feed, to: home == feed.partition ? new : nil, at: now)
+                }
             }
         }
     }

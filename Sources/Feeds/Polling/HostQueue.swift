@@ -73,7 +73,7 @@ struct HostQueue: Sendable {
     }
 
     /// The time until which the host is blocked; `nil` if only the usual gap applies.
-    func isBlocked(_ host: String, at now: Instant) -> Instant? {
+    func blockedUntil(_ host: String, at now: Instant) -> Instant? {
         hosts[host].flatMap { $0.freeAt > now + gap ? $0.freeAt : nil }
     }
 
@@ -85,9 +85,12 @@ struct HostQueue: Sendable {
 
     /// Forgets hosts that no feed waits for, once there are very many.
     private mutating func forgetIdle(at now: Instant) {
-        guard hosts.count > Self.hostsMax, hosts.count.isMultiple(of: 1_024) else { return }
+        guard hosts.count > forgetsAbove else { return }
         hosts = hosts.filter { $0.value.isBusy || !$0.value.waiting.isEmpty || $0.value.freeAt > now }
+        forgetsAbove = max(2 * hosts.count, Self.hostsMax)
     }
+
+    private var forgetsAbove = Self.hostsMax
 
     private static let hostsMax = 50_000
 }

@@ -20,7 +20,7 @@ public struct Subscription: Sendable, Hashable {
     var failures = 0
     /// The earliest time of the next request to the hub.
     var retryAt = Instant.distantPast
-    /// The callback before the last renewal. The hub keeps a subscription of its own for it until that ends.
+    /// The callback before the last renewal. The hub keeps a separate subscription for it until that one expires.
     var retired: String?
 
     static let failuresMax = 20

@@ -268,6 +268,13 @@ import Testing
         #expect(feed(due: 600, at: 600) == nil)
     }
 
+    @Test func `a story under a long embargo does not make its group forget the others`() {
+        var memory = GroupMemory()
+        memory.note(link: 1, title: 2, feed: "first", at: 160)
+        memory.note(link: 3, title: 4, feed: "first", due: 160 + 3 * GroupMemory.minutes, at: 161)
+        #expect(memory.feed(thatBrought: 1, title: 2, besides: "second", by: 170, at: 170) == "first")
+    }
+
     @Test func `an entry is forgotten after thirty days, but not while the document has it`() {
         var feed = FollowedFeed()
         feed.poll((0..<300).map { feed.entry("\($0)", age: nil) })

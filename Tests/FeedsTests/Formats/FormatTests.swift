@@ -112,6 +112,11 @@ struct FormatTests {
         #expect(feed.entries.first?.headline == "\"7 A")
     }
 
+    @Test func `a hyphen in a text stays in JSON that is repaired`() throws {
+        let feed = try Samples.read("{\"items\":[{\"id\":\"1\",\"title\":\"well-known\u{1} 1-0\",\"n\":-1e999}]}")
+        #expect(feed.entries.map(\.headline) == ["well-known 1-0"])
+    }
+
     @Test func `RSS in JSON is read as RSS`() throws {
         let entry = try #require(try Samples.read(Samples.rssJSON).entries.first)
         #expect(entry.id == "urn:1" && entry.headline == "One & two" && entry.link == "http://news.example/1")

@@ -207,7 +207,29 @@ import Testing
         let answer = FetchAnswer(
             status: 429, headers: [HeaderField("retry-after", "900")], finalURL: "https://example.org/feed")
         for id in fetch { _ = ingester.handle(.fetched(id, .answered(answer)), at: now) }
-        #expect(ingester.queue.isBlocked("example.org", at: now.steady) == now.steady + .seconds(900))
+        #expect(ingester.queue.blockedUntil("example.org", at: now.steady) == now.steady + .seconds(900))
+    }
+
+    @Test func `a feed whose group changes is followed on the group's partition`() throws {
+        var settings = IngesterFixture().settings
+        settings.partitions = 2
+        var ingester = Ingester(settings)
+        var now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        _ = ingester.handle(.assigned([0, 1]), at: now)
+        for partition in 0..<2 as Range<Int32> { _ = ingester.handle(.restored(partition: partition), at: now) }
+        let before = settings.feeds[0].partition(among: 2)
+        settings.feeds[0].group = (0..<100).map { "g\($0)" }.first { name in
+            var rules = settings.feeds[0]
+            rules.group = name
+            return rules.partition(among: 2) != before
+        }
+        _ = ingester.handle(.rules(settings), at: now)
+        now.steady = now.steady + .seconds(61)
+        now.wall = now.wall + .seconds(61)
+        let isFetched = ingester.handle(.tick, at: now).contains { if case .fetch = $0 { true } else { false } }
+        #expect(isFetched)
+        // The same settings change nothing.
+        #expect(ingester.handle(.rules(settings), at: now).isEmpty)
     }
 
     @Test func `repeated requests for polls that must wait do not accumulate timers`() {

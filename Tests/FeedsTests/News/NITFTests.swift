@@ -70,6 +70,11 @@ struct NITFTests {
         #expect(entry.headline == "Title")
     }
 
+    @Test func `a document that ends inside its headline is no feed`() {
+        let text = "<nitf><head><docdata><doc-id id-string='1'/></docdata></head><body><body.head><hedline><hl1>Ten hu"
+        #expect(throws: NotAFeed.self) { try FeedReader.read(Array(text.utf8), from: DocumentSource(address: "")) }
+    }
+
     @Test func `a document recalls the document that it names`() throws {
         let document = try read(
             #"<doc-id id-string="doc-2"/><du-key key="story-1"/>"#,

@@ -35,10 +35,10 @@ import Testing
         queue.block("h", until: start + .seconds(900))
         queue.block("h", until: start + .seconds(60))
         queue.add("a", host: "h", at: start)
-        #expect(queue.isBlocked("h", at: start) == start + .seconds(900))
+        #expect(queue.blockedUntil("h", at: start) == start + .seconds(900))
         #expect(queue.next(at: start + .seconds(899)) == nil)
         #expect(queue.next(at: start + .seconds(900))?.feed == "a")
-        #expect(queue.isBlocked("other", at: start) == nil)
+        #expect(queue.blockedUntil("other", at: start) == nil)
     }
 
     @Test func `a feed that is removed gets no turn`() {
