@@ -184,6 +184,8 @@ final class Hop: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A complete answer is reported after `resume`, whatever follows it.
+        if hasEnded { return }
         fail(FetchFailure(receiving: error, from: address))
     }
 

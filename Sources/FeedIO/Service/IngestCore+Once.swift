@@ -47,7 +47,7 @@ extension RepeatedTask {
 
 extension FeedStatus {
     /// True if the feed has been polled since the process began, or will not be polled.
-    var wasPolled: Bool {
+    package var wasPolled: Bool {
         switch state {
         case .gone, .stopped, .waiting: true
         case .new, .primed, .capped, .failing, .blocked: lastPollAt != nil

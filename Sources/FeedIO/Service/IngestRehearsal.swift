@@ -30,7 +30,7 @@ public enum IngestRehearsal {
         let core = IngestCore(fetcher: fetcher, loop: loop, log: log)
         core.begin(ingest, storingIn: DryFeedStore(show: show, hand: { [weak core] in core?.hand($0) }))
         for input in known.inputs { core.hand(input) }
-        // All of this is handled before the first look. The loop may begin a scheduled task before work that was handed in earlier.
+        // Waits until the loop has handled the inputs, because it may start a scheduled task before earlier submissions.
         try await loop.submit {}.get()
         let statuses = try await core.pollOnce { _ in true }.get()
         core.end()

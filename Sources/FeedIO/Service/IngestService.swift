@@ -74,7 +74,14 @@ public final class IngestService: Sendable {
     }
 
     /// Applies other feeds, or other rules for them. Any thread.
-    public func reload(_ ingest: IngestSettings) { core.hand(.rules(ingest)) }
+    ///
+    /// - Returns: lanes that the settings at the start did not have. If there are any, nothing is applied.
+    public func reload(_ ingest: IngestSettings) -> [String] {
+        let lanes = Set(ingest.feeds.map { $0.lane ?? ingest.lane })
+        let unknown = lanes.filter { settings.topics.lanes[$0] == nil }.sorted()
+        if unknown.isEmpty { core.hand(.rules(ingest)) }
+        return unknown
+    }
 
     /// Receives a call of a WebSub hub. Any thread.
     public func receive(_ id: CallbackID, _ call: WebSubCall) { core.hand(.called(id, call)) }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Follows the feeds' states on the topics, for the page of a process that follows no feed.
 ///
-/// It reads only while somebody looks. The entries of thousands of feeds are on the same topic, and a process that
-/// publishes news has better things to do.
+/// Reads only while the page is open, because the same topic has the entries of thousands of feeds, and reading them
+/// would take time from a process that publishes news.
 public final class FeedWatch: Sendable {
     private struct State {
         var known: StoredFeeds?

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ByteText
+import FeedIO
 import Feeds
 import Foundation
 import HTTPServing
@@ -185,14 +186,15 @@ struct IngestCommand: AsyncParsableCommand {
         try end(statuses, prints: !json)
     }
 
-    /// - Throws: failure if a feed failed or was not polled. Failed feeds are named on standard error.
+    /// - Throws: failure if a feed failed or was not polled. Feeds with a problem are named on standard error.
     private func end(_ statuses: [FeedStatus], prints: Bool) throws {
-        let failed = statuses.filter(\.isProblem)
-        for status in failed {
-            notice("error: feed \(status.name): \(status.state.detail ?? status.state.code)")
+        let failed = statuses.filter(\.hasFailed)
+        for status in statuses where status.isProblem {
+            let level = status.hasFailed ? "error" : "warning"
+            notice("\(level): feed \(status.name): \(status.state.detail ?? status.state.code)")
         }
         if prints { try Terminal.standardOutput.line(RehearsedEvent.summary(statuses)) }
-        let unpolled = statuses.filter { !$0.isProblem && $0.lastPollAt == nil && $0.state == .new }
+        let unpolled = statuses.filter { !$0.hasFailed && !$0.wasPolled }
         if !unpolled.isEmpty { notice("error: \(counted(unpolled.count, "feed")) not polled") }
         if !failed.isEmpty || !unpolled.isEmpty { throw ExitCode.failure }
     }
@@ -236,7 +238,7 @@ enum RehearsedEvent {
         func sum(_ action: Decision.Action) -> Int { statuses.reduce(0) { $0 + ($1.counts?[action] ?? 0) } }
         let actions: [Decision.Action] = [.alert, .update, .canceled, .withheld, .noise, .stale, .backlog, .unreadable]
         let found = actions.map { ($0, sum($0)) }.filter { $0.1 > 0 }.map { "\($0.1) \($0.0.rawValue)" }
-        let failed = statuses.count(where: \.isProblem)
+        let failed = statuses.count(where: \.hasFailed)
         return "polled \(counted(statuses.count, "feed")): "
             + (found.isEmpty ? "nothing new" : found.joined(separator: ", "))
             + (failed > 0 ? "; \(failed) failed" : "")

@@ -66,7 +66,10 @@ struct SettingsReload: Sendable {
         begin(leavingOut: ConfigurationOption.publisherSections) { [log] settings, _ in
             var ingest = settings.ingest.feeds
             if let feed { ingest.feeds = ingest.feeds.filter { $0.name == feed } }
-            service.reload(ingest)
+            let unknown = service.reload(ingest)
+            guard unknown.isEmpty else {
+                throw CommandFailure("new lanes need a restart: \(unknown.joined(separator: ", "))")
+            }
             threshold?.level = settings.logging.level
             log.notice("feeds reloaded", metadata: ["feeds": "\(ingest.feeds.count)"])
         }

@@ -11,6 +11,7 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 import StatusServer
+import Synchronization
 
 /// Runs `newswire ingest`: connects settings, fetches, Kafka and the callback of hubs.
 struct FeedFollowing {
@@ -93,7 +94,7 @@ struct FeedFollowing {
     // MARK: A single poll
 
     /// - Returns: the feeds, after a poll of each.
-    /// - Throws: also if it was interrupted.
+    /// - Throws: also if it was stopped before every feed was polled.
     func pollOnce() async throws -> [FeedStatus] {
         var settings = self
         // Without this, hubs might be asked to push, and nothing would receive their calls.
@@ -101,7 +102,11 @@ struct FeedFollowing {
         try settings.requireLanes()
         let fetcher = try settings.fetcher()
         let service = settings.service(fetcher)
-        Signals.onStop { service.finish() }
+        let wasStopped = Mutex(false)
+        Signals.onStop {
+            wasStopped.withLock { $0 = true }
+            service.finish()
+        }
         async let polled = service.pollOnce()
         let running = Task { try await service.run(isPatient: false) }
         // If Kafka is not available, nothing is polled, and `run` throws the reason.
@@ -114,6 +119,9 @@ struct FeedFollowing {
         try await running.value
         await watch.value
         await fetcher.close()
+        if wasStopped.withLock(\.self), statuses.isEmpty || !statuses.allSatisfy(\.wasPolled) {
+            throw CommandFailure("it was stopped before every feed was polled; what was found until then is stored")
+        }
         return statuses
     }
 
