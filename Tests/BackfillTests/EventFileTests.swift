@@ -64,6 +64,7 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
                 #"3: {"id":"2","headline":"h","users":[],"test":"yes"}"#,
             ]
         ),
+        (.csv, "\u{FEFF}\"id\",\"headline\"\n\"1\",\"x\"", ["2: {\"id\":\"1\",\"headline\":\"x\"}"]),
         (.csv, "id,hedline\n1,x", ["1!! the column 'hedline' is not a field of an event; did you mean headline?"]),
         (.csv, "id,category\n1,x", ["1!! there is no column 'headline', which every event needs"]),
         (.csv, "id,id\n1,x", ["1!! the column 'id' occurs twice"]),

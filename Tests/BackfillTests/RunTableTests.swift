@@ -143,6 +143,10 @@ struct RunTableTests {
         var table = RunTable()
         for number in 0..<(RunTable.runsMax + 5) { table.add(source: record("\(number)", at: at(0)), for: "g") }
         #expect(table.runs.count == RunTable.runsMax && table.ignored == 5)
+        var other = RunTable()
+        other.add(source: record("another", at: at(0)), for: "g")
+        table.merge(other)
+        #expect(table.ignored == 6)
         #expect(table.text == nil)
     }
 

@@ -13,7 +13,7 @@ package struct DryRunTally: Sendable, Hashable {
     /// Expired events that are not too old yet when they are written. They are sent if the lane gets more than its floor.
     package var expiredWaiting = 0
     /// Accepted, expired and duplicate events that a newer version or a recall of their story may settle while they wait.
-    /// Milliseconds decide.
+    /// The order of events within milliseconds decides.
     package var overtaken = 0
     /// Accepted and held events for testers only.
     package var tests = 0

@@ -13,6 +13,8 @@ struct CSVSplitter: ItemSplitter {
     private var startLine = 1
     private var fields: [[UInt8]] = []
     private var field: [UInt8] = []
+    /// True once the field has a byte, even if the row is too long for it to be kept.
+    private var hasBegun = false
     private var length = 0
     private var quotes = Quotes.none
 
@@ -49,21 +51,28 @@ struct CSVSplitter: ItemSplitter {
         case UInt8(ascii: "\"") where quotes == .pending:
             append(byte)
             quotes = .inside
-        case UInt8(ascii: "\"") where field.isEmpty: quotes = .inside
+        case UInt8(ascii: "\"") where !hasBegun || isByteOrderMark:
+            field = []
+            quotes = .inside
         case UInt8(ascii: ","): endField()
         case UInt8(ascii: "\n"): endRow(into: &items)
         default: append(byte)
         }
     }
 
+    /// Spreadsheets begin a file with U+FEFF.
+    private var isByteOrderMark: Bool { header == nil && fields.isEmpty && field == [0xEF, 0xBB, 0xBF] }
+
     private mutating func append(_ byte: UInt8) {
+        hasBegun = true
         length += 1
         if length <= EventFileSplitter.eventLengthMax { field.append(byte) }
     }
 
     private mutating func endField() {
-        fields.append(field)
+        if length <= EventFileSplitter.eventLengthMax { fields.append(field) }
         field = []
+        hasBegun = false
         length += 1
         quotes = .none
     }

@@ -50,7 +50,11 @@ package struct RunTable: Sendable, Hashable {
 
     package mutating func merge(_ other: RunTable) {
         ignored += other.ignored
-        for (id, entry) in other.runs where runs[id] != nil || runs.count < Self.runsMax {
+        for (id, entry) in other.runs {
+            guard runs[id] != nil || runs.count < Self.runsMax else {
+                ignored += 1
+                continue
+            }
             runs[id, default: Entry()].tally.merge(entry.tally)
             runs[id, default: Entry()].heardAt = max(runs[id]?.heardAt ?? entry.heardAt, entry.heardAt)
         }
