@@ -3,7 +3,7 @@ package import NewsModel
 
 /// The monotonic and the wall clock of the process.
 package struct ServiceClock: Sendable {
-    /// The lead over the machine's clocks, with which tests travel in time.
+    /// The duration that tests add to both clocks; `nil` for none.
     private let ahead: (@Sendable () -> Duration)?
 
     package init(ahead: (@Sendable () -> Duration)? = nil) { self.ahead = ahead }

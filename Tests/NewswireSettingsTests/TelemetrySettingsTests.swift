@@ -30,6 +30,9 @@ struct TelemetrySettingsTests {
         #expect(some.telemetry.isConfigured && some.topicRules.telemetryTopic == "news.telemetry")
         #expect(some.telemetry.sample == ["live": 1_000_000, "backfill": 10_000])
         #expect(some.telemetry.listen?.port == 9467)
+        for section in ["sample: {live: 0.5}", "listen: off"] {
+            #expect(try #require(load("telemetry: {\(section)}").settings).telemetry.isConfigured)
+        }
     }
 
     @Test(arguments: [

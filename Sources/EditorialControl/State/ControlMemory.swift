@@ -237,9 +237,8 @@ struct RecentLifts: Sendable {
         let order = standing.flatMap { time >= $0.at - Self.slack ? $0.id : nil }
         lifts[scope] = Lift(at: max(time, known?.at ?? time), order: order ?? known?.order)
         guard lifts.count > StandingOrders.capacity else { return }
-        let sorted = lifts.values.map(\.at).sorted()
-        let median = sorted[sorted.count / 2]
-        lifts = lifts.filter { $0.value.at > median }
+        let oldest = lifts.sorted { ($0.value.at, $0.key.key) < ($1.value.at, $1.key.key) }.prefix(lifts.count / 2)
+        for (scope, _) in oldest { lifts[scope] = nil }
     }
 
     func time(of scope: ControlScope) -> Instant? { lifts[scope]?.at }

@@ -150,7 +150,7 @@ final class PollLoop: @unchecked Sendable {
         }
     }
 
-    /// Checks at once if records that reading has skipped were removed, but not more often than every two seconds.
+    /// Requests a check if reading has skipped records, which may have been removed. At most one check every two seconds.
     private func checkRemovals() {
         guard case .running = phase, turn.now >= checkRemovalsAt else { return }
         for lane in lanes {

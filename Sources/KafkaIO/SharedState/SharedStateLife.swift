@@ -2,8 +2,8 @@ import Foundation
 package import KafkaModel
 import Synchronization
 
-/// The life of a process that reads its part of a state topic: it waits for brokers, runs until its driver is closed,
-/// and ends at once if it is told to finish first.
+/// The life of a process that reads its part of a state topic. It waits for the brokers and runs until its driver is closed.
+/// If `finish` is called while it waits, it ends at once.
 package final class SharedStateLife: Sendable {
     private struct State {
         var isFinishing = false

@@ -95,8 +95,8 @@ extension ConsumerState {
         public var generation: Generation
         /// Read the record at its offset and answer with `checked`.
         public var anchor: IncarnationAnchor
-        /// The number of batches read by then.
         let candidate: IncarnationAnchor?
+        /// The number of batches read when the check was requested.
         let batches: Int
     }
 

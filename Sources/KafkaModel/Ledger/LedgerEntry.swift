@@ -42,7 +42,7 @@ public struct LedgerEntry: Sendable, Hashable {
 
     /// - Parameters:
     ///   - key: the result's key: the event id, or the coordinates of a record without one.
-    /// - group: the group whose results count. A result without a group counts too: sending twice is worse.
+    ///   - group: the group whose results count. A result without a group counts too, because sending twice is worse.
     ///   - header: the last header of a name.
     /// - Returns: `nil` for a record that is not a result, or another group's.
     public init?(offset: Int64, key: [UInt8]?, group: [UInt8], header: (String) -> [UInt8]?) {

@@ -186,7 +186,7 @@ package struct AvroReader {
         case .uuid: quote(AvroTexts.uuid(bytes))
         case .duration: quote(AvroTexts.duration(bytes))
         case .plain, .date, .time, .timestamp:
-            // Two bytes of output for one of input, at most; what was written before is within its bound.
+            // Escapes take at most six bytes of output for one of input, so the excess over the bound is bounded.
             quote(String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })))
         }
     }

@@ -70,9 +70,9 @@ struct Members {
     /// Refuses names that are close to those of fields that narrow the audience.
     ///
     /// - Parameters:
-    /// - isWithdrawal: a recall or a withheld event is refused only for names that limit where it counts; otherwise it must not fail.
-    /// - otherEmbargo: the other format's field of that meaning, which this format does not read.
-    /// - otherStatus: the other format's status field, likewise.
+    ///   - isWithdrawal: true for a recall or a withheld event. It is refused only for names that limit its effect.
+    ///   - otherEmbargo: the embargo field of the other format, which this format does not read.
+    ///   - otherStatus: the status field of the other format, which this format does not read.
     func requireClearNames(
         isWithdrawal: Bool, _ envelope: borrowing Envelope, otherEmbargo: Field, otherStatus: Field
     ) throws(Undecodable) {

@@ -22,6 +22,7 @@ extension Members {
             event.version = try? ninjsVersion()
             event.environment = try environment(envelope)
             event.isTest = try flag(.test) ?? false
+            if status == .withheld { event.users = (try? users()) ?? [] }
             return event
         }
     }

@@ -19,7 +19,7 @@ package struct EffectiveSetting: Hashable, Sendable {
     /// True for values that must not be shown although their key is not marked as secret. These are librdkafka properties with
     /// secrets, and librdkafka properties and feeds' addresses that were filled in from elsewhere.
     static func isSecret(_ path: SettingsPath, isFilledIn: Bool) -> Bool {
-        // A feed that asks for a key has it in its address.
+        // The address of such a feed contains the key that its publisher asks for.
         if isFilledIn, path.matches(SettingsPath("ingest.feeds.*.url")) { return true }
         guard path.matches(SettingsPath("kafka.properties.*")), let name = path.parts.last?.lowercased() else {
             return false

@@ -134,8 +134,9 @@ enum ZoneOffset {
     static func minutes(_ text: String) -> Int? {
         if ["UTC", "GMT", "Z"].contains(text) { return 0 }
         guard let sign = text.first, sign == "+" || sign == "-", text.utf8.count == 6,
-            let minutes = minutesAfterMidnight(text.dropFirst()), minutes <= 14 * 60
+            let minutes = minutesAfterMidnight(text.dropFirst()).map({ sign == "-" ? -$0 : $0 }),
+            (-12 * 60...14 * 60).contains(minutes)
         else { return nil }
-        return sign == "-" ? -minutes : minutes
+        return minutes
     }
 }

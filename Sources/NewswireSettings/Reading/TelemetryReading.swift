@@ -15,7 +15,8 @@ package struct TelemetryConfiguration: Sendable {
     init(_ reader: inout SettingsReader, lanes: [String]) {
         let group: SettingsPath = "telemetry"
         isConfigured =
-            reader.isInFile(group) || reader.isGiven(group / "topic") || reader.isGiven(group / "perSecond")
+            ["topic", "perSecond", "listen"].contains { reader.isGiven(group / $0) }
+            || !reader.names(under: group / "sample").isEmpty
         topic = reader.text(group / "topic") ?? ""
         sample = TelemetrySettings.standardSample(lanes: lanes)
         for lane in reader.names(under: group / "sample") {

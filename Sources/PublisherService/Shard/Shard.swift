@@ -11,7 +11,7 @@ import NotificationHub
 import PublishEngine
 import Tracing
 
-/// One event loop with its engine, hub connections and partitions. Passes inputs to `handle` and carries out its
+/// One event loop with its engine, hub connections and partitions. Passes inputs to the engine and carries out its
 /// actions.
 ///
 /// Confined to its event loop.
@@ -49,7 +49,7 @@ final class Shard {
     private var standstill = StandstillWatch()
     /// The hub's time that was last passed to the engine.
     private var hubDate: Instant?
-    /// The hub has not told its time since the start, the last step of our clock, or the last standstill.
+    /// True until the hub reports its time after the start, a step of our clock, or a standstill.
     private var awaitsTime = true
     private let timeQuestion: HubTimeQuestion
     private var schemas: SchemaQuestions?
@@ -168,7 +168,7 @@ final class Shard {
         guard share.isDue(engine, at: now.steady),
             share.report(engine.connectionNeed(at: now.steady), at: now.steady)
         else { return }
-        // At once, before inputs that wait: others may use already what this shard gives.
+        // Handled before waiting inputs, because other shards may already use the connections that this one released.
         handle(.connections(share.connections))
     }
 

@@ -66,7 +66,7 @@ enum Fact {
     case thawed(Address)
     /// A record was appended to the control topic.
     case controlled(ControlLog.Row)
-    /// A desk has written the replacement of a story that it has recalled.
+    /// An editor has written the replacement of a story that they recalled.
     case replaced(item: Int)
     /// Compaction has removed an order from the control topic, because an invalid record with the same key followed it.
     case orderLost(ControlScope)

@@ -144,7 +144,7 @@ extension SimulatedCluster {
             isAccepted: true, answer: .reply(HubReply(status: 201, notificationID: "n-\(flight.attempt)")))
     }
 
-    /// Returns `nil` if the trouble does not concern the request.
+    /// Returns `nil` if the fault does not affect the request.
     private func fate(
         of flight: Flight, in trouble: HubFailure, since: Duration, _ isHTTP2: Bool, _ draw: inout SeededRandom
     ) -> Fate? {

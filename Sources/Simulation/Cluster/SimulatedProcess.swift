@@ -21,7 +21,7 @@ final class SimulatedProcess {
     /// The earliest time of the next question about removed records.
     var looksAtRemovalsFrom = Instant.distantPast
     var heardHubAt = Instant.distantPast
-    /// It has not heard the hub since its start, a step of its clock or a standstill, so it asks every ten seconds.
+    /// True until the hub reports its time after the start, a clock step or a standstill. It is asked every ten seconds.
     var awaitsTime = true
     var askedHubAt = Instant.distantPast
     var frozenUntil = Instant.distantPast
