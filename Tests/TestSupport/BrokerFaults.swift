@@ -48,4 +48,7 @@ extension EmbeddedBroker {
             + Array(repeating: rd_kafka_resp_err_t(rawValue: refusal.rawValue), count: max(count, 0))
         rd_kafka_mock_push_request_errors_array(pointer, request.rawValue, errors.count, errors)
     }
+
+    /// Serves requests of a kind again, although fewer than `count` of `failNext` were answered with an error.
+    package func serve(_ request: Request) { rd_kafka_mock_clear_request_errors(pointer, request.rawValue) }
 }

@@ -41,7 +41,7 @@ extension OrderClient {
         written.successor = try successor(of: order)
         if written.successor != nil { return written }
         for record in replacement.records(text, for: order, environment: environment) {
-            try storeReplacement(record)
+            try store(replacement: record, after: written)
             written.topics.insert(record.topic)
         }
         try replaceForSingleReaders(
@@ -53,11 +53,14 @@ extension OrderClient {
         return written
     }
 
-    private func storeReplacement(_ record: ProducedRecord) throws(KafkaFailure) {
+    /// - Parameter written: the replacements that are stored already.
+    private func store(
+        replacement record: ProducedRecord, after written: WrittenReplacement
+    ) throws(KafkaFailure) {
         do {
             try store(record)
         } catch {
-            guard mayHaveStored() else { throw error }
+            guard mayHaveStored() || !written.topics.isEmpty else { throw error }
             var failure = error
             failure.detail += "; the replacement may be on \(record.topic) nevertheless"
             failure.remedy = "Look at newswire results before you recall the story again, which would replace it twice."
@@ -92,7 +95,7 @@ extension OrderClient {
                         text, for: order, inPlaceOf: original, at: partition, environment: environment,
                         decoder: decoder)
                     guard let record else { continue }
-                    try storeReplacement(record)
+                    try store(replacement: record, after: written)
                     written.topics.insert(record.topic)
                 }
             }

@@ -1,3 +1,4 @@
+import ByteText
 public import NewsModel
 
 /// Decodes records that other programs may have written. No sequence of bytes may trap or stop the reading.
@@ -174,18 +175,18 @@ private struct Fields {
 
     private mutating func read(_ name: String, _ text: String) {
         switch name {
-        case "id": id = text.cut(to: TextLimit.name)
-        case "do": command = text.cut(to: TextLimit.name)
+        case "id": id = text.cut(toBytes: TextLimit.name)
+        case "do": command = text.cut(toBytes: TextLimit.name)
         case "at": at = Instant(rfc3339: text)
-        case "by": by = text.cut(to: TextLimit.name)
-        case "reason": reason = text.cut(to: TextLimit.reason)
+        case "by": by = text.cut(toBytes: TextLimit.name)
+        case "reason": reason = text.cut(toBytes: TextLimit.reason)
         case "until": until = Instant(rfc3339: text)
-        case "replacement": replacement = text.cut(to: TextLimit.replacement)
-        case "environment": environment = text.cut(to: TextLimit.name)
-        case "host": host = text.cut(to: TextLimit.name)
-        case "hub": hub = text.cut(to: TextLimit.name)
-        case "group": group = text.cut(to: TextLimit.name)
-        case "version": version = text.cut(to: TextLimit.name)
+        case "replacement": replacement = text.cut(toBytes: TextLimit.replacement)
+        case "environment": environment = text.cut(toBytes: TextLimit.name)
+        case "host": host = text.cut(toBytes: TextLimit.name)
+        case "hub": hub = text.cut(toBytes: TextLimit.name)
+        case "group": group = text.cut(toBytes: TextLimit.name)
+        case "version": version = text.cut(toBytes: TextLimit.name)
         case "identity": identity = UInt64(text, radix: 16)
         default: break
         }
@@ -202,15 +203,5 @@ private struct Fields {
         case "offset": offset = number
         default: break
         }
-    }
-}
-
-extension String {
-    /// Returns a prefix of at most `limit` bytes that consists of whole characters.
-    fileprivate func cut(to limit: Int) -> String {
-        guard utf8.count > limit else { return self }
-        var end = utf8.index(startIndex, offsetBy: limit)
-        while end > startIndex, String.Index(end, within: self) == nil { end = utf8.index(before: end) }
-        return String(self[..<end])
     }
 }

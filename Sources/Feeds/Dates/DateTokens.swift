@@ -50,8 +50,6 @@ struct DateTokens {
 
     private static func isLetter(_ byte: UInt8) -> Bool { byte.isASCIILetter || byte >= 0x80 }
 
-    var isAtEnd: Bool { position >= tokens.count }
-
     func peek(_ ahead: Int = 0) -> Token? {
         position + ahead < tokens.count ? tokens[position + ahead].token : nil
     }

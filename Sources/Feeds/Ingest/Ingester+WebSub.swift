@@ -91,9 +91,9 @@ extension Ingester {
             }
         }
         if isKnown { return }
-        // While the state is being read, the answer is 503, because a hub would take a 404 as a refusal.
-        let mayBeOurs = partitions.values.contains { $0.stage == .restoring }
-        actions.append(.answer(id, mayBeOurs ? WebSubAnswer(status: 503) : Subscription.unknownCallback))
+        // Another process may own the feed, or its state is still being read. A hub calls again after 503, and takes 404 as a refusal.
+        let ownsAll = (0..<settings.partitions).allSatisfy { partitions[$0]?.stage == .owned }
+        actions.append(.answer(id, ownsAll ? Subscription.unknownCallback : WebSubAnswer(status: 503)))
     }
 
     private mutating func receive(

@@ -200,7 +200,6 @@ struct Envelope: ~Copyable {
     /// The environment on the record's stamp; empty if all stamps are. Stamps that differ or cannot be read match no
     /// environment.
     private(set) var environment: String?
-    private var hasTwoStamps = false
     /// A header with the name of a narrowing field, which has no effect in a header; fields that limit recalls take precedence.
     private(set) var misplaced: (name: String, meant: NarrowingField)?
     /// The best known id of the event, for reports of failures.
@@ -243,9 +242,9 @@ struct Envelope: ~Copyable {
             environment = stamp
             return
         }
-        // Two different stamps withhold the event, and more change nothing.
-        guard !hasTwoStamps, !stamp.isEmpty, stamp.lowercased() != known.lowercased() else { return }
-        hasTwoStamps = true
+        // Stamps that differ withhold the event, however many there are.
+        guard known.utf8.count <= 4 * EventLimits.environment, !stamp.isEmpty, stamp.lowercased() != known.lowercased()
+        else { return }
         environment = "\(known), \(stamp)"
     }
 

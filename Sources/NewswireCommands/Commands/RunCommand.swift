@@ -142,7 +142,7 @@ extension FeedWatch {
 
     /// The report on the feeds of the settings, for the page of a process that follows no feeds.
     func report(_ feeds: [FeedRules]) -> [UInt8] {
-        let now = Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9))
+        let now = ServiceClock.wall
         var report = IngestReport(at: now, startedAt: now, feeds: [], notReady: [])
         if let known = look() {
             report.feeds = feeds.map {

@@ -1,6 +1,7 @@
 import FeedIO
 import Feeds
 import Foundation
+import KafkaIO
 import NIOCore
 import NewsModel
 import NewswireSettings
@@ -61,7 +62,7 @@ struct ExplainedSource {
                 url: text, headers: rules.headers, allowPrivate: rules.allowPrivate, zoneMinutes: rules.zoneMinutes)
             let result = try await fetcher.fetch(request).result.get()
             await fetcher.close()
-            switch AnswerVerdict(result, to: request, at: Self.now) {
+            switch AnswerVerdict(result, to: request, at: ServiceClock.wall) {
             case .changed(let document, _): return document
             case .failed(let trouble): throw Failure(trouble.detail)
             case .wait(_, _, let trouble): throw Failure(trouble.detail)
@@ -76,8 +77,6 @@ struct ExplainedSource {
             throw Failure("\(error)")
         }
     }
-
-    private static var now: Instant { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) }
 
     // MARK: A file
 

@@ -13,9 +13,6 @@ struct ReadyQueue: Sendable {
     var count: Int { fresh.count + returned.count }
     var isEmpty: Bool { fresh.isEmpty && returned.isEmpty }
 
-    /// All deliveries; fresh ones first.
-    var deliveries: [DeliveryID] { Array(fresh) + returned }
-
     private var isReturnedFirst: Bool { !returned.isEmpty && (isTurnOfReturned || fresh.isEmpty) }
 
     /// The delivery that leaves next.

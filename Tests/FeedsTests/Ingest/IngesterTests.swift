@@ -232,6 +232,26 @@ import Testing
         #expect(ingester.handle(.rules(settings), at: now).isEmpty)
     }
 
+    @Test func `a hub that calls an unknown path is told to call again unless this process has all feeds`() {
+        var settings = IngesterFixture().settings
+        settings.partitions = 2
+        var ingester = Ingester(settings)
+        let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        func status() -> Int? {
+            let call = WebSubCall(path: "0123", kind: .verification([:]))
+            return ingester.handle(.called(CallbackID(1), call), at: now).lazy
+                .compactMap { if case .answer(_, let answer) = $0 { answer.status } else { nil } }.first
+        }
+        #expect(status() == 503)
+        _ = ingester.handle(.assigned([0, 1]), at: now)
+        _ = ingester.handle(.restored(partition: 0), at: now)
+        #expect(status() == 503)
+        _ = ingester.handle(.restored(partition: 1), at: now)
+        #expect(status() == 404)
+        _ = ingester.handle(.revoked([1]), at: now)
+        #expect(status() == 503)
+    }
+
     @Test func `repeated requests for polls that must wait do not accumulate timers`() {
         let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
         var ingester = IngesterFixture().ingesterThatMustWait
