@@ -120,10 +120,7 @@ package struct NameLookup {
     }
 
     private mutating func readHeld() throws(KafkaFailure) {
-        let deadline = deadline
-        let table = try HeldReading.all(
-            kafka, topic: topics.held, isStopped: { deadline.map { $0 <= .now } ?? false })
-        for event in table.events {
+        for event in try HeldReading.all(kafka, topic: topics.held, isStopped: { isLate }).events {
             // Where languages have tags, the held topic separates the languages of a story, but recalls do not.
             let edition = topics.editions.first { event.story.hasSuffix($0) }
             search.note(eventID: event.eventID, story: String(event.story.dropLast(edition?.count ?? 0)))

@@ -5,8 +5,9 @@ import NotificationHub
 /// The quiet notification that replaces a recalled story on phones. Built from the story's results.
 public struct Replacement: Sendable {
     private let story: String
-    /// What the hub accepted for categories and interests, by the language of their readers; `nil` if languages have no tags.
+    /// Accepted results for categories and interests, by the language of their readers; `nil` if languages have no tags.
     private var accepted: [String?: Accepted] = [:]
+    private var acceptedInOrder: [(key: String?, value: Accepted)] { accepted.sorted { $0.key ?? "" < $1.key ?? "" } }
     /// Categories and interests of results that are unknown, and source positions of such results for single readers.
     private var unknownAudiences: [(language: String?, name: String)] = []
     private var unknownOriginals: Set<ResultRecord.Source> = []
@@ -19,7 +20,7 @@ public struct Replacement: Sendable {
     private var audiences: Set<Set<String>> = []
 
     private struct Accepted {
-        /// The newest one.
+        /// The newest result, whose partition gets the replacement.
         var result: ResultRecord
         var categories: [String] = []
         var interests: [String] = []
@@ -31,7 +32,7 @@ public struct Replacement: Sendable {
             for interest in next.interests where !interests.contains(interest) { interests.append(interest) }
             isTest = isTest && next.isTest
             platforms.insert(next.platform)
-            // The replacement goes to the partition of the newest result, where the story's events are in order.
+            // The story's events are in order on the partition of the newest result.
             if result.settledAt <= next.settledAt { result = next }
         }
     }
@@ -105,7 +106,7 @@ public struct Replacement: Sendable {
 
     /// Returns the records for the lane of the story, one for each language of its readers; none if the hub accepted nothing of it.
     public func records(_ text: String, for order: Order, environment: String? = nil) -> [ProducedRecord] {
-        accepted.sorted { $0.key ?? "" < $1.key ?? "" }.compactMap { language, accepted in
+        acceptedInOrder.compactMap { language, accepted in
             guard !accepted.categories.isEmpty || !accepted.interests.isEmpty else { return nil }
             // Only the readers of this language have the story.
             let event = NewsEvent(
@@ -165,7 +166,7 @@ public struct Replacement: Sendable {
 
     /// The audiences that get the replacement.
     public var reach: [String] {
-        let names = accepted.sorted { $0.key ?? "" < $1.key ?? "" }.flatMap { $0.value.categories + $0.value.interests }
+        let names = acceptedInOrder.flatMap { $0.value.categories + $0.value.interests }
         var known: Set<String> = []
         return names.filter { known.insert($0).inserted } + (audiences.isEmpty ? [] : [Self.singleReaders])
     }

@@ -296,9 +296,7 @@ struct VersionRank: Sendable {
                 $0.bytes |= UInt64($1) << $0.shift
                 $0.shift = $0.shift &- 8
             }
-            var fingerprint = Fingerprint()
-            fingerprint.mix(text)
-            rank = Self.texts | first.bytes << Self.hashBits | fingerprint.value % (1 << Self.hashBits)
+            rank = Self.texts | first.bytes << Self.hashBits | HeldIndex.hash(text) % (1 << Self.hashBits)
         }
     }
 
