@@ -185,6 +185,12 @@ struct StatusResponder: HTTPResponder {
                 return Answer.problem(.notFound, "There is no such lane.")
             }
             guard let query = request.query else { return Answer.brokenQuery }
+            // A misspelled `waiting` would send what the caller wants as dead letters.
+            let parameters = action.verb == .release ? ["waiting"] : []
+            if let unknown = query.fields.map(\.name).filter({ !parameters.contains($0) }).min() {
+                return Answer.problem(.badRequest, "There is no parameter '\(unknown.prefix(40))' here.")
+            }
+            if let name = query.repeated { return Answer.problem(.badRequest, "The parameter \(name) is given twice.") }
             let waiting = query["waiting"] ?? FloodRelease.send.rawValue
             let answer = await carryOut(action.verb, lane, waiting: waiting)
             if answer.status == .ok {

@@ -32,6 +32,10 @@ struct FloodTests {
     @Test func `a released lane continues, and the log names the caller`() async throws {
         let room = try await flooded()
         #expect(try await room.call("POST", "/api/lanes/live/release?waiting=maybe").status == 400)
+        for query in ["wating=dead-letter", "waiting=dead-letter&waiting=send"] {
+            #expect(try await room.call("POST", "/api/lanes/live/release?\(query)").status == 400)
+        }
+        #expect(try await room.call("POST", "/api/lanes/live/resume?now=true").status == 400)
         #expect(try await room.call("POST", "/api/lanes/other/release").status == 404)
         let answer = try await room.call("POST", "/api/lanes/live/release?waiting=dead-letter")
         #expect(answer.text == #"{"lane":"live","released":true,"waiting":"dead-letter"}"#)

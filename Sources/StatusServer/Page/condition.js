@@ -172,7 +172,7 @@ const behind = (status) => sum(status.lanes.map((lane) => lane.lag ?? 0));
 function worstOf(causes) {
   const faults = causes.filter((cause) => cause.tone === "bad");
   const blockages = faults.filter((cause) => !cause.isOpen);
-  return blockages.find((cause) => !cause.lane) ?? blockages[0] ?? faults[0] ?? causes[0];
+  return blockages.find((cause) => !cause.lane) ?? blockages[0] ?? faults[0] ?? causes.find((cause) => !cause.isOpen) ?? causes[0];
 }
 
 /** Describes causes that affect everything, or only one lane. */

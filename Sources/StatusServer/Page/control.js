@@ -194,7 +194,7 @@ function pastOrder(order) {
 /** Asks for what the order needs, and gives it. A doubt is why it was refused before; it may be given all the same. */
 function begin(verb, words, query, doubt, reason) {
   ask({ verb, words, query, doubt, reason, order: known?.orders.find(({ scope }) => query.what && scope === `stop/${query.what.replace(":", "/")}`),
-    met: (order) => known?.recent.find((recent) => recent.id === order.id || (recent.scope === order.scope && recent.do === "stop")),
+    met: (order) => known?.recent.find((recent) => recent.scope === order.scope && recent.do === "stop"),
     processes: known?.processes.length ?? 0 }, give);
 }
 
@@ -205,7 +205,8 @@ async function give(verb, words, query, { by, reason }) {
   const { ok, status, answer, problem } = await send(`api/control/${verb}?${parameters}`);
   askForOrders();
   if (!ok) {
-    say(`Could not order “${said}”: ${problem}`);
+    // Without an answer, the order may stand on the control topic.
+    say(status ? `“${said}”: ${problem}` : `“${said}” may have been ordered, as no answer came. The orders below show it.`);
     if (verb === "recall" && status === 404) {
       begin(verb, words, { ...query, unseen: "true" }, `${words} was not seen in the news of the last 7 days. Recall it all the same?`, reason);
     }
