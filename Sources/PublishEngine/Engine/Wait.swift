@@ -260,13 +260,15 @@ extension Engine {
     ) {
         let name = lane.settings.name
         let waiting = stoppedCount(of: lane)
-        let closed = orders.standing.stopped.filter { gate in
+        // A stop of everything must not hide behind eight stops of parts.
+        let (whole, parts) = orders.standing.stopped.reduce(into: ([Gate](), [Gate]())) { closed, gate in
             switch gate {
-            case .hub: true
-            case .lane(let stopped): stopped == name
-            case .category, .interest, .feed, .run: waiting > 0
+            case .hub: closed.0.insert(gate, at: 0)
+            case .lane(let stopped): if stopped == name { closed.0.append(gate) }
+            case .category, .interest, .feed, .run: if waiting > 0 { closed.1.append(gate) }
             }
         }
+        let closed = whole + parts
         guard let gate = closed.first else { return }
         let since = closed.compactMap { orders.standing[.stop($0)]?.at }.min().map { moment.wall - $0 } ?? .zero
         let gates = closed.prefix(8).map(\.word).joined(separator: ", ")
