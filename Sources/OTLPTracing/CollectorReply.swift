@@ -24,7 +24,10 @@ enum CollectorReply {
         case 200..<300: self = .taken(rejected: Self.rejected(data ?? Data()))
         case 429, 502, 503, 504:
             let wait = response.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init)
-            self = .later(wait.map { min(max($0, 0), Self.waitMax) }, reason: "status \(response.statusCode)")
+            // "nan" is a number to Swift, and a trap as a duration.
+            self = .later(
+                wait.flatMap { $0.isNaN ? nil : min(max($0, 0), Self.waitMax) },
+                reason: "status \(response.statusCode)")
         default: self = .refused(reason: "status \(response.statusCode)")
         }
     }

@@ -97,6 +97,8 @@ public struct TelemetryState: Sendable {
     private mutating func clear() {
         (partitions, sends, polls) = ([:], [:], PollQueue())
         writes = [:]
+        // The answer to a commit in flight belongs to the former assignment. Waiting for it would end all commits.
+        (isCommitting, underWay) = (false, [:])
         if case .revoked = leaving { leaving = .no }
         isAssigned = false
     }
