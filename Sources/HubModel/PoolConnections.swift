@@ -29,6 +29,8 @@ package enum ConnectionState: Hashable, Sendable {
         case .vacant, .serving, .closing: false
         }
     }
+
+    var isServing: Bool { if case .serving = self { true } else { false } }
 }
 
 /// A connection that can carry requests.
@@ -52,7 +54,8 @@ package struct ServingConnection: Hashable, Sendable {
         (self.http, self.capacity, since, heardAt) = (http, capacity, now, now)
     }
 
-    var isFree: Bool { inFlight < capacity && !isLeaving && !isBlocked }
+    /// A server that has not answered a ping may be dead, and a request on its connection would end as unknown.
+    var isFree: Bool { inFlight < capacity && !isLeaving && !isBlocked && pingedAt == nil }
 }
 
 /// The states of a pool's connections, with counts and the order of the free ones.
@@ -88,7 +91,14 @@ package struct PoolConnections {
     }
 
     /// A connection waits until the server's flow control has room again.
-    var hasBlocked: Bool { states.contains { if case .serving(let serving) = $0 { serving.isBlocked } else { false } } }
+    var hasBlocked: Bool {
+        states.contains { state in
+            if case .serving(let serving) = state { serving.isBlocked && !serving.isLeaving } else { false }
+        }
+    }
+
+    /// Connections that serve, or are about to.
+    var useful: Int { states.count { $0.isConnecting || $0.isServing } }
 
     /// The requests in flight on HTTP/2 connections.
     package var openStreams: Int {

@@ -89,7 +89,7 @@ extension PoolState {
 
     /// Closes the idle connections beyond the given number, the least recently used ones first.
     package mutating func keep(connections count: Int, at now: Instant) {
-        var surplus = connections.open - max(count, 1)
+        var surplus = connections.useful - max(count, 1)
         while surplus > 0, let idle = connections.longestIdle {
             expectClosed(idle, after: .close(idle), at: now)
             surplus -= 1

@@ -50,6 +50,10 @@ extension PoolState {
         _ connection: ConnectionID, refused slots: [RequestSlot] = [], isCalm: Bool = false, at now: Instant
     ) {
         if isCalm { opensFrom = now.advanced(by: Self.calmPause) }
+        guard connections[connection].isServing else {
+            let reason = "the server ended the connection before it took a request"
+            return fail(connection, SendFailure(.closedEarly, reason), at: now)
+        }
         connections.update(connection) { $0.isLeaving = true }
         takeBack(slots, from: connection)
         closeIfDone(connection, by: .close(connection), at: now)
@@ -78,7 +82,9 @@ extension PoolState {
 
     /// Bytes have come from the server.
     package mutating func heard(_ connection: ConnectionID, at now: Instant) {
+        let wasPinged = connections.serving(connection)?.pingedAt != nil
         connections.update(connection) { ($0.heardAt, $0.pingedAt) = (now, nil) }
+        if wasPinged { serveWaiting(at: now) }
     }
 
     /// Handles a request that needs HTTP/1.1. This connection takes no more requests, and new ones do not offer HTTP/2 for

@@ -125,7 +125,7 @@ package struct PoolState {
             let slot = requests.add(pooled, on: connection, until: until)
         else { return }
         connections.update(connection) { $0.inFlight += 1 }
-        arm(serving.http == .http2 ? now.advanced(by: Self.silenceMax) : until)
+        arm(serving.http == .http2 ? min(until, now.advanced(by: Self.silenceMax)) : until)
         // A request on a connection that the server has closed ends as unknown. The kernel is therefore asked first,
         // but only after an idle time: asking costs a system call, and quick requests leave little time for a close.
         let isRested = serving.inFlight == 0 && now.nanoseconds - serving.since.nanoseconds >= Self.trustedIdleTime

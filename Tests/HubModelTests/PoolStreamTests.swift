@@ -116,6 +116,31 @@ import Testing
         #expect(pool.results == ["1 unknown: requestTimeout"])
     }
 
+    @Test func `a connection with an unanswered ping gets no further requests`() {
+        var pool = pool()
+        #expect(pool.wait(.seconds(5)) == ["ping 0"])
+        #expect(pool.send(2) == ["open 1, h2"])
+        #expect(pool.tell { $0.heard(ConnectionID(0), at: $1) } == ["write 2 on 0"])
+    }
+
+    @Test func `a server that leaves before it takes a request gets another connection`() {
+        var pool = PoolShell(connections: 4, offersHTTP2: true)
+        #expect(pool.send([1, 2]) == ["open 0, h2"])
+        pool.tell { $0.connected(ConnectionID(0), at: $1) }
+        #expect(pool.tell { $0.leave(ConnectionID(0), at: $1) } == ["abort 0", "open 1, h2"])
+        #expect(pool.open(0, .http2, streams: 9) == [], "its settings come too late")
+        #expect(pool.open(1, .http2, streams: 9) == ["write 2 on 1"])
+        #expect(pool.results == ["1 not sent: closedEarly"])
+    }
+
+    @Test func `a leaving connection without room in its flow control does not keep others from opening`() {
+        var pool = pool()
+        pool.send(2)
+        pool.answer(2, on: 0) { $0.blocked($1, on: $2, at: $3) }
+        #expect(pool.tell { $0.leave(ConnectionID(0), at: $1) } == ["open 1, h2"])
+        #expect(pool.open(1, .http2, streams: 9) == ["write 2 on 1"])
+    }
+
     @Test func `a request that flow control holds back waits, and opens no further connection`() {
         var pool = pool()
         pool.send(2)
