@@ -322,6 +322,20 @@ import Testing
         #expect(!state.recalled.contains("a"))
     }
 
+    /// The clock of the process is a week ahead, and the only other process has ended.
+    @Test func `a process that has ended supports no time`() {
+        var state = TestControlState(asksHubForTime: true)
+        let truth = state.now.wall
+        state.now.wall = truth + .seconds(7 * 86_400)
+        state.start()
+        state.write(.beat(.init(replica: "other", at: truth, logTime: .seconds(1))))
+        state.write(.ended(replica: "other"))
+        state.write(.stands(Order(recall: "a", until: truth + .seconds(300))))
+        state.read()
+        state.pass(.seconds(5))
+        #expect(state.recalled.contains("a"))
+    }
+
     @Test func `an order lapses by our clock if another living process supports it`() {
         var state = TestControlState(asksHubForTime: true)
         state.write(.stands(Order(recall: "a", until: state.now.wall + .seconds(20))))

@@ -89,9 +89,11 @@ struct Beats: Sendable {
     /// Notes a beat of another process that arrived while the topic was followed.
     mutating func metCompany(_ now: Moment) { companyAt = now.steady }
 
-    /// True if another process was heard recently while the topic was followed.
-    func hasCompany(_ now: Moment) -> Bool {
-        companyAt.map { now.steady - $0 <= ControlRecord.Beat.countsFor } ?? false
+    /// True if another process was heard recently while the topic was followed, and still counts as living. One that has ended
+    /// supports no time.
+    func hasCompany(_ now: Moment, besides replica: String?) -> Bool {
+        guard let companyAt, now.steady - companyAt <= ControlRecord.Beat.countsFor else { return false }
+        return signs.living.contains { $0.replica != replica }
     }
 
     /// Handles the end of a reading of the topic.

@@ -93,7 +93,9 @@ extension ControlState {
     ///
     /// Without the hub and without another process, orders stay in force. Nothing can be sent without the hub in any case.
     func lapseClock(_ now: Moment) -> Instant {
-        if settings.asksHubForTime, !clock.hasHeardHub, !beats.hasCompany(now) { return .distantPast }
+        if settings.asksHubForTime, !clock.hasHeardHub, !beats.hasCompany(now, besides: settings.replica) {
+            return .distantPast
+        }
         return beats.lapseClock(clock.embargoClock(now), besides: settings.replica)
     }
 
