@@ -294,6 +294,19 @@ struct EngineReturnTests: HoldingSuite {
         #expect(ended.returnedParts == [.older(upTo: NewsEvent.Version("3"))])
     }
 
+    @Test func `of a story, what is on the held topic is called back with what may still be refused by it`() throws {
+        var shell = try shell()
+        _ = shell.store(shell.publish(news("a", story: "s", embargo(shell.wall + Self.inAWeek))))
+        let source = ResultRecord.Source(partition: TestShell.source, offset: 0)
+        let original = try #require(HeldOriginal(offset: 0, identity: RecordIdentity(hash: 1)))
+        var onTopic = HeldStory(story: "s", source: source, isHeld: true)
+        onTopic.original = original
+        _ = shell.take(.held([onTopic]))
+        #expect(shell.publish(news("b", story: "s", version: 1, embargo(shell.wall + Self.inAWeek))).holds.count == 1)
+        let sent = shell.publish(news("c", story: "s", version: 2))
+        #expect(sent.returnedParts == [.older(upTo: NewsEvent.Version("1"), [original])])
+    }
+
     @Test func `an event of a story that came back is news again`() throws {
         var shell = try shell()
         let version = NewsEvent.Version("5")

@@ -326,7 +326,7 @@ extension HeldPart {
     func contains(_ entry: HeldIndex.Entry) -> Bool {
         switch self {
         case .all: true
-        case .older(_, let original) where entry.version.isNone: entry.original == nil || entry.original == original
+        case .older(_, let originals) where entry.version.isNone: entry.original.map(originals.contains) ?? true
         case .older(let last, _): last.map { entry.version.isCovered(by: VersionRank($0)) } ?? false
         }
     }

@@ -3,9 +3,9 @@ public import NewsModel
 /// A selection of a story's held events.
 public enum HeldPart: Sendable, Hashable {
     case all
-    /// Only the events that are known to be older, because newer ones may have been held since: the versions up to this one, and this
-    /// event without a version. `nil` stands for no event.
-    case older(upTo: NewsEvent.Version? = nil, HeldOriginal? = nil)
+    /// Only the events that are known to be older, because newer ones may have been held since: the versions up to this one (`nil`
+    /// for none), and these events without a version.
+    case older(upTo: NewsEvent.Version? = nil, [HeldOriginal] = [])
 }
 
 /// A story that has an event on the held topic, or no longer has one.

@@ -169,15 +169,16 @@ struct HeldStories: Sendable {
     /// Forgets the held events of a story, because they are requested back.
     ///
     /// - Parameter version: the newest version that is meant, if it is not that of the latest held event.
-    /// - Returns: the latest one and those before it; `nil` if no event of the story is held.
+    /// - Returns: the latest ones and those before them; `nil` if no event of the story is held. The topic may refuse our own one, so
+    ///   the one read from it is named too.
     mutating func takeBack(_ story: String, upTo version: NewsEvent.Version? = nil) -> HeldPart? {
         guard !isEmpty else { return nil }
         let key = Fingerprint(of: story).value
-        let ours = added.removeValue(forKey: key)
-        let read = known.removeValue(forKey: key)
-        return (ours ?? read).map {
-            .older(upTo: version ?? $0.version, $0.version == nil ? $0.original : nil)
-        }
+        let taken = [added.removeValue(forKey: key), known.removeValue(forKey: key)].compactMap { $0 }
+        guard let latest = taken.first else { return nil }
+        return .older(
+            upTo: version ?? latest.version ?? taken.last?.version,
+            taken.compactMap { $0.version == nil ? $0.original : nil })
     }
 }
 

@@ -69,8 +69,9 @@ import Testing
 
     /// The last one has the same offset on another topic.
     private static let otherEvents: [HeldPart] = [
-        .older(upTo: NewsEvent.Version("1")), .older(HeldOriginal(offset: 5, identity: RecordIdentity(hash: 5))),
-        .older(HeldOriginal(offset: 9, identity: RecordIdentity(hash: 5))),
+        .older(upTo: NewsEvent.Version("1")),
+        .older([HeldOriginal(offset: 5, identity: RecordIdentity(hash: 5))].compactMap { $0 }),
+        .older([HeldOriginal(offset: 9, identity: RecordIdentity(hash: 5))].compactMap { $0 }),
     ]
 
     @Test(arguments: [false, true], otherEvents)
