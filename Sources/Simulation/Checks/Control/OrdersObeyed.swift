@@ -86,6 +86,8 @@ struct OrderBook {
     private var liftedAt: [Address: [ControlScope: Instant]] = [:]
     /// Time at which the last beat of each process reached the topic. Senders of orders wait for processes with recent beats.
     private var heard: [Address: Instant] = [:]
+    /// Processes that have read the orders in force.
+    private var informed: Set<Address> = []
     /// Orders applied by each process. An event's order may be applied before it is on the topic.
     private var applied: [Address: Set<Answer>] = [:]
     private var unanswered: [Address: [String: ControlScope]] = [:]
@@ -157,6 +159,7 @@ struct OrderBook {
             unanswered[address] = nil
             applied[address] = nil
             heard[address] = nil
+            informed.remove(address)
             for scope in standing.keys { standing[scope]?.missing.remove(address) }
             for scope in removed.keys { removed[scope]?.holders.remove(address) }
         case .controlled(let row):
@@ -187,6 +190,8 @@ struct OrderBook {
         // Processes that know the order write it again. Without a running process, nobody knows it any more.
         case .orderLost(let scope): standing[scope] = nil
         case .controlTruncated:
+            // A process in its first reading does not see its removed beat, so it does not know that anybody waits for it.
+            heard = heard.filter { informed.contains($0.key) }
             for (scope, order) in standing {
                 let holders = taken.filter { $0.value[scope]?.order.id == order.id }.keys
                 removed[scope] = Removed(until: order.until, holders: Set(holders))
@@ -194,6 +199,7 @@ struct OrderBook {
             standing = [:]
         case .clockStepped(let address, let size, let wallBefore):
             ahead[address.process] = max(ahead[address.process] ?? .zero, wallBefore + size - truth.now)
+        case .ordersKnown(let address, true): informed.insert(address)
         case .thawed(let address): thawed.insert(address)
         case .input(let address, .ordersConfirmed): thawed.remove(address)
         case .input(let address, .orders(let changes)):

@@ -1,3 +1,4 @@
+import EditorialControl
 import NewsModel
 import PublishEngine
 
@@ -6,9 +7,19 @@ struct MemoryBounds: Checker {
     let promise = Promise.memoryBounds
     private var largest = 0
     private var last: [Address: EngineSnapshot] = [:]
+    /// The stops that each process obeys.
+    private var stops: [Address: Set<ControlScope>] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
+        case .died(let address): stops[address] = nil
+        case .input(let address, .orders(let changes)):
+            for change in changes {
+                switch change {
+                case .stands(let order): if !order.scope.isRecall { stops[address, default: []].insert(order.scope) }
+                case .lifted(let scope): stops[address]?.remove(scope)
+                }
+            }
         case .published(let item): largest = max(largest, truth.news[item].record.byteCount)
         case .acted(let address, let snapshot):
             last[address] = snapshot
@@ -17,7 +28,7 @@ struct MemoryBounds: Checker {
             guard isSettled else { return nil }
             for (address, snapshot) in last.sorted(by: { $0.key.process < $1.key.process })
             where truth.ownerships.contains(where: { $0.address == address && $0.end == nil }) {
-                if let rest = rest(snapshot) {
+                if let rest = rest(snapshot, isStopped: stops[address]?.isEmpty == false) {
                     return "when all was done, process \(address.process) still had \(rest)"
                 }
             }
@@ -64,13 +75,14 @@ struct MemoryBounds: Checker {
         return nil
     }
 
-    private func rest(_ snapshot: EngineSnapshot) -> String? {
+    private func rest(_ snapshot: EngineSnapshot, isStopped: Bool) -> String? {
         let counts = snapshot.counts
         if counts.inFlight > 0 { return "\(counts.inFlight) requests under way" }
         if counts.stories > 0 { return "\(counts.stories) stories" }
         if counts.unexamined > 0 { return "\(counts.unexamined) unexamined records" }
-        // While sending is halted, the places of ended deliveries leave the queues with the next probe.
-        if counts.ready > 0, snapshot.halt == nil { return "\(counts.ready) places in the queues" }
+        // While sending is halted or stopped, the places of ended deliveries leave the queues with the next probe, or once it is
+        // resumed.
+        if counts.ready > 0, snapshot.halt == nil, !isStopped { return "\(counts.ready) places in the queues" }
         if counts.records > 0 { return "\(counts.records) records" }
         if snapshot.lanes.contains(where: { $0.buffered != 0 || $0.bufferedBytes != 0 }) { return "a window in use" }
         return nil

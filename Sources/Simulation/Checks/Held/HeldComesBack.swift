@@ -110,7 +110,8 @@ struct HeldComesBack: Checker {
         guard let place = truth.places[item], let later = truth.places[other] else { return true }
         // Of events published at the same time, the one that reached the held topic later took the place.
         if later.publishedAt == place.publishedAt, let own = places[item], let next = places[other] {
-            return next.place.offset > own.place.offset
+            // Offsets begin again on a topic that was created again.
+            return (next.since, next.place.offset) > (own.since, own.place.offset)
         }
         return later.publishedAt > place.publishedAt || returned.contains(other)
     }

@@ -12,8 +12,13 @@ struct TruthfulOutcomes: Checker {
     private var released: [Address: [TopicPartition: Int64]] = [:]
     /// The last number of each partition's incarnation.
     private var incarnations: [TopicPartition: Int] = [:]
-    /// Copies of held events that have a former number. It may be the same incarnation, if no offset was committed between the two.
+    /// Copies of held events that have or had a former number. It may be the same incarnation, if no offset was committed between
+    /// the two. An event that was held again has a new number, but may be requested back because of its former one.
     private var formerCopies: Set<Int> = []
+    /// The lowest number with which each event was held, by its source.
+    private var heldAs: [ResultRecord.Source: Int] = [:]
+    /// Superseded copies without a rival, by their originals. The same step of the engine must hold the original again.
+    private var unexplained: [Int: String] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
@@ -26,9 +31,19 @@ struct TruthfulOutcomes: Checker {
         case .input(_, .kafka(.restored(_, _, _, _, let end?))):
             incarnations.merge(end.incarnations) { max($0, $1) }
             return nil
-        case .returned(let item, _, let event, .superseded, _, _):
-            if event.incarnation < incarnations[event.source.partition] ?? 0 { formerCopies.insert(item) }
+        case .input(_, .held(let stories)):
+            for story in stories where story.isHeld {
+                if let source = story.source { heldAs[source] = min(story.incarnation, heldAs[source] ?? .max) }
+            }
             return nil
+        case .returned(let item, _, let event, .superseded, _, _):
+            let number = min(event.incarnation, heldAs[event.source] ?? .max)
+            if number < incarnations[event.source.partition] ?? 0 { formerCopies.insert(item) }
+            return nil
+        case .holding(let delivery, _, _, _):
+            unexplained[truth.item(of: delivery)] = nil
+            return nil
+        case .acted: return unexplained.values.first
         case .deadLettered(let delivery, let ownership, let result, let address):
             let end = released[address]?[result.source.partition] ?? 0
             if result.error?.code == "released", result.source.offset >= end {
@@ -41,7 +56,7 @@ struct TruthfulOutcomes: Checker {
         }
     }
 
-    private func check(
+    private mutating func check(
         _ result: ResultRecord, of delivery: Int, _ ownership: Int?, _ truth: GroundTruth
     ) -> String? {
         let all = truth.attemptsOf[delivery].map { truth.attempts[$0] }.filter(\.hasLeft)
@@ -87,7 +102,11 @@ struct TruthfulOutcomes: Checker {
             }
         }
         if result.outcome == .superseded, !hasRival(delivery, truth) {
-            return "\(name) is superseded, but its story has no newer version"
+            let sentence = "\(name) is superseded, but its story has no newer version"
+            guard let original = original(of: delivery, truth), original != truth.item(of: delivery) else {
+                return sentence
+            }
+            unexplained[original] = sentence
         }
         if result.outcome == .withheld, truth.scenario.setting.quiet?.action == .drop { return nil }
         return mismatch(result.outcome, truth.news(of: delivery).kind).map { "\(name) \($0)" }
@@ -98,7 +117,7 @@ struct TruthfulOutcomes: Checker {
     private func hasRival(_ delivery: Int, _ truth: GroundTruth) -> Bool {
         let news = truth.news(of: delivery)
         let origin = news.serial % GroundTruth.returnSerials
-        let original = truth.news.firstIndex { $0.serial == origin }
+        let original = original(of: delivery, truth)
         return truth.news.enumerated().contains { item, other in
             let isNewer =
                 if let version = news.version, let rival = other.version {
@@ -117,6 +136,10 @@ struct TruthfulOutcomes: Checker {
             }
             return results.isEmpty || results.contains { $0.outcome != .held && $0.outcome != .superseded }
         }
+    }
+
+    private func original(of delivery: Int, _ truth: GroundTruth) -> Int? {
+        truth.item(serial: truth.news(of: delivery).serial % GroundTruth.returnSerials)
     }
 
     private func isLater(_ item: Int, than original: Int?, byTime: Bool, _ truth: GroundTruth) -> Bool {
