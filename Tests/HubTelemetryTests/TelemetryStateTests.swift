@@ -310,4 +310,20 @@ struct TelemetryStateTests {
         #expect(room.state.figures.withoutTarget["World"]?.count == 300)
         #expect(room.state.figures.withoutTarget.count <= 201)
     }
+
+    @Test func `a tag that has devices on another platform is not without devices`() {
+        var room = TestTelemetryState { id, _ in
+            id == "NH-0" ? .details(NotificationDetails(state: .noTargetFound)) : .completed()
+        }
+        func send(_ number: Int, to tags: [String]) {
+            let send = TestTelemetryState.result(number, at: room.now.wall) { $0.tags = tags }
+            room.hand(.results(partition: 0, [TestTelemetryState.record(send, offset: Int64(number))]))
+            room.pass(.seconds(60))
+        }
+        send(0, to: ["World"])
+        send(1, to: ["World", "Sports"])
+        #expect(room.state.figures.withoutTarget.keys.sorted() == ["World"], "the devices may have the other tag")
+        send(2, to: ["World"])
+        #expect(room.state.figures.withoutTarget.isEmpty)
+    }
 }

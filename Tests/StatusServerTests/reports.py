@@ -140,7 +140,10 @@ def telemetry(page):
     told(**calm, ready=False, reasons=[reason], problem="unreachable")
     verdict("what keeps it from asking", "Not ready", "The hub is not asked what became of sends", "News goes out all the same.", "See the log for the reason.")
     nothing = {"outcomes": [], "withoutTarget": [], "withoutTargetCount": 0, "sends": [], "ended": 0, "targets": 0, "successes": 0}
-    told(**nothing | {"ended": 5})
+    lost = real["sends"][0] | {"states": {"NoTargetFound": 4, "Unknown": 1}, "targets": 0, "successes": 0}
+    told(**nothing | {"ended": 5, "sends": [lost]})
+    verdict("sends of unknown fate", "Look", "No device is known to be reached", "4 sends of 5 found none", "how they ended")
+    told(**nothing | {"ended": 5, "sends": [lost | {"states": {"NoTargetFound": 5}}]})
     verdict("a hub without devices", "Look", "No device at all", "None of 5 sends found a device", "whether the apps register")
     told(**nothing)
     verdict("the first sends", "Asking", "3 sends followed", "the end of none yet")

@@ -92,7 +92,8 @@ public struct TelemetryFigures: Sendable, Hashable {
     public internal(set) var sends: [Kind: Sends] = [:]
     /// Device counts by outcome.
     public internal(set) var outcomes: [Outcome: Sighting] = [:]
-    /// Sends that matched no device, by tag. Tags beyond the limit are counted as `other`.
+    /// Sends that matched no device, by tag, since a send to this tag alone matched one. Tags beyond the limit are counted as
+    /// `other`.
     public internal(set) var withoutTarget: [String: Sighting] = [:]
     /// Records that the broker has stored.
     public internal(set) var stored = 0
@@ -139,6 +140,8 @@ public struct TelemetryFigures: Sendable, Hashable {
                 outcomes[key, default: Sighting(record.polledAt)].add(outcome.count, at: record.polledAt)
             }
         }
+        // Native payloads are one send for each platform, and a tag may have devices of only some.
+        if record.targets > 0, tags.count == 1 { withoutTarget[tags[0]] = nil }
         if record.state == .noTargetFound {
             for tag in tags {
                 let isKnown = withoutTarget[tag] != nil || withoutTarget.count < Self.tagsMax

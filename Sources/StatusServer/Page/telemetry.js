@@ -89,7 +89,8 @@ function verdict(status) {
       `The platform refuses the hub’s own key${others.length ? `, as ${list.format(others)} does` : ""}. The hub accepts sends all the same.`,
       "Renew the certificate, key or secret of the platform in the notification hub’s settings in Azure."];
   }
-  if (ended && !targets) {
+  const nobodys = sum(status.sends.map(({ states }) => states.NoTargetFound ?? 0));
+  if (ended && nobodys === ended) {
     return ["warn", "Look", "No device at all", `None of ${plural(ended, "send")} found a device: nobody is registered with this hub for any of its tags.`,
       "Look whether the apps register with this hub: its name, its connection string, the tags of categories.*.tag."];
   }
@@ -113,6 +114,10 @@ function verdict(status) {
   if (!ended) {
     return ["idle", open ? "Asking" : "Standing by", open ? `${plural(open, "send")} followed` : "No accepted send to ask about yet",
       open ? "The hub has told the end of none yet." : "Nothing was accepted since the start.", "Nothing."];
+  }
+  if (!targets) {
+    return ["warn", "Look", "No device is known to be reached",
+      `${plural(nobodys, "send")} of ${number(ended)} found none; the hub has not said what became of the others.`, "See below how they ended."];
   }
   return ["good", "Good", `${percent(successes, targets)} of the devices reached`, `${number(successes)} of ${plural(targets, "device")}, in ${plural(ended, "send")}.`, "Nothing."];
 }
