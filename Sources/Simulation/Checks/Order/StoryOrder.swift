@@ -14,6 +14,10 @@ struct StoryOrder: Checker {
     /// process. The story continues without them, as it does without held events.
     private var setAside: Set<Int> = []
 
+    /// Deliveries that failed. Their results wait for their dead letters while the story goes on, so a later owner may not know of
+    /// them and repeats them.
+    private var failed: Set<Int> = []
+
     private struct Line: Hashable {
         var story: GroundTruth.Story
         var ownership: Int
@@ -24,6 +28,7 @@ struct StoryOrder: Checker {
         case .stored(let delivery, let result, _) where result.outcome == .accepted:
             accepted[truth.story(of: delivery), default: []].append((offset(delivery, truth), delivery))
         case .holding(let delivery, _, _, _): setAside.insert(truth.item(of: delivery))
+        case .deadLettered(let delivery, _, _, _): failed.insert(delivery)
         case .sent(let number, _, _): return sent(number, truth)
         default: break
         }
@@ -50,9 +55,9 @@ struct StoryOrder: Checker {
         last[line] = number
         // A delivery with a result that its owner could not know is a repeat rather than late. The same applies to a delivery
         // whose result the broker first refused.
-        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery], !isSetAside else {
-            return nil
-        }
+        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery], !isSetAside,
+            !failed.contains(attempt.delivery)
+        else { return nil }
         if truth.places[truth.item(of: attempt.delivery)]?.isHidden == true { return nil }
         let ownership = truth.ownerships[attempt.ownership]
         for (later, delivery) in accepted[story] ?? [] where later > offset(attempt.delivery, truth) {
