@@ -72,7 +72,8 @@ let package = Package(
         .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel", "NotificationHub"]),
         // Editors' orders, and the events that wait for their time on the held topic.
         .target(
-            name: "EditorialControl", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"]),
+            name: "EditorialControl",
+            dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", crypto]),
         .target(
             name: "PublishEngine",
             dependencies: [

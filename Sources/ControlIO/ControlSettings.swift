@@ -6,6 +6,8 @@ public struct ControlSettings: Sendable, Hashable {
     /// Duration of silence on the control topic that raises an alarm.
     public var staleAfter = Duration.seconds(60)
     public var onStale = ControlState.OnStale.continue
+    /// The acts that need a second person. Commands and dashboards of these settings ask for one.
+    public var approval = ApprovalRules()
     /// The hub and the environment it serves; `nil` if the settings have no environment.
     public var environment: HubEnvironment?
 

@@ -297,6 +297,7 @@ extension Answer {
         case .name(.unseen(let name)):
             problem(.notFound, "\(NameProblem.unseen(name).sentence) unseen=true recalls it all the same.")
         case .name(let name): problem(.conflict, name.sentence)
+        case .needsApproval: problem(.conflict, "\(refusal.sentence).")
         case .tooMany: problem(.conflict, "As many orders stand as a process keeps; lift some first.")
         case .failed, .halfway, .unheard: problem(.serviceUnavailable, refusal.sentence)
         }
@@ -316,7 +317,7 @@ extension Logger {
             switch refusal {
             case .unheard: warning("order given; its effect is not known", metadata: facts)
             case .halfway: warning("order possibly given", metadata: facts)
-            case .standsNot, .name, .tooMany, .failed: notice("order not given", metadata: facts)
+            case .standsNot, .name, .tooMany, .needsApproval, .failed: notice("order not given", metadata: facts)
             }
         }
     }

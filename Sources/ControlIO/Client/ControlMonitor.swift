@@ -37,6 +37,7 @@ public final class ControlMonitor: Sendable {
     private let settings: KafkaSettings
     private let topics: ControlTopics
     private let names: NamedTopics
+    private let approval: ApprovalRules
     private let clock: @Sendable () -> Moment
     private let state = Mutex(State())
 
@@ -49,14 +50,17 @@ public final class ControlMonitor: Sendable {
     /// Longest search for a name, because a page waits for 30 seconds.
     private static let searchMax = Duration.seconds(15)
 
-    /// - Parameter names: the topics on which names of stories and events are looked up.
+    /// - Parameters:
+    ///   - names: the topics on which names of stories and events are looked up.
+    ///   - approval: the orders that are refused, because a second person must approve them.
     public init(
         _ settings: KafkaSettings, _ topics: ControlTopics, names: NamedTopics,
-        now: @escaping @Sendable () -> Moment
+        approval: ApprovalRules = ApprovalRules(), now: @escaping @Sendable () -> Moment
     ) {
         self.settings = settings
         self.topics = topics
         self.names = names
+        self.approval = approval
         clock = now
     }
 
@@ -194,6 +198,7 @@ public final class ControlMonitor: Sendable {
     }
 
     private func giveNow(_ instruction: Instruction, isUnseen: Bool) throws(OrderClient.Refusal) -> Given {
+        if let act = approval.act(of: instruction) { throw .needsApproval(act) }
         var instruction = instruction
         let client: OrderClient
         do throws(KafkaFailure) {

@@ -64,6 +64,8 @@ public final class OrderClient {
         case name(NameProblem)
         /// The number of orders in force has reached its limit.
         case tooMany
+        /// The settings have a second person approve it.
+        case needsApproval(Proposal.Act)
         /// The order was certainly not given.
         case failed(KafkaFailure)
         /// The audit topic has the order. It is unknown whether the control topic has it.
@@ -80,6 +82,11 @@ public final class OrderClient {
                 "as many orders stand as a process keeps (\(grouped(StandingOrders.capacity)) recalls, "
                     + "\(grouped(StandingOrders.stopCapacity)) stops). Lift some first: "
                     + "newswire control --config FILE"
+            case .needsApproval(.resumeHub):
+                "this needs the approval of a second person: newswire resume hub --config FILE proposes it"
+            case .needsApproval:
+                "a replacement needs the approval of a second person: recall without it, then propose it with "
+                    + "newswire recall --config FILE --replace"
             case .failed(let failure): "nothing was ordered. \(failure)"
             case .halfway(let failure):
                 "it may have been ordered: the audit topic has it, but the control topic has not acknowledged it. "

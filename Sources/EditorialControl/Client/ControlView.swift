@@ -7,6 +7,7 @@ public struct ControlView: Sendable, Hashable {
     public private(set) var environments = HubEnvironments()
     /// Number of invalid records.
     public private(set) var unreadable = 0
+    public private(set) var proposals = Proposals()
     private var present = UnreadableRecords()
     /// Number of orders of a kind that this version does not know. Processes of this version send nothing while there is one.
     public var unknownOrders: Int { present.unknownOrders }
@@ -40,6 +41,8 @@ public struct ControlView: Sendable, Hashable {
         case .ended(let replica): signs.ended(replica)
         case .environment(let found, let isFirst): environments.apply(found, isFirst: isFirst)
         case .noEnvironment(let group): environments.remove(group: group)
+        case .proposed(let proposal, let approval): proposals.apply(proposal, approval)
+        case .proposalEnded(let id): proposals.end(id)
         case .heldTotals, nil: break
         }
         return reading.record

@@ -46,6 +46,15 @@ extension ControlRecord {
             let topic = key == heldTotalsKey ? nil : String(key.dropFirst(heldTotalsPrefix.count))
             return Reading(record: .heldTotals(totals, topic: topic))
         }
+        if key.hasPrefix(proposalPrefix) {
+            let id = String(key.dropFirst(proposalPrefix.count))
+            guard let value = record.value else { return Reading(record: .proposalEnded(id: id)) }
+            // Who approves an id must get what was hashed to it.
+            guard let (proposal, approval) = try? Proposal.decode(value), proposal.id == id else {
+                return Reading(fault: .value)
+            }
+            return Reading(record: .proposed(proposal, approval))
+        }
         guard key.hasPrefix(beatPrefix) else {
             // A tombstone deletes an invalid record and has no meaning of its own.
             guard let value = record.value else { return Reading() }

@@ -19,6 +19,10 @@ public enum ControlRecord: Sendable, Hashable {
     case noEnvironment(group: String? = nil)
     /// The content of a held topic; `nil` for the record of an older version, which did not name the topic.
     case heldTotals(HeldTotals, topic: String? = nil)
+    /// A command that waits for approval, or that has just been approved. Older versions count it as an invalid record.
+    case proposed(Proposal, Proposal.Approval? = nil)
+    /// A tombstone: the proposal of this id was carried out, rejected, or has lapsed.
+    case proposalEnded(id: String)
 
     /// A sign of life from a process that follows the control topic.
     public struct Beat: Sendable, Hashable {
@@ -87,6 +91,7 @@ public enum ControlRecord: Sendable, Hashable {
     static let environmentPrefix = environmentKey + "/"
     static let heldTotalsKey = "held/totals"
     static let heldTotalsPrefix = heldTotalsKey + "/"
+    static let proposalPrefix = "proposal/"
 
     public var key: String {
         switch self {
@@ -98,6 +103,8 @@ public enum ControlRecord: Sendable, Hashable {
             isFirst ? Self.environmentKey : Self.environmentPrefix + (environment.group ?? "")
         case .noEnvironment(let group): group.map { Self.environmentPrefix + $0 } ?? Self.environmentKey
         case .heldTotals(_, let topic): topic.map { Self.heldTotalsPrefix + $0 } ?? Self.heldTotalsKey
+        case .proposed(let proposal, _): Self.proposalPrefix + proposal.id
+        case .proposalEnded(let id): Self.proposalPrefix + id
         }
     }
 
@@ -108,7 +115,8 @@ public enum ControlRecord: Sendable, Hashable {
         case .beat(let beat): beat.json
         case .environment(let environment, _): environment.json
         case .heldTotals(let totals, _): totals.json
-        case .lifted, .ended, .noEnvironment: nil
+        case .proposed(let proposal, let approval): proposal.encode(approval)
+        case .lifted, .ended, .noEnvironment, .proposalEnded: nil
         }
     }
 

@@ -52,6 +52,8 @@ extension ControlState {
         case .environment(let found, let isFirst): readEnvironments { $0.apply(found, isFirst: isFirst) }
         case .noEnvironment(let group): readEnvironments { $0.remove(group: group) }
         case .heldTotals(let totals, let topic): heldTotals.read(totals, of: topic, ours: settings.heldTopic)
+        // Only the command that approves a proposal carries it out.
+        case .proposed, .proposalEnded: break
         }
     }
 

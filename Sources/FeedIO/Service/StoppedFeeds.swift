@@ -88,7 +88,7 @@ package final class StoppedFeeds: Sendable {
         switch ControlRecord.read(record).record {
         case .stands(let order): apply(.stands(order), to: &stopped)
         case .lifted(let scope): apply(.lifted(scope), to: &stopped)
-        case .beat, .ended, .environment, .noEnvironment, .heldTotals, nil: break
+        case .beat, .ended, .environment, .noEnvironment, .heldTotals, .proposed, .proposalEnded, nil: break
         }
     }
 }

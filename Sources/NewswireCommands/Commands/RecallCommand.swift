@@ -30,7 +30,8 @@ struct RecallCommand: ParsableCommand {
             replacement goes, once, to the categories and single readers that the story went to in the last 7 days. It \
             is quiet where a notification can be: in template mode that needs payload.templates. It expires after a \
             day. Readers for whom all outcomes are unknown get none, because it is not known if they have anything to \
-            replace.
+            replace. With control.approval.replace, another person approves it first (newswire approve); the recall is \
+            in force at once.
 
             --lift ends the recall. What the recall has ended does not come back: the command lists it, and \
             --republish puts it on its lane again, for the platforms that did not get it, as far as the originals are \
@@ -65,14 +66,23 @@ struct RecallCommand: ParsableCommand {
         let settings = try options.settings()
         let target = try RecallTarget(story, settings, isLift: lift, isUnseen: unseen)
         if let line = target.sentence, !options.json { notice(line) }
-        if lift { try end(target, settings) } else { try give(target, settings) }
+        if lift { return try end(target, settings) }
+        let isProposed = replace != nil && settings.control.approval.replace && Approver.current == nil
+        guard isProposed, let replace else { return try give(target, settings, replacement: replace) }
+        // What another person approves. The story is the one that was found.
+        let arguments = ["recall", "--replace=\(replace)", "--unseen", "--", target.story]
+        let result = Result { try give(target, settings, replacement: nil) }
+        // The recall is in force even if a process has not answered, or if readers get no replacement.
+        if case .failure(let error) = result, !(error is ExitCode) { throw error }
+        try ProposalDesk(settings).propose(.replace, arguments, options.authorOptions, isJSON: options.json)
+        try result.get()
     }
 
-    private func give(_ target: RecallTarget, _ settings: Settings) throws {
-        if replace != nil, let ringing = settings.payload.ringing {
+    private func give(_ target: RecallTarget, _ settings: Settings, replacement: String?) throws {
+        if replacement != nil, let ringing = settings.payload.ringing {
             notice("warning: the replacement will ring: \(ringing.cause); \(ringing.remedy)")
         }
-        let instruction = options.instruction(.recall(story: target.story), replacement: replace)
+        let instruction = options.instruction(.recall(story: target.story), replacement: replacement)
         var leavesDoubt = false
         try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             let results = settings.engine.resultsTopic
@@ -82,9 +92,9 @@ struct RecallCommand: ParsableCommand {
                 for line in RecallReport(history, doubts).lines { try? Terminal.standardOutput.line(line) }
             }
             var replaced: WrittenReplacement?
-            if let replace, let order = instruction.order {
+            if let replacement, let order = instruction.order {
                 let written = try client.replace(
-                    replace, for: order, results: results, lanes: settings.engine.lanes.flatMap(\.topics),
+                    replacement, for: order, results: results, lanes: settings.engine.lanes.flatMap(\.topics),
                     inFlight: outcome?.answers.met.inFlight ?? 0, environment: settings.policy.environment,
                     decoders: settings.decoders)
                 if !options.json {

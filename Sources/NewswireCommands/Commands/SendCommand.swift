@@ -39,6 +39,8 @@ struct SendCommand: AsyncParsableCommand {
               newswire send --category World \\
                 --message "Polls close" --headline "fr=Les bureaux ferment"
 
+            With control.approval.send, another person approves it first (newswire approve). A test needs nobody.
+
             With --headline, readers of a language get the headline in it, where the configuration has localization. \
             --dry-run masks the signature of the requests. It needs no Kafka.
 
@@ -118,6 +120,7 @@ struct SendCommand: AsyncParsableCommand {
             try Terminal.standardOutput.line(texts.joined(separator: "\n\n---\n\n"))
             return
         }
+        if needsApproval(settings) { return try propose(settings) }
         var recorded = RecordedSend(event, categories: routing.categories, settings, isForced: despiteStop)
         try recorded.announce(by: authorOptions.author, reason: authorOptions.reason)
         var table = TextTable(
@@ -142,6 +145,23 @@ struct SendCommand: AsyncParsableCommand {
         if !isAccepted { throw ExitCode.failure }
     }
 
+    private func needsApproval(_ settings: Settings) -> Bool {
+        settings.control.approval.send && !test && Approver.current == nil
+    }
+
+    private func propose(_ settings: Settings) throws {
+        try ProposalDesk(settings).propose(.send, arguments, authorOptions, isJSON: json)
+    }
+
+    /// What another person approves.
+    private var arguments: [String] {
+        ["send", "--message=\(message)"] + category.map { "--category=\($0)" }
+            + headline.map { "--headline=\($0.headline.language)=\($0.headline.text)" }
+            + platform.map { "--platform=\($0)" }
+            + [language.map { "--language=\($0)" }, lane.map { "--lane=\($0)" }, at.map { "--at=\($0.instant)" }]
+            .compactMap(\.self) + (despiteStop ? ["--despite-stop"] : [])
+    }
+
     private func schedule(_ time: Instant, _ settings: Settings) throws {
         guard let urgent = settings.engine.lanes.first else { throw ExitCode.badConfiguration }
         var event = try event(settings).0
@@ -149,6 +169,7 @@ struct SendCommand: AsyncParsableCommand {
         event.publishedAt = ServiceClock.wall
         let send = ScheduledSend(event: event, lane: try lane.map(settings.lane(named:)) ?? urgent)
         if dryRun { return try Terminal.standardOutput.line(send.text) }
+        if needsApproval(settings) { return try propose(settings) }
         let held = settings.control.topics.held
         let isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
         let line = JSONLine.object { json in

@@ -1,6 +1,8 @@
 import ArgumentParser
+import ControlIO
 import EditorialControl
 import NewsModel
+import NewswireSettings
 
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,6 +61,8 @@ struct ResumeCommand: ParsableCommand {
             newswire control shows what is stopped. A lane that an operator has paused on the dashboard of a \
             process, and one that the flood guard has stopped (newswire release), are other matters.
 
+            With control.approval.resumeHub the hub is resumed when another person approves it: newswire approve.
+
             It returns when every live process has applied the order, and says whose stop it ends. What is not stopped \
             stays as it is; exit code 0.
 
@@ -71,7 +75,12 @@ struct ResumeCommand: ParsableCommand {
 
     func run() throws {
         let settings = try options.settings()
-        try options.give(options.instruction(.stop(gateArgument.gate), lifts: true), settings)
+        let instruction = options.instruction(.stop(gateArgument.gate), lifts: true)
+        if settings.control.approval.act(of: instruction) != nil, Approver.current == nil {
+            return try ProposalDesk(settings).propose(
+                .resumeHub, ["resume", "hub"], options.authorOptions, isJSON: options.json)
+        }
+        try options.give(instruction, settings)
     }
 }
 

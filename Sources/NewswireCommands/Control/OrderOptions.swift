@@ -23,7 +23,7 @@ struct AuthorOptions: ParsableArguments {
     /// The author, self-reported like every field of a record.
     var author: String { by ?? Self.caller }
 
-    private static var caller: String {
+    static var caller: String {
         "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
     }
 
@@ -143,6 +143,8 @@ extension Settings {
     /// The control and audit topics as the dashboard uses them.
     var controlRoom: ControlMonitor {
         let clock = ServiceClock()
-        return ControlMonitor(kafkaSettings, control.topics, names: namedTopics) { clock.now }
+        return ControlMonitor(kafkaSettings, control.topics, names: namedTopics, approval: control.approval) {
+            clock.now
+        }
     }
 }

@@ -216,6 +216,9 @@ extension ControlSettings {
         if let policy = reader.text("control.onStale").flatMap(ControlState.OnStale.init(rawValue:)) {
             onStale = policy
         }
+        approval.send = reader.boolean("control.approval.send") ?? false
+        approval.replace = reader.boolean("control.approval.replace") ?? false
+        approval.resumeHub = reader.boolean("control.approval.resumeHub") ?? false
         // Read after the whole control section, because settings are printed in the order in which they are read.
         topics.held = reader.text("held.topic") ?? ""
     }

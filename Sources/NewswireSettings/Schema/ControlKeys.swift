@@ -24,6 +24,15 @@ extension SettingsKey {
             "What then: send on by the last orders known (continue), or send nothing until it can be read again (stop). The same goes for a process that starts while there is no control topic."
         ),
         SettingsKey(
+            "control.approval.send", .boolean, default: "false",
+            "Have a second person approve `newswire send`, with `newswire approve`. A test needs nobody."),
+        SettingsKey(
+            "control.approval.replace", .boolean, default: "false",
+            "Have a second person approve the replacement of a recalled story. The recall itself is in force at once."),
+        SettingsKey(
+            "control.approval.resumeHub", .boolean, default: "false",
+            "Have a second person approve the resumption of the hub. A stop and a recall never need anybody."),
+        SettingsKey(
             "held.topic", .topic, default: standard.topics.held,
             "The compacted topic of events under embargo. Without it they wait in memory and hold back their partition."
         ),

@@ -1,0 +1,74 @@
+import ByteText
+import ControlIO
+import EditorialControl
+import Foundation
+import KafkaIO
+import KafkaModel
+import NewsModel
+import NewswireSettings
+
+/// Makes proposals, and claims those that are approved. Calls block.
+struct ProposalDesk {
+    private let settings: Settings
+    private let topic: String
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        topic = settings.control.topics.control
+    }
+
+    /// - Throws: an error if the control topic is missing or cannot be read.
+    func view() throws(KafkaFailure) -> ControlView {
+        let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
+        ControlTable.warn(of: view, topic)
+        return view
+    }
+
+    /// Writes a proposal and prints its id.
+    ///
+    /// - Parameter arguments: see `Proposal.arguments`.
+    func propose(_ act: Proposal.Act, _ arguments: [String], _ author: AuthorOptions, isJSON: Bool) throws {
+        let (view, now) = (try view(), ServiceClock.wall)
+        // Whoever proposes next removes what nobody has approved.
+        for open in view.proposals.all where view.hasLapsed(open.proposal, at: now) { try end(open.proposal) }
+        let proposal = Proposal(
+            act, arguments: arguments, by: author.author, reason: author.reason, at: now, logTime: view.signs.time)
+        let record = ControlRecord.proposed(proposal).record(on: topic)
+        guard (record.key ?? []).count + (record.value ?? []).count <= ControlRecord.sizeMax else {
+            throw CommandFailure("not proposed: it is longer than \(ControlRecord.sizeMax) bytes")
+        }
+        try store(record)
+        let line = JSONLine.object { json in
+            json.field("proposed", proposal.id)
+            json.field("until", now + Proposal.lasts)
+        }
+        try Terminal.standardOutput.line(isJSON ? line : proposal.id)
+        notice(
+            "proposed, and not done: another person approves it within \(Proposal.lasts.components.seconds / 60) minutes with "
+                + "newswire approve \(proposal.id)")
+    }
+
+    /// Claims a proposal for this process. Afterwards nobody else can carry it out.
+    ///
+    /// - Throws: an error if somebody else has approved it, or if it is not known whether this claim counts.
+    func claim(_ proposal: Proposal, by name: String) throws {
+        let approval = Proposal.Approval(by: name, token: UUID().uuidString.lowercased())
+        try store(ControlRecord.proposed(proposal, approval).record(on: topic))
+        let first = try view().proposals[proposal.id]?.approval
+        guard first == approval else {
+            throw CommandFailure(
+                first.map { "\($0.by) has approved \(proposal.id) a moment before" }
+                    ?? "\(proposal.id) was rejected a moment before")
+        }
+        try end(proposal)
+    }
+
+    func end(_ proposal: Proposal) throws { try store(ControlRecord.proposalEnded(id: proposal.id).record(on: topic)) }
+
+    private func store(_ record: ProducedRecord) throws { _ = try AuditWriter(settings).store(record) }
+}
+
+/// The person who has approved the command that runs; none if it runs without approval.
+enum Approver {
+    @TaskLocal static var current: String?
+}
