@@ -17,6 +17,16 @@ struct NamedStoryTests {
         return orders
     }
 
+    @Test func `a story is recalled as its events spell it, in whatever spelling it was named`() throws {
+        var search = NameSearch("m\u{FC}nchen")
+        search.note(eventID: "b", story: "mu\u{308}nchen")
+        let named = try NamedStory(search, StandingOrders(), isLift: false)
+        #expect(named.story.utf8.elementsEqual("mu\u{308}nchen".utf8))
+        search.note(eventID: "c", story: "m\u{FC}nchen")
+        let exact = try NamedStory(search, StandingOrders(), isLift: false)
+        #expect(exact.story.utf8.elementsEqual("m\u{FC}nchen".utf8))
+    }
+
     @Test func `a story that is also the id of an event of another story names that one too`() throws {
         var search = NameSearch("a")
         search.note(eventID: "b", story: "a")

@@ -6,6 +6,17 @@ import PublishEngine
 import Testing
 
 struct EngineRecallTests {
+    @Test func `a recall in another spelling of Unicode ends what waits`() throws {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        let first = shell.publish(news("first"))
+        #expect(shell.publish(news("s1", story: "wahl-mu\u{308}nchen")).sends.isEmpty)
+        _ = shell.take(.orders([.recall("wahl-m\u{FC}nchen")]))
+        let next = shell.reply(201, to: first.sends[0])
+        #expect(next.sends.isEmpty)
+        #expect(next.outcomes == [.accepted, .canceled])
+    }
+
     @Test func `a recalled delivery in flight is never retried`() throws {
         var shell = try TestShell()
         _ = shell.assign()

@@ -3,7 +3,9 @@
 /// A plain value. Its inputs are events as named by results, the held topic and the lanes.
 public struct NameSearch: Sendable {
     public let name: String
-    private var isStory = false
+    /// The story as its events spell it; `nil` if no event has shown that the name is one. Unicode has several spellings of "é", and
+    /// processes find what waits of a story by its bytes.
+    public private(set) var story: String?
     /// Stories of events whose id is the name, except the name itself; at most `storiesMax`.
     public private(set) var stories: [String] = []
     /// Ids and stories that were seen, for suggestions; at most `namesMax`.
@@ -29,7 +31,7 @@ public struct NameSearch: Sendable {
         guard let key = story ?? eventID else { return }
         note(key)
         if let eventID, eventID != key { note(eventID) }
-        if key == name { isStory = true }
+        if key == name, self.story == nil || key.utf8.elementsEqual(name.utf8) { self.story = key }
         guard eventID == name, key != name, !stories.contains(key), stories.count < Self.storiesMax else { return }
         stories.append(key)
     }
@@ -37,5 +39,5 @@ public struct NameSearch: Sendable {
     /// Remembers a name without further information about it.
     public mutating func note(_ name: String) { if seen.count < Self.namesMax { seen.insert(name) } }
 
-    public var meaning: Meaning { isStory ? .story : stories.isEmpty ? .unseen : .event(of: stories) }
+    public var meaning: Meaning { story != nil ? .story : stories.isEmpty ? .unseen : .event(of: stories) }
 }

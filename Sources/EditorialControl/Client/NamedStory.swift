@@ -18,7 +18,7 @@ public struct NamedStory: Sendable, Hashable {
     public init(_ search: NameSearch, _ orders: StandingOrders, isLift: Bool) throws(NameProblem) {
         func isRecalled(_ story: String) -> Bool { orders[.recall(story: story)] != nil }
         switch search.meaning {
-        case _ where isRecalled(search.name), .story: (story, found) = (search.name, .story)
+        case _ where isRecalled(search.name), .story: (story, found) = (search.story ?? search.name, .story)
         case .event(of: let stories):
             // A lift is about the story that is recalled.
             let recalled = stories.filter(isRecalled)

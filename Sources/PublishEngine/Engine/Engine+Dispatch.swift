@@ -66,6 +66,11 @@ extension Engine {
     @inline(__always)
     private func obstacle(to place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) -> Obstacle? {
         if content.isStale(turn) { return .stale }
+        // Recalls compare names by their characters, and the queues of stories by their bytes: "é" has two spellings in Unicode. A
+        // recall in the other spelling has not found this delivery.
+        if let key = content.routed?.event.orderKey, orders.isRecalled(key), !content.isReplacement {
+            return .ended(.canceled, recalled(key))
+        }
         // A delivery that the hub may have accepted is repeated unchanged: quiet hours that began later do not stop it.
         let isCertain = partitions[place].isCertain
         if partitions[recordOf: place].release == .deadLetter { return .ended(.exhausted, .released) }
