@@ -46,7 +46,11 @@ public final class OrderClient {
         self.settings = settings
         self.now = now
         control = try TopicReader(settings: settings, topic: topics.control, follow: true, end: .highWatermark)
-        publisher = try RecordPublisher(settings: admin.limitingBatches(settings, to: [topics.audit, topics.control]))
+        // A record larger than a topic allows is refused alone. The topics' limits are not asked for: the answer comes from the
+        // controller, and an order must not wait for one that is down.
+        var single = settings
+        single.properties["batch.num.messages"] = "1"
+        publisher = try RecordPublisher(settings: single)
         try publisher.prepare([topics.audit, topics.control])
         let deadline = now().steady + Self.readingMax
         try control.readToEnd(isStopped: { now().steady >= deadline }) { view.apply($0.record) }

@@ -14,6 +14,8 @@ final class ControlReader: Sendable {
         var rereads = false
         /// Number of the last requested reading.
         var reading: UInt64 = 0
+        /// Consecutive looks that did not find the topic.
+        var misses = 0
     }
 
     private let kafka: KafkaSettings
@@ -28,6 +30,9 @@ final class ControlReader: Sendable {
 
     /// Time until a missing or unreadable topic is polled again.
     private static let pause = DispatchTimeInterval.seconds(2)
+    /// The looks without the topic after which it counts as missing, and the time between them. Each asks a broker anew.
+    private static let missesMin = 3
+    private static let missPause = DispatchTimeInterval.milliseconds(500)
     /// Interval at which the topics are looked up while they can be read.
     private static let lookInterval = Duration.seconds(20)
 
@@ -68,7 +73,11 @@ final class ControlReader: Sendable {
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    private func rest() { if !isClosed { _ = nudge.wait(timeout: .now() + Self.pause) } }
+    private func rest(_ pause: DispatchTimeInterval = ControlReader.pause) {
+        // Rereads that were requested before are granted by the next reading.
+        while nudge.wait(timeout: .now()) == .success {}
+        if !isClosed { _ = nudge.wait(timeout: .now() + pause) }
+    }
 
     /// - Returns: false if the control topic does not exist.
     private func look() throws(KafkaFailure) -> Bool {
@@ -76,9 +85,21 @@ final class ControlReader: Sendable {
         let admin = try KafkaAdmin(settings: kafka, timeout: .seconds(5))
         let counts = try admin.partitionCounts(of: [topics.control, topics.audit])
         commands.post(.input(.audit(counts[topics.audit] == nil ? audit(admin) : .there)))
-        if counts[topics.control] != nil { return true }
+        if counts[topics.control] != nil {
+            state.withLock { $0.misses = 0 }
+            return true
+        }
         // Orders that this user may not see are in force all the same.
         if let refusal = try admin.refusal(of: topics.control) { throw refusal }
+        let misses = state.withLock { state in
+            state.misses += 1
+            return state.misses
+        }
+        // A broker that has just started may not know all topics yet, and without the topic nothing is stopped or recalled.
+        guard misses >= Self.missesMin else {
+            rest(Self.missPause)
+            return isClosed ? false : try look()
+        }
         commands.post(.input(.missing))
         return false
     }
