@@ -21,7 +21,8 @@ struct LedgerLocator {
             let served = requests.filter { failures[$0.results] == nil }
             let group = try readCommitted(served, &failures)
             let committed = group.offsets
-            let times = readTimes(served.filter { committed[$0.results] == nil && failures[$0.results] == nil })
+            let undated = served.filter { committed[$0.results] == nil && failures[$0.results] == nil }
+            let times = readTimes(undated, &failures)
             let open = served.filter { failures[$0.results] == nil }
             // Grouped by leader, so that an unresponsive leader costs one timeout for all its partitions.
             for (_, led) in Dictionary(
@@ -111,12 +112,18 @@ struct LedgerLocator {
     }
 
     /// Finds offsets by time. Partitions without a time are absent; their newest results are read.
-    private func readTimes(_ requests: [LedgerState.Request]) -> [TopicPartition: Int64] {
+    private func readTimes(
+        _ requests: [LedgerState.Request], _ failures: inout [TopicPartition: KafkaFailure]
+    ) -> [TopicPartition: Int64] {
         var times: [TopicPartition: Int64] = [:]
         for since in Set(requests.compactMap(\.since)) {
             let partitions = requests.filter { $0.since == since }.map(\.results)
-            guard let found = try? consumer.offsets(for: since, partitions) else { continue }
-            times.merge(found) { $1 }
+            do throws(KafkaFailure) {
+                times.merge(try consumer.offsets(for: since, partitions)) { $1 }
+            } catch {
+                // Read from too late an offset, the ledger would not show what was sent.
+                for partition in partitions { failures[partition] = error }
+            }
         }
         return times
     }
