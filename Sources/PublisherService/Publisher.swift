@@ -100,7 +100,14 @@ public final class Publisher: Sendable {
                 Result { () throws(KafkaFailure) in
                     let admin = try KafkaAdmin(settings: settings.kafka, timeout: .seconds(5))
                     var ends: [TopicPartition: Int64] = [:]
-                    for partition in partitions { ends[partition] = try admin.watermarks(partition).upperBound }
+                    var failure: KafkaFailure?
+                    for partition in partitions {
+                        // One without a leader is released another time.
+                        do throws(KafkaFailure) { ends[partition] = try admin.watermarks(partition).upperBound } catch {
+                            failure = error
+                        }
+                    }
+                    if ends.isEmpty, let failure { throw failure }
                     return ends
                 }
             }

@@ -206,6 +206,8 @@ final class Shard {
 
     private func report() {
         let now = clock.now
+        // Others may have filled the producer's queue. A shard without a record in it is not told when there is room again.
+        records.produceWaiting()
         if let standstill = standstillSinceLastLook() {
             receive(standstill)
             // Nobody knows how long ago the hub said this.
