@@ -28,6 +28,13 @@ extension UInt8 {
     }
 }
 
+extension Sequence<UInt8> {
+    /// Two lower-case hexadecimal digits for each byte.
+    public var hexadecimal: String {
+        String(decoding: flatMap { [UInt8(hexDigitOf: $0 >> 4), UInt8(hexDigitOf: $0)] }, as: UTF8.self)
+    }
+}
+
 extension UInt64 {
     /// 16 lower-case hexadecimal digits.
     public var hexDigits: String {

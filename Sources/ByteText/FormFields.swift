@@ -24,6 +24,9 @@ public struct FormFields: Sendable, Hashable {
     /// The value of the first field of that name.
     public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
+    /// A name that is not among the given ones; `nil` if all are. A misspelled parameter has no effect, so callers refuse it.
+    public func unknown(besides names: [String]) -> String? { fields.map(\.name).filter { !names.contains($0) }.min() }
+
     /// The first name that occurs more than once; `nil` if all are different.
     public var repeated: String? {
         var seen: Set<String> = []

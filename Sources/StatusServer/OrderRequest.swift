@@ -44,8 +44,7 @@ struct OrderRequest {
     func instruction(
         _ query: FormFields, caller: String, rules: OrderRules, at now: Instant
     ) -> Result<Instruction, Problem> {
-        // A misspelled parameter such as "reson" is refused, because its effect would be missing.
-        if let unknown = query.fields.map(\.name).filter({ !parameters.contains($0) }).min() {
+        if let unknown = query.unknown(besides: parameters) {
             return .failure(
                 Problem(
                     "There is no parameter '\(unknown.prefix(40))': an order takes \(parameters.joined(separator: ", ")), "

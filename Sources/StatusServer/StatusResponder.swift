@@ -186,8 +186,7 @@ struct StatusResponder: HTTPResponder {
             }
             guard let query = request.query else { return Answer.brokenQuery }
             // A misspelled `waiting` would send what the caller wants as dead letters.
-            let parameters = action.verb == .release ? ["waiting"] : []
-            if let unknown = query.fields.map(\.name).filter({ !parameters.contains($0) }).min() {
+            if let unknown = query.unknown(besides: action.verb == .release ? ["waiting"] : []) {
                 return Answer.problem(.badRequest, "There is no parameter '\(unknown.prefix(40))' here.")
             }
             if let name = query.repeated { return Answer.problem(.badRequest, "The parameter \(name) is given twice.") }

@@ -1,3 +1,4 @@
+internal import ByteText
 internal import Crypto
 public import NewsModel
 
@@ -39,14 +40,8 @@ public struct Proposal: Sendable, Hashable {
         public init(by: String, token: String) { (self.by, self.token) = (by, token) }
     }
 
-    /// The first 48 bits of a hash of all members, in hexadecimal. Whoever approves an id approves this text and audience.
-    public var id: String {
-        let digits = Array("0123456789abcdef")
-        return SHA256.hash(data: encode(nil)).prefix(6).reduce(into: "") { text, byte in
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-    }
+    /// The first 48 bits of a hash of all members, in hexadecimal, so that nothing else can be approved under this id.
+    public var id: String { SHA256.hash(data: encode(nil)).prefix(6).hexadecimal }
 
     /// A proposal that is not approved in this time lapses.
     public static let lasts = Duration.seconds(600)
@@ -108,7 +103,7 @@ public struct ApprovalRules: Sendable, Hashable {
         }
     }
 
-    /// The act of an order that may not be given without approval; `nil` if there is none.
+    /// The act of an order that may not be given without approval; `nil` if the order needs no approval.
     public func act(of instruction: Instruction) -> Proposal.Act? {
         if resumeHub, instruction.lifts, instruction.scope == .stop(.hub) { return .resumeHub }
         return replace && instruction.replacement != nil ? .replace : nil

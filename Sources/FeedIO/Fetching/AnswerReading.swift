@@ -17,9 +17,7 @@ extension FetchAnswer {
         } catch { return .failed(error) }
         var answer = self
         answer.bodyBytes = bytes.count
-        answer.bodyHash = SHA256.hash(data: bytes).reduce(into: "") { text, byte in
-            for digit in [byte >> 4, byte] { text.unicodeScalars.append(Unicode.Scalar(UInt8(hexDigitOf: digit))) }
-        }
+        answer.bodyHash = SHA256.hash(data: bytes).hexadecimal
         guard answer.bodyHash != request.knownBodyHash else { return .answered(answer) }
         let source = DocumentSource(
             address: finalURL, charset: header("content-type").flatMap(Self.charset),

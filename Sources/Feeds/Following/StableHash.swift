@@ -58,9 +58,6 @@ extension StableHash {
     static func full(_ text: String) -> String {
         var hasher = SHA256()
         text.withBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-        return hasher.finalize().map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
+        return hasher.finalize().hexadecimal
     }
 }

@@ -55,7 +55,7 @@ public struct UserTags: Sendable, Hashable {
             user.utf8.count <= Tag.lengthMax && user.utf8.allSatisfy { Tag.accepts($0, in: .user) }
             // An id in the form of a hash is hashed too, so that it cannot match another user's hash.
             && !user.asciiLowercased.hasPrefix(hashPrefix)
-        return isPlain ? user : hashPrefix + hexadecimal(SHA256.hash(data: Array(user.utf8)))
+        return isPlain ? user : hashPrefix + SHA256.hash(data: Array(user.utf8)).hexadecimal
     }
 
     private static let hashPrefix = "sha256:"
@@ -64,10 +64,6 @@ public struct UserTags: Sendable, Hashable {
     private func digits(of text: String, count: Int) -> String {
         let code = HMAC<SHA256>.authenticationCode(
             for: Array(text.utf8), using: SymmetricKey(data: Array(key.revealed.utf8)))
-        return String(Self.hexadecimal(code).prefix(count))
-    }
-
-    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: bytes.flatMap { [UInt8(hexDigitOf: $0 >> 4), UInt8(hexDigitOf: $0)] }, as: UTF8.self)
+        return String(code.hexadecimal.prefix(count))
     }
 }
