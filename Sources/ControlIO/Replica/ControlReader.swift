@@ -30,7 +30,7 @@ final class ControlReader: Sendable {
 
     /// Time until a missing or unreadable topic is polled again.
     private static let pause = DispatchTimeInterval.seconds(2)
-    /// The looks without the topic after which it counts as missing, and the time between them. Each asks a broker anew.
+    /// The looks without the topic after which it counts as missing, and the time between them. Each makes a new connection.
     private static let missesMin = 3
     private static let missPause = DispatchTimeInterval.milliseconds(500)
     /// Interval at which the topics are looked up while they can be read.

@@ -13,9 +13,14 @@ struct ApproveCommand: AsyncParsableCommand {
         abstract: "Shows and approves what another person has proposed.",
         discussion: """
             With control.approval, newswire send, recall --replace and resume hub do not act but propose, and print an \
-            id. Another person looks at the proposals, with their texts and audiences, and approves one by its id, \
-            which is a hash of both. The command then runs here, with both names on the audit topic. A stop and a \
-            recall never need approval.
+            id. Another person looks at the proposals and approves one by its id, which is a hash of the proposed command. \
+            The command then runs here, with both names on the audit topic; one with --at has no line there. The \
+            categories and their tags are those of the configuration here, so use that of the proposer; the list does \
+            not show --language and --lane. A stop and a recall never need approval.
+
+            Look at newswire control first: an approved resume ends the stop of the hub that is in force now, and an \
+            approved replacement takes the place of the recall that is in force now, also if they are newer than the \
+            proposal.
 
             A proposal lapses after 10 minutes, and is carried out once, even if several people approve it. If the \
             command fails after that, it must be proposed again.
@@ -86,7 +91,7 @@ struct ApproveCommand: AsyncParsableCommand {
         }
     }
 
-    /// The proposed command with the configuration of whoever approves it.
+    /// The proposed command with the approver's configuration.
     private func command(_ proposal: Proposal, names: String) throws -> any ParsableCommand {
         var options = configurationOption.config.map { ["--config=\($0)"] } ?? []
         // What is sent later has no line on the audit topic.

@@ -67,8 +67,9 @@ struct RecallCommand: ParsableCommand {
         let target = try RecallTarget(story, settings, isLift: lift, isUnseen: unseen)
         if let line = target.sentence, !options.json { notice(line) }
         if lift { return try end(target, settings) }
-        let isProposed = replace != nil && settings.control.approval.replace && Approver.current == nil
-        guard isProposed, let replace else { return try give(target, settings, replacement: replace) }
+        guard let replace, settings.needsApproval(.replace) else {
+            return try give(target, settings, replacement: replace)
+        }
         // What another person approves. The story is the one that was found.
         let arguments = ["recall", "--replace=\(replace)", "--unseen", "--", target.story]
         let result = Result { try give(target, settings, replacement: nil) }

@@ -120,7 +120,7 @@ struct SendCommand: AsyncParsableCommand {
             try Terminal.standardOutput.line(texts.joined(separator: "\n\n---\n\n"))
             return
         }
-        if needsApproval(settings) { return try propose(settings) }
+        if !test, settings.needsApproval(.send) { return try propose(settings) }
         var recorded = RecordedSend(event, categories: routing.categories, settings, isForced: despiteStop)
         try recorded.announce(by: authorOptions.author, reason: authorOptions.reason)
         var table = TextTable(
@@ -145,15 +145,11 @@ struct SendCommand: AsyncParsableCommand {
         if !isAccepted { throw ExitCode.failure }
     }
 
-    private func needsApproval(_ settings: Settings) -> Bool {
-        settings.control.approval.send && !test && Approver.current == nil
-    }
-
     private func propose(_ settings: Settings) throws {
         try ProposalDesk(settings).propose(.send, arguments, authorOptions, isJSON: json)
     }
 
-    /// What another person approves.
+    /// The command line that another person approves.
     private var arguments: [String] {
         ["send", "--message=\(message)"] + category.map { "--category=\($0)" }
             + headline.map { "--headline=\($0.headline.language)=\($0.headline.text)" }
@@ -169,7 +165,7 @@ struct SendCommand: AsyncParsableCommand {
         event.publishedAt = ServiceClock.wall
         let send = ScheduledSend(event: event, lane: try lane.map(settings.lane(named:)) ?? urgent)
         if dryRun { return try Terminal.standardOutput.line(send.text) }
-        if needsApproval(settings) { return try propose(settings) }
+        if !test, settings.needsApproval(.send) { return try propose(settings) }
         let held = settings.control.topics.held
         let isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
         let line = JSONLine.object { json in

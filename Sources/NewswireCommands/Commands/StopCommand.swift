@@ -1,8 +1,6 @@
 import ArgumentParser
-import ControlIO
 import EditorialControl
 import NewsModel
-import NewswireSettings
 
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -75,12 +73,11 @@ struct ResumeCommand: ParsableCommand {
 
     func run() throws {
         let settings = try options.settings()
-        let instruction = options.instruction(.stop(gateArgument.gate), lifts: true)
-        if settings.control.approval.act(of: instruction) != nil, Approver.current == nil {
+        if gateArgument.gate == .hub, settings.needsApproval(.resumeHub) {
             return try ProposalDesk(settings).propose(
                 .resumeHub, ["resume", "hub"], options.authorOptions, isJSON: options.json)
         }
-        try options.give(instruction, settings)
+        try options.give(options.instruction(.stop(gateArgument.gate), lifts: true), settings)
     }
 }
 

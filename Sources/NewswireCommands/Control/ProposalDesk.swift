@@ -29,7 +29,7 @@ struct ProposalDesk {
     /// - Parameter arguments: see `Proposal.arguments`.
     func propose(_ act: Proposal.Act, _ arguments: [String], _ author: AuthorOptions, isJSON: Bool) throws {
         let (view, now) = (try view(), ServiceClock.wall)
-        // Whoever proposes next removes what nobody has approved.
+        // Proposals that have lapsed are removed with the next one.
         for open in view.proposals.all where view.hasLapsed(open.proposal, at: now) { try end(open.proposal) }
         let proposal = Proposal(
             act, arguments: arguments, by: author.author, reason: author.reason, at: now, logTime: view.signs.time)
@@ -68,7 +68,12 @@ struct ProposalDesk {
     private func store(_ record: ProducedRecord) throws { _ = try AuditWriter(settings).store(record) }
 }
 
-/// The person who has approved the command that runs; none if it runs without approval.
+/// The person who has approved the command that runs; `nil` if it runs without approval.
 enum Approver {
     @TaskLocal static var current: String?
+}
+
+extension Settings {
+    /// Returns true if the command must propose the act instead of carrying it out.
+    func needsApproval(_ act: Proposal.Act) -> Bool { control.approval[act] && Approver.current == nil }
 }
