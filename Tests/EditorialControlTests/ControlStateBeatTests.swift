@@ -91,7 +91,7 @@ import Testing
     @Test func `a process continues the time of the log from the topic`() {
         var state = TestControlState()
         state.write(.beat(.init(replica: "other", at: state.now.wall, logTime: .seconds(500))))
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         #expect(state.lastBeat?.logTime == nil)
         state.read()
         state.take(.reachedEnd)
@@ -122,7 +122,7 @@ import Testing
     @Test func `a beat reports the offset up to which every shard obeys the orders`() {
         var state = TestControlState(shards: 2)
         state.write(.stands(Order(stop: .hub, id: "early")))
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         #expect(state.lastBeat?.appliedTo == nil)
         state.read()
         state.take(.reachedEnd)

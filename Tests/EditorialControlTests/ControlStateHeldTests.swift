@@ -10,7 +10,7 @@ struct ControlStateHeldTests {
         var state = TestControlState()
         state.write(.heldTotals(totals[0]))
         state.write(.heldTotals(totals[1]))
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         state.read()
         #expect(state.formerlyHeld.isEmpty)
         state.start()

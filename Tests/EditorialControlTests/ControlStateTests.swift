@@ -10,7 +10,7 @@ import Testing
     @Test func `orders are known once the topic was read and our own beat was read back`() {
         var state = TestControlState()
         state.write(.stands(Order(recall: "a")))
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         #expect(state.beats == 1)
         state.read()
         state.take(.reachedEnd)
@@ -69,7 +69,7 @@ import Testing
 
     @Test func `an order given before our beat is in force before anything is sent`() {
         var state = TestControlState()
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         state.take(.reachedEnd)
         state.write(.stands(Order(stop: .hub)))
         state.writeBeat()
@@ -100,7 +100,7 @@ import Testing
     @Test func `a process without write permission knows the orders present at the start`() {
         var state = TestControlState()
         state.write(.stands(Order(recall: "a")))
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         state.read()
         state.take(.reachedEnd)
         state.answerWrites(TestControlState.failure)
@@ -238,7 +238,7 @@ import Testing
 
     @Test func `nothing is sent while an open transaction hides records present at the start`() {
         var state = TestControlState()
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         state.take(.heldUp(true))
         state.pass(.seconds(20))
         #expect(!state.isKnown)
@@ -253,7 +253,7 @@ import Testing
 
     @Test func `a beat behind an open transaction is waited for because orders may precede it`() {
         var state = TestControlState()
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         state.take(.reachedEnd)
         state.take(.heldUp(true))
         state.pass(.seconds(70))

@@ -72,7 +72,7 @@ import Testing
         #expect(state.status.alarms == [.gone])
         state.deleteTopic()
         state.write(.lifted(.stop(.hub)))
-        state.take(.began(reading: state.reading))
+        state.take(.began(reading: state.reading, start: 0))
         state.read()
         state.take(.reachedEnd)
         #expect(state.written.suffix(1) == [.stands(Order(recall: "a"))])
@@ -134,6 +134,70 @@ import Testing
         state.write(.stands(Order(recall: "b")))
         state.readAll()
         #expect(state.told.suffix(2) == [.lifted(.recall(story: "a")), .stands(Order(recall: "b"))])
+    }
+
+    // MARK: Orders that the topic has lost
+
+    /// A beat of another process. It has read the topic up to the record before the beat.
+    private func beat(_ orders: Int, after time: Duration, _ state: TestControlState) -> ControlRecord {
+        .beat(
+            ControlRecord.Beat(
+                replica: "other", at: state.now.wall, logTime: .seconds(500) + time, appliedTo: state.end - 1,
+                orders: orders))
+    }
+
+    @Test func `a process waits for an order that another one obeys and that the topic has lost`() {
+        var state = TestControlState()
+        state.write(beat(1, after: .zero, state))
+        state.start(at: 9)
+        #expect(!state.isKnown && state.status.alarms == [.ordersMissing])
+        state.write(.stands(Order(stop: .hub)))
+        state.write(beat(1, after: .seconds(10), state))
+        state.read()
+        state.pass(.seconds(10), echoes: true)
+        #expect(state.isKnown && state.status.alarms.isEmpty)
+        #expect(state.log.suffix(2) == ["tell", "known"])
+    }
+
+    @Test func `a process waits a minute for an order that another one obeys, and then goes on`() {
+        var state = TestControlState()
+        state.write(beat(1, after: .zero, state))
+        state.start()
+        for second in 1...59 {
+            state.pass(.seconds(1), echoes: true)
+            if second.isMultiple(of: 10) { state.write(beat(1, after: .seconds(second), state)) }
+            state.read()
+        }
+        let notes = state.notes
+        #expect(!state.isKnown)
+        state.pass(.seconds(1), echoes: true)
+        #expect(state.isKnown && state.notes == notes + 1)
+    }
+
+    @Test func `a process does not wait for one that was killed while it obeyed more orders`() {
+        var state = TestControlState()
+        state.write(beat(1, after: .zero, state))
+        state.start()
+        #expect(!state.isKnown)
+        state.pass(.seconds(40), echoes: true)
+        #expect(state.isKnown)
+    }
+
+    @Test func `on a topic whose records were removed, a process waits until all others have written a beat`() {
+        var state = TestControlState()
+        state.start(at: 9)
+        state.pass(.seconds(14), echoes: true)
+        #expect(!state.isKnown)
+        state.pass(.seconds(1), echoes: true)
+        #expect(state.isKnown)
+    }
+
+    @Test func `a topic whose records were removed long ago delays no process`() {
+        var state = TestControlState()
+        state.write(beat(0, after: .zero, state))
+        state.write(beat(0, after: .seconds(20), state))
+        state.start(at: 9)
+        #expect(state.isKnown)
     }
 
     // MARK: Bounds

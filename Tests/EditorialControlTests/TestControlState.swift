@@ -113,6 +113,8 @@ struct TestControlState {
         readTo = topic.count
     }
 
+    var end: Int64 { Int64(topic.count) }
+
     mutating func deleteTopic() { (topic, readTo) = ([], 0) }
 
     /// Reads the records that were not read yet.
@@ -124,17 +126,19 @@ struct TestControlState {
 
     /// Reads the topic from its beginning to its end.
     ///
-    /// - Parameter reading: the last one requested when it began; `nil` for the last one until now.
-    mutating func readAll(reading: UInt64? = nil) {
+    /// - Parameters:
+    ///   - reading: the last one requested when it began; `nil` for the last one until now.
+    ///   - start: the first offset of the topic.
+    mutating func readAll(reading: UInt64? = nil, start: Int64 = 0) {
         readTo = 0
-        take(.began(reading: reading ?? self.reading))
+        take(.began(reading: reading ?? self.reading, start: start))
         read()
         take(.reachedEnd)
     }
 
     /// Reads the topic to its end, including our first beat.
-    mutating func start() {
-        readAll()
+    mutating func start(at offset: Int64 = 0) {
+        readAll(start: offset)
         writeBeat()
         read()
     }

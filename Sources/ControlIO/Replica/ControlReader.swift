@@ -119,7 +119,7 @@ final class ControlReader: Sendable {
         // acknowledged, so it is in force although nobody can read it yet.
         let reader = try TopicReader(
             settings: kafka, topic: topics.control, follow: true, end: .highWatermark, timeout: .seconds(5))
-        commands.post(.input(.began(reading: reading)))
+        commands.post(.input(.began(reading: reading, start: reader.start)))
         var hasEnded = false
         var isHeldUp: Bool?
         var next: [TopicPartition: Int64] = [:]

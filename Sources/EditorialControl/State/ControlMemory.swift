@@ -93,7 +93,7 @@ struct Beats: Sendable {
     /// supports no time.
     func hasCompany(_ now: Moment, besides replica: String?) -> Bool {
         guard let companyAt, now.steady - companyAt <= ControlRecord.Beat.countsFor else { return false }
-        return signs.living.contains { $0.replica != replica }
+        return !others(than: replica).isEmpty
     }
 
     /// Handles the end of a reading of the topic.
@@ -107,6 +107,9 @@ struct Beats: Sendable {
         for replica in old { signs.ended(replica) }
         return Array(old)
     }
+
+    /// The last beats of the other processes that count as living.
+    func others(than replica: String?) -> [ControlRecord.Beat] { signs.living.filter { $0.replica != replica } }
 
     /// Number of processes that count as living.
     var living: Int { signs.living.count }

@@ -39,10 +39,15 @@ extension ControlState {
         count(record, reading.fault)
         switch reading.record {
         case nil: if let scope = reading.hidden { restore(scope, now) }
-        case .stands(let order): read(order, now)
-        case .lifted(let scope): readLift(of: scope, at: record.timestamp ?? now.wall, now)
+        case .stands(let order):
+            missing.changed(at: record.offset)
+            read(order, now)
+        case .lifted(let scope):
+            missing.changed(at: record.offset)
+            readLift(of: scope, at: record.timestamp ?? now.wall, now)
         case .beat(let beat):
             beats.heard(beat, now)
+            if beat.replica != settings.replica { missing.heard(beat, known: ordersRead) }
             if beat.replica == settings.replica {
                 if beats.saw(beat, now) { see() }
             } else if case .following = phase {
@@ -86,6 +91,9 @@ extension ControlState {
             if counts.unreadable & (counts.unreadable - 1) == 0 { note(.garbage(fault, offset: record.offset)) }
         }
     }
+
+    /// The number of orders in force on the topic before the present record.
+    private var ordersRead: Int { if case .reading(let fresh) = phase { fresh.orders.count } else { standing.count } }
 
     /// Records that our beat was read. During a reading, this takes effect at the end of the reading.
     private mutating func see() {
@@ -175,6 +183,7 @@ extension ControlState {
         hasRead = true
         readTo = fresh.readTo
         beats.reachedEnd(now)
+        missing.reachedEnd(now)
         if fresh.hasSeenBeat { beats.isSeen = true }
         waiting = fresh.waiting
         unreadable = fresh.unreadable

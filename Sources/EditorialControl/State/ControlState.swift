@@ -51,8 +51,10 @@ public struct ControlState: Sendable {
     public enum Input: Sendable {
         /// Reading has begun at the start of the topic, for the first time or again.
         ///
-        /// - Parameter reading: number of the last `reread` that preceded the request for the topic's end; 0 without one.
-        case began(reading: UInt64)
+        /// - Parameters:
+        ///   - reading: number of the last `reread` that preceded the request for the topic's end; 0 without one.
+        ///   - start: the first offset of the topic. Above 0, records were removed before it.
+        case began(reading: UInt64, start: Int64)
         /// Records in topic order, including our own writes.
         case records([SourceRecord])
         /// Every record present on the topic when reading began has been delivered.
@@ -163,6 +165,7 @@ public struct ControlState: Sendable {
     var settledRecalls: [String] = []
     var lifts = RecentLifts()
     var waiting = WaitingOrders()
+    var missing = MissingOrders()
     /// Time of the last reading that searched for dropped orders.
     var searchedAt: Instant?
     /// Lapsed orders whose records are still on the topic.
@@ -204,7 +207,9 @@ public struct ControlState: Sendable {
     public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
         if let step = clock.look(now) { note(.clockStepped(step)) }
         switch input {
-        case .began(let reading): begin(reading, now)
+        case .began(let reading, let start):
+            missing.begin(start: start)
+            begin(reading, now)
         case .records(let records): for record in records { take(record, now) }
         case .reachedEnd: reachEnd(now)
         case .heldUp(let isHeldUp): heldUpSince = isHeldUp ? heldUpSince ?? now.steady : nil
@@ -239,8 +244,9 @@ public struct ControlState: Sendable {
     }
 
     private mutating func tellWhetherKnown(_ now: Moment) {
-        if !hasKnown, hasRead && isHeard || doesWithoutTopic {
+        if !hasKnown, hasRead && isHeard && !mayLackOrders(now) || doesWithoutTopic {
             hasKnown = true
+            if missing.areGivenUp(now, beats.others(than: settings.replica)) { note(.ordersMissing) }
             let waiting = early
             early = []
             for recall in waiting { take(recall, now) }
@@ -254,8 +260,13 @@ public struct ControlState: Sendable {
         actions.append(.known(knows))
     }
 
+    /// True if this process waits for orders that running processes obey and that the topic has lost.
+    func mayLackOrders(_ now: Moment) -> Bool {
+        missing.mayBe(now, beats.others(than: settings.replica))
+    }
+
     /// True if senders of orders know that they must wait for us. A process that only reads needs no such beat.
-    private var isHeard: Bool { beats.isSeen || settings.replica == nil }
+    var isHeard: Bool { beats.isSeen || settings.replica == nil }
 
     /// True if the topic is missing, so that nothing will be written soon.
     var isMissing: Bool { if case .waiting(.missing) = phase { true } else { false } }

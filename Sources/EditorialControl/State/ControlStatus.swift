@@ -48,6 +48,8 @@ public struct ControlStatus: Sendable, Hashable {
         case garbage(Int)
         /// This many orders are of a kind that this version does not know. One may be a stop, so nothing is sent.
         case unknownOrders(Int)
+        /// The topic has lost orders that running processes obey. Nothing is sent until they have written them again.
+        case ordersMissing
         case notWritten(KafkaFailure)
         case notAudited(KafkaFailure)
         /// The audit topic existed and is now missing.
@@ -93,6 +95,7 @@ extension ControlState {
         if waiting.count > 0 { alarms.append(.refused(waiting.count)) }
         if unreadable.count > 0 { alarms.append(.garbage(unreadable.count)) }
         if unreadable.unknownOrders > 0 { alarms.append(.unknownOrders(unreadable.unknownOrders)) }
+        if !hasKnown, hasRead, isHeard, mayLackOrders(now) { alarms.append(.ordersMissing) }
         if let failure = writes.controlFailure { alarms.append(.notWritten(failure)) }
         switch auditTopic {
         case .refused(let failure)?: alarms.append(.notAudited(failure))
@@ -119,6 +122,8 @@ public enum ControlNote: Sendable, Hashable {
     /// An order lost with the deleted topic, or replaced there by an invalid record, is written again.
     case writtenAgain(ControlScope)
     case beatNotSeen
+    /// Running processes have not written the missing orders again in time. News is sent without them.
+    case ordersMissing
     case stale(Duration)
     case heardAgain
     case clockStepped(Duration)

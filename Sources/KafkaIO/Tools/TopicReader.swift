@@ -116,6 +116,9 @@ public final class TopicReader {
         return found
     }
 
+    /// The first offset of the first partition when the reader was created; 0 for a topic without partitions.
+    public var start: Int64 { startsThen.min { $0.key.partition < $1.key.partition }?.value ?? 0 }
+
     /// True if the end of every partition was reached once.
     public var isAtEnd: Bool { ends.isEmpty }
 

@@ -39,6 +39,10 @@ extension Logger {
                     "topic": "\(topics.control)",
                     "remedy": "grant this user WRITE on the topic; if it has that, look at the brokers",
                 ])
+        case .ordersMissing:
+            error(
+                "running processes obey orders that the control topic has lost; news is sent without them",
+                metadata: ["topic": "\(topics.control)", "remedy": "see newswire control; give the orders again"])
         case .stale(let silence):
             error("nothing comes from the control topic", metadata: ["seconds": "\(silence.components.seconds)"])
         case .heardAgain: notice("the control topic is heard again")
@@ -70,7 +74,7 @@ extension ControlStatus.Alarm {
     /// True if the alarm alone explains why no news is sent.
     fileprivate var holdsAll: Bool {
         switch self {
-        case .unreadable, .neverThere, .stale, .elsewhere, .unknownOrders: true
+        case .unreadable, .neverThere, .stale, .elsewhere, .unknownOrders, .ordersMissing: true
         case .heldUp(_, let stops): stops
         case .gone, .refused, .garbage, .notWritten, .notAudited, .auditGone: false
         }
@@ -126,6 +130,12 @@ extension ControlStatus.Alarm {
                 "\(counted(count, "order")) on the control topic \(topics.control) \(count == 1 ? "is" : "are") of a kind that "
                     + "this version does not know: nothing is sent, because it may be a stop",
                 remedy: "update this process; or let the person who gave the order lift it")
+        case .ordersMissing:
+            .init(
+                .ordersUnknown,
+                "records were removed from the control topic \(topics.control), and running processes obey orders that it does not "
+                    + "have: nothing is sent until they have written them again, for at most a minute",
+                remedy: "wait; let nothing remove records from it: its cleanup.policy must be compact")
         case .notWritten(let failure):
             .init(
                 .controlNotWritten,

@@ -237,7 +237,7 @@ extension SimulatedCluster {
             processes[address.process].control?.isHeldUp = isHeldUp
             tellControlState(.heldUp(isHeldUp), address)
         }
-        if isNew { tellControlState(.began(reading: client.reading), address) }
+        if isNew { tellControlState(.began(reading: client.reading, start: client.start), address) }
         if !rows.isEmpty { tellControlState(.records(rows.map(\.record)), address) }
         if isAtEnd { tellControlState(.reachedEnd, address) }
     }

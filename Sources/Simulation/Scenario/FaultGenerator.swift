@@ -62,7 +62,13 @@ struct FaultGenerator {
             }
         }
         if setting.hasHeld { generator.times(options.truncatedHeld) { $0.add(0, .truncatedHeld) } }
-        if setting.hasControl { generator.times(options.truncatedControl) { $0.add(0, .truncatedControl) } }
+        if setting.hasControl {
+            generator.times(options.truncatedControl) { $0.add(0, .truncatedControl) }
+            let truncated = generator.faults.filter { $0.kind == .truncatedControl }
+            for fault in truncated where generator.random.chance(percent: options.startWithoutOrders) {
+                generator.start(after: fault)
+            }
+        }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? .mostUrgent == .mostUrgent }
         }
@@ -219,6 +225,15 @@ struct FaultGenerator {
         times(options.slowControl) { $0.add(20, .slowControl($0.random.milliseconds(20...5_000))) }
         times(options.compactedControl) { $0.add(0, .compactedControl) }
         times(options.garbledControl) { $0.add(0, .garbledControl) }
+    }
+
+    /// Kills a process before a fault, and starts it within 20 s of it.
+    private mutating func start(after fault: Fault) {
+        let before = random.milliseconds(0...2_000)
+        faults.append(
+            Fault(
+                at: max(fault.at - before, .zero), lasts: before + random.milliseconds(100...20_000),
+                kind: .crash(process: process)))
     }
 
     /// Kills all processes before a fault, and starts them after its begin.

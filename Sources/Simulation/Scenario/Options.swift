@@ -51,6 +51,8 @@ public struct Options: Sendable, Hashable {
     public var compactedControl = 25
     /// An administrator removes the records of the control topic.
     public var truncatedControl = 10
+    /// A process starts before the others have written removed orders again.
+    public var startWithoutOrders = 50
     public var garbledControl = 10
     /// A held topic exists.
     public var heldTopic = 60

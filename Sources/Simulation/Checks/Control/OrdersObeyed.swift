@@ -7,6 +7,8 @@ import PublishEngine
 /// - a process that started while the order was on the topic;
 /// - any process, once every process that ran when the order arrived has applied it.
 ///
+/// A process that starts after orders were removed from the topic waits for those that know them.
+///
 /// Each process answers each order, and applies all of them eventually. A process writes the orders that it obeys again if their
 /// records are removed.
 struct OrdersObeyed: Checker {
@@ -23,7 +25,9 @@ struct OrdersObeyed: Checker {
     }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        let blind = book.startsBlind(fact, truth.now).first(where: { isMine($0) })
         book.note(fact, truth)
+        if let blind { return "a process began without \(blind.key), which another one obeys" }
         switch fact {
         case .sent(let number, let address, _): return sent(number, address, truth)
         case .acted(let address, _):
@@ -86,6 +90,8 @@ struct OrderBook {
     private var liftedAt: [Address: [ControlScope: Instant]] = [:]
     /// Time at which the last beat of each process reached the topic. Senders of orders wait for processes with recent beats.
     private var heard: [Address: Instant] = [:]
+    /// Time at which the first one did.
+    private var firstHeard: [Address: Instant] = [:]
     /// Processes that have read the orders in force.
     private var informed: Set<Address> = []
     /// Orders applied by each process. An event's order may be applied before it is on the topic.
@@ -96,6 +102,10 @@ struct OrderBook {
     /// The furthest that each process's wall clock was ever ahead.
     private var ahead: [Int: Duration] = [:]
     private let forgetsLapsed: Bool
+    /// The scopes of the orders on the topic, also of lapsed ones.
+    private var onTopic: Set<ControlScope> = []
+    /// Offset of the last record that gave or lifted an order.
+    private var changedAt: Int64 = -1
     /// The control topic as read by senders of orders, e.g. `newswire stop`.
     private var view = ControlView()
 
@@ -130,6 +140,9 @@ struct OrderBook {
         var until: Instant?
         /// Processes that have obeyed the order since.
         var holders: Set<Address>
+        let at: Instant
+        /// Time of the last beat by which a holder told that the topic lacks orders.
+        var toldAt: [Address: Instant] = [:]
     }
 
     /// Identifies an answer. The id alone is not unique: an event's recall is named by its position on a topic, and a recreated
@@ -159,12 +172,15 @@ struct OrderBook {
             unanswered[address] = nil
             applied[address] = nil
             heard[address] = nil
+            firstHeard[address] = nil
             informed.remove(address)
             for scope in standing.keys { standing[scope]?.missing.remove(address) }
             for scope in removed.keys { removed[scope]?.holders.remove(address) }
         case .controlled(let row):
             switch row.meaning {
             case .stands(let order):
+                onTopic.insert(order.scope)
+                changedAt = row.offset
                 removed[order.scope] = nil
                 standing[order.scope] = Standing(
                     id: order.id, at: truth.now, until: order.until,
@@ -173,10 +189,19 @@ struct OrderBook {
                     silent: Set(started.keys.filter { !isWaitedFor($0, order, truth.now) }),
                     answers: OrderAnswers(
                         to: Instruction(id: order.id, scope: order.scope, at: order.at, by: order.by)))
-            case .lifted(let scope): (standing[scope], removed[scope]) = (nil, nil)
+            case .lifted(let scope):
+                onTopic.remove(scope)
+                changedAt = row.offset
+                (standing[scope], removed[scope]) = (nil, nil)
             case .beat(let beat):
                 if let address = started.keys.first(where: { $0.replica == beat.replica }) {
                     heard[address] = truth.now
+                    firstHeard[address] = firstHeard[address] ?? truth.now
+                    if beat.appliedTo ?? -1 >= changedAt, beat.orders ?? 0 > onTopic.count {
+                        for scope in removed.keys where removed[scope]?.holders.contains(address) == true {
+                            removed[scope]?.toldAt[address] = truth.now
+                        }
+                    }
                 }
             default: break
             }
@@ -188,15 +213,18 @@ struct OrderBook {
                 }
             }
         // Processes that know the order write it again. Without a running process, nobody knows it any more.
-        case .orderLost(let scope): standing[scope] = nil
+        case .orderLost(let scope):
+            onTopic.remove(scope)
+            standing[scope] = nil
         case .controlTruncated:
             // A process in its first reading does not see its removed beat, so it does not know that anybody waits for it.
             heard = heard.filter { informed.contains($0.key) }
             for (scope, order) in standing {
                 let holders = taken.filter { $0.value[scope]?.order.id == order.id }.keys
-                removed[scope] = Removed(until: order.until, holders: Set(holders))
+                removed[scope] = Removed(until: order.until, holders: Set(holders), at: truth.now)
             }
             standing = [:]
+            onTopic = []
         case .clockStepped(let address, let size, let wallBefore):
             ahead[address.process] = max(ahead[address.process] ?? .zero, wallBefore + size - truth.now)
         case .ordersKnown(let address, true): informed.insert(address)
@@ -220,6 +248,23 @@ struct OrderBook {
         case .sent where forgetsLapsed, .over where forgetsLapsed: forgetLapsed(truth.now)
         default: break
         }
+    }
+
+    /// The removed orders that a process begins without, although a running process has told that they are missing, or has had no
+    /// time to tell.
+    func startsBlind(_ fact: Fact, _ now: Instant) -> [ControlScope] {
+        guard case .ordersKnown(let address, true) = fact, !informed.contains(address), let start = started[address],
+            let first = firstHeard[address], now - start < .seconds(60)
+        else { return [] }
+        return removed.filter { _, order in
+            guard order.at < start else { return false }
+            let others = order.holders.filter { informed.contains($0) }
+            return others.contains { holder in
+                // A process that has told nothing for longer may have been frozen since.
+                guard let told = order.toldAt[holder] else { return now - order.at < .seconds(10) }
+                return told < first && now - told < .seconds(25)
+            }
+        }.keys.sorted { $0.key < $1.key }
     }
 
     private func isWaitedFor(_ address: Address, _ order: Order, _ now: Instant) -> Bool {

@@ -1,0 +1,69 @@
+import KafkaModel
+import NewsModel
+
+/// Whether the topic has lost orders in force when a process starts. After records were removed from it, running processes obey
+/// orders that they have not written again yet. Their beats say how many.
+struct MissingOrders: Sendable {
+    /// Offset of the last record that gave or lifted an order.
+    private var changedAt: Int64 = -1
+    /// True if records were removed from the topic's beginning.
+    private var isCut = false
+    /// The earliest and the latest time of the log on the topic's beats.
+    private var history: ClosedRange<Duration>?
+    /// Processes whose last comparable beat named more orders than the topic had before it.
+    private var holders: Set<String> = []
+    /// Time of the first end of a reading, by the monotonic clock.
+    private var followedSince: Instant?
+
+    /// After this time, every running process has written a beat.
+    private static let beatsAfter = ControlRecord.Beat.interval + .seconds(5)
+    /// The longest wait. Running processes write missing orders again within 20 s.
+    static let patience = Duration.seconds(60)
+    private static let capacity = 1_000
+
+    /// - Parameter start: the first offset of the topic.
+    mutating func begin(start: Int64) { (isCut, history, holders, changedAt) = (start > 0, nil, [], -1) }
+
+    mutating func changed(at offset: Int64) { changedAt = max(changedAt, offset) }
+
+    /// - Parameter known: the number of orders in force on the topic before the beat.
+    mutating func heard(_ beat: ControlRecord.Beat, known: Int) {
+        if let time = beat.logTime {
+            history = history.map { min($0.lowerBound, time)...max($0.upperBound, time) } ?? time...time
+        }
+        // A process that has not applied the last changes obeys another number of orders.
+        guard let obeyed = beat.orders, let appliedTo = beat.appliedTo, appliedTo >= changedAt else { return }
+        if obeyed <= known {
+            holders.remove(beat.replica)
+        } else if holders.count < Self.capacity {
+            holders.insert(beat.replica)
+        }
+    }
+
+    mutating func reachedEnd(_ now: Moment) { followedSince = followedSince ?? now.steady }
+
+    /// Returns true if this process must wait for the beats of others, or for the orders that they write again.
+    ///
+    /// - Parameter living: the other processes.
+    func mayBe(_ now: Moment, _ living: [ControlRecord.Beat]) -> Bool {
+        guard let waited = waited(now), waited < Self.patience else { return false }
+        return isUnheard(waited) || areHeld(by: living)
+    }
+
+    /// Returns true if other processes still obey more orders than the topic has, after the longest wait.
+    func areGivenUp(_ now: Moment, _ living: [ControlRecord.Beat]) -> Bool {
+        waited(now).map { $0 >= Self.patience } ?? false && areHeld(by: living)
+    }
+
+    private func waited(_ now: Moment) -> Duration? { followedSince.map { max(.zero, now.steady - $0) } }
+
+    /// True if a running process may have written no beat since records were removed.
+    private func isUnheard(_ waited: Duration) -> Bool {
+        isCut && waited < Self.beatsAfter
+            && history.map { $0.upperBound - $0.lowerBound < Self.beatsAfter } ?? true
+    }
+
+    private func areHeld(by living: [ControlRecord.Beat]) -> Bool {
+        !holders.isEmpty && living.contains { holders.contains($0.replica) }
+    }
+}
