@@ -68,6 +68,13 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
         (.csv, "id,hedline\n1,x", ["1!! the column 'hedline' is not a field of an event; did you mean headline?"]),
         (.csv, "id,category\n1,x", ["1!! there is no column 'headline', which every event needs"]),
         (.csv, "id,id\n1,x", ["1!! the column 'id' occurs twice"]),
+        (
+            .csv, "id,headline\n1,\"He said \"no\" today\"\n2,\"x\"\"y\"",
+            [
+                "2! a quote inside a quoted field must be written twice: \"\"",
+                "3: {\"id\":\"2\",\"headline\":\"x\\\"y\"}",
+            ]
+        ),
         (.csv, "id,headline\n1,\"open", ["2!! the file ends inside a quoted field"]),
     ] as [(EventFileFormat, String, [String])])
 func `a file is split into its events, regardless of how its pieces are cut`(

@@ -21,6 +21,12 @@ struct PublicationStateTests {
             #expect(part.isUnchanged)
             var state = PublicationState(
                 saved, current: saved, selection: EventSelection(EventReview(), start: .distantPast), sent: 0, at: now)
+            if killPercent > 0, happens(10) {
+                // Interrupted before the search has found anything.
+                state.found(EventsOnTopic(), isComplete: false)
+                save(&state, 0, answered: 0)
+                return false
+            }
             var found = EventsOnTopic()
             for written in topic where written.at >= state.unrecordedSince ?? .distantPast { found.add(written.event) }
             state.found(found)
@@ -138,5 +144,31 @@ struct PublicationStateTests {
         let progress = PublishProgress(topic: "t", cluster: "c", run: RunID("r"))
         let found = progress.obstacle(to: PublishProgress(topic: topic, cluster: cluster), run: run)
         #expect((found == nil) == (obstacle == nil) && found?.hasPrefix(obstacle ?? "") ?? true, "\(found ?? "")")
+    }
+
+    @Test(
+        arguments: [
+            ("", "", true), ("--max-events 5", "--max-events 5", true), ("--max-events 5", "", false),
+            ("", "--max-events 5", false), (nil, "--max-events 5", true),
+        ] as [(String?, String, Bool)])
+    func `a progress is continued with the same bounds only`(former: String?, bounds: String, isContinued: Bool) {
+        let progress = PublishProgress(topic: "t", bounds: former)
+        #expect((progress.obstacle(to: PublishProgress(topic: "t", bounds: bounds), run: nil) == nil) == isContinued)
+    }
+
+    @Test func `bounds are named as on the command line`() {
+        #expect(EventSelection.Bounds().options.isEmpty)
+        let all = EventSelection.Bounds(events: 5, perCategory: 2, age: .seconds(60))
+        #expect(all.options == "--max-events 5 --max-per-category 2 --max-age 60s")
+    }
+
+    @Test(
+        arguments: [
+            (true, false, 500, 100), (true, true, 500, 500), (false, false, 500, 500), (true, false, nil, 100),
+        ] as [(Bool, Bool, Int?, Int)])
+    func `a stream rings as many events as a file`(isUrgent: Bool, isNamed: Bool, confirmed: Int?, most: Int) {
+        let permission = PublishPermission(
+            isUrgentLane: isUrgent, isLaneNamed: isNamed, rings: false, confirmed: confirmed)
+        #expect(permission.countMax == most)
     }
 }

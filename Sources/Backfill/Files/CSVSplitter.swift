@@ -17,6 +17,8 @@ struct CSVSplitter: ItemSplitter {
     private var hasBegun = false
     private var length = 0
     private var quotes = Quotes.none
+    /// True if a quoted field of the row goes on after its closing quote, so that it is not certain where the row ends.
+    private var isMalformed = false
 
     private enum Quotes {
         /// The field has no quotes, or has not begun.
@@ -56,7 +58,10 @@ struct CSVSplitter: ItemSplitter {
             quotes = .inside
         case UInt8(ascii: ","): endField()
         case UInt8(ascii: "\n"): endRow(into: &items)
-        default: append(byte)
+        case UInt8(ascii: "\r"): append(byte)
+        default:
+            if quotes == .pending { (isMalformed, quotes) = (true, .none) }
+            append(byte)
         }
     }
 
@@ -81,6 +86,8 @@ struct CSVSplitter: ItemSplitter {
         if field.last == UInt8(ascii: "\r") { field.removeLast() }
         endField()
         let row = fields
+        let wasMalformed = isMalformed
+        isMalformed = false
         let isTooLong = length > EventFileSplitter.eventLengthMax
         let begin = startLine
         fields = []
@@ -89,6 +96,9 @@ struct CSVSplitter: ItemSplitter {
         if row == [[]] { return }
         if isTooLong {
             items.append(EventFileItem(line: begin, content: EventFileSplitter.tooLong))
+        } else if wasMalformed {
+            items.append(
+                EventFileItem(line: begin, content: .bad("a quote inside a quoted field must be written twice: \"\"")))
         } else if let header {
             items.append(EventFileItem(line: begin, content: header.event(row), isConverted: true))
         } else {

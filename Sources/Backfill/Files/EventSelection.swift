@@ -15,6 +15,14 @@ package struct EventSelection {
         package init(events: Int? = nil, perCategory: Int? = nil, age: Duration? = nil) {
             (self.events, self.perCategory, self.age) = (events, perCategory, age)
         }
+
+        /// The options as on the command line; empty without bounds.
+        package var options: String {
+            [
+                events.map { "--max-events \($0)" }, perCategory.map { "--max-per-category \($0)" },
+                age.map { "--max-age \($0.components.seconds)s" },
+            ].compactMap(\.self).joined(separator: " ")
+        }
     }
 
     package enum Choice {

@@ -50,6 +50,8 @@ package struct PublicationState {
     }
 
     package var progress: PublishProgress { walk.progress }
+    /// False if the topic may have events of an earlier command that were not searched for.
+    private var mayCover = true
 
     /// Records the stamp that the file had before its first byte was read.
     package mutating func identify(_ stamp: FileStamp?) { walk.progress.input = stamp }
@@ -60,7 +62,12 @@ package struct PublicationState {
     }
 
     /// Adds the events that were found on the topic since `unrecordedSince`.
-    package mutating func found(_ events: EventsOnTopic) { onTopic = events }
+    ///
+    /// - Parameter isComplete: false if the search was interrupted or has failed. The next command then searches again.
+    package mutating func found(_ events: EventsOnTopic, isComplete: Bool = true) {
+        onTopic = events
+        mayCover = isComplete
+    }
 
     // MARK: Items
 
@@ -122,7 +129,7 @@ package struct PublicationState {
     /// Notes which records are answered for at a time, before the progress is saved.
     package mutating func cover(answered: Int, sent: Int, at now: Instant) {
         // Only once all events found on the topic were met again: if killed earlier, the next command must find them too.
-        guard onTopic.isEmpty, answered >= sentBefore.count else { return }
+        guard mayCover, onTopic.isEmpty, answered >= sentBefore.count else { return }
         walk.progress.coveredUntil = sentBefore.at.milliseconds
         sentBefore = (sent, now)
     }

@@ -31,7 +31,11 @@ package struct PublishPermission: Sendable, Hashable {
     package var needsCount: Bool { isUrgentLane || rings || confirmed != nil }
 
     /// Maximum events that may be published if they cannot be counted first; `nil` for any number.
-    package var countMax: Int? { needsCount ? confirmed ?? (rings ? 0 : Self.unconfirmedMax) : nil }
+    package var countMax: Int? {
+        guard needsCount else { return nil }
+        guard let confirmed else { return rings ? 0 : Self.unconfirmedMax }
+        return isUrgentLane && !isLaneNamed ? min(confirmed, Self.unconfirmedMax) : confirmed
+    }
 
     /// The reason why phones would ring although they must not; `nil` if they would not.
     package func refusal(_ payload: PayloadSettings) -> String? {

@@ -13,6 +13,8 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     package var run: String?
     /// The time at which the run began, in milliseconds since 1970.
     package var begunAt: Int64?
+    /// The options that leave events out, as on the command line; `nil` if an earlier version wrote this.
+    package var bounds: String?
     /// Every record written before this time is among the items below. In milliseconds since 1970; `nil` before the first save.
     package var coveredUntil: Int64?
     /// The file as it was when it was opened last.
@@ -33,11 +35,14 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     /// Maximum number of ranges in `absent` at all. Mending a line in the middle of a range makes two ranges of it.
     static let splitMax = 2 * absentMax
 
-    package init(topic: String, cluster: String? = nil, run: RunID? = nil, begunAt: Int64? = nil) {
+    package init(
+        topic: String, cluster: String? = nil, run: RunID? = nil, begunAt: Int64? = nil, bounds: String? = nil
+    ) {
         self.topic = topic
         self.cluster = cluster
         self.run = run?.text
         self.begunAt = begunAt
+        self.bounds = bounds
     }
 
     /// True if the numbers are consistent. Inconsistent ones come from a file that someone has changed.
@@ -70,8 +75,13 @@ package struct PublishProgress: Codable, Hashable, Sendable {
             let place = "topic \(topic)" + (isElsewhere ? " of another Kafka cluster" : "")
             return "was partly published to \(place) by a command that did not finish; finish it first"
         }
-        guard let run, let other, other != run else { return nil }
-        return "was partly published as run \(run), and not \(other); finish that run first"
+        if let run, let other, other != run {
+            return "was partly published as run \(run), and not \(other); finish that run first"
+        }
+        // What one command left out for good, another one would miss.
+        guard let bounds, let ours = fresh.bounds, bounds != ours else { return nil }
+        let former = bounds.isEmpty ? "without bounds" : "with \(bounds)"
+        return "was partly published \(former) by a command that did not finish; finish it in the same way first"
     }
 
     /// True if the same command does not need to publish the item.

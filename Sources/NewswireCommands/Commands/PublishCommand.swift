@@ -210,7 +210,8 @@ struct PublishCommand: ParsableCommand {
         var begunAt = now
         if !noResume {
             let fresh = PublishProgress(
-                topic: topic, cluster: admin.clusterID(), run: run, begunAt: begunAt.milliseconds)
+                topic: topic, cluster: admin.clusterID(), run: run, begunAt: begunAt.milliseconds,
+                bounds: backfill.bounds.options)
             progresses = try PublishProgresses(
                 input.files.filter(EventFile.isResumable), fresh: fresh, isRunNamed: backfill.run != nil)
             if let earlier = progresses?.earlier {

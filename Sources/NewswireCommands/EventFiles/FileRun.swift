@@ -109,8 +109,9 @@ struct FileRun {
             let since = state.unrecordedSince
         else { return }
         do {
-            state.found(try find(since))
+            state.found(try find(since), isComplete: !stop.isRaised)
         } catch {
+            state.found(EventsOnTopic(), isComplete: false)
             tell(
                 "\(file.name): what an earlier command wrote last cannot be looked for, and may be published twice: \(error)"
             )
