@@ -14,7 +14,7 @@ struct HeldIndex: Sendable {
         private let packedOriginal: UInt64
         private var ownRelease: Instant
         let version: VersionRank
-        fileprivate var rank = Queue.absent
+        fileprivate var rank = Rank.absent
         let source: UInt16
         var reason = ReturnReason.due
         var state = State.waiting
@@ -76,7 +76,8 @@ struct HeldIndex: Sendable {
     private var free: [Slot] = []
     /// Open addressing with linear probing. A story held in several partitions has several entries.
     private var table: [Slot] = Array(repeating: Self.none, count: 16)
-    private var queue = Queue()
+    /// The queue of each lane, by its index.
+    private var queues: [Queue] = []
     /// Original offsets of rewritten records. Rewrites are rare.
     private var origins: [Slot: Int64] = [:]
     /// The versions that entries without a version have replaced. Few stories mix both.
@@ -135,7 +136,7 @@ struct HeldIndex: Sendable {
             entries.append(entry)
         }
         // The entry may have been queued in another index.
-        entries[Int(slot)].rank = Queue.absent
+        entries[Int(slot)].rank = .absent
         count += 1
         if count * 4 > table.count * 3 { rehash(table.count * 2) } else { put(slot) }
         origins[slot] = since
@@ -144,7 +145,7 @@ struct HeldIndex: Sendable {
 
     /// - Parameter entry: an entry of the same story and partition.
     mutating func replace(_ slot: Slot, by entry: Entry, since: Int64?) {
-        queue(slot, false)
+        dequeue(slot)
         let former = version(slot)
         replaced[slot] = entry.version.isNone && !former.isNone ? former : nil
         entries[Int(slot)] = entry
@@ -152,7 +153,7 @@ struct HeldIndex: Sendable {
     }
 
     mutating func remove(_ slot: Slot) {
-        queue(slot, false)
+        dequeue(slot)
         unlink(slot)
         (origins[slot], replaced[slot]) = (nil, nil)
         entries[Int(slot)].state = .free
@@ -166,28 +167,63 @@ struct HeldIndex: Sendable {
 
     /// Changes the reason or state. The entry must be queued again afterwards.
     mutating func change(_ slot: Slot, _ body: (inout Entry) -> Void) {
-        queue(slot, false)
+        dequeue(slot)
         body(&entries[Int(slot)])
     }
 
     // MARK: The order of time
 
     /// Number of queued entries.
-    var queued: Int { queue.slots.count }
+    var queued: Int { queues.reduce(0) { $0 + $1.slots.count } }
+
+    /// The lanes with a queue, the most urgent one first.
+    var lanes: [LaneID] { queues.indices.map { LaneID($0) } }
 
     /// The queued entry with the earliest release.
-    var first: (slot: Slot, release: Instant)? { queue.slots.first.map { ($0, self[$0].release) } }
+    var first: (slot: Slot, release: Instant)? { lanes.compactMap { first(in: $0) }.min { $0.release < $1.release } }
 
-    /// Adds an entry to the queue or removes it.
-    mutating func queue(_ slot: Slot, _ waits: Bool) {
-        let isQueued = self[slot].rank != Queue.absent
-        if waits && !isQueued { queue.insert(slot, &entries) }
-        if !waits && isQueued { queue.remove(slot, &entries) }
+    /// The lane's queued entry with the earliest release.
+    func first(in lane: LaneID) -> (slot: Slot, release: Instant)? {
+        queues[lane.index].slots.first.map { ($0, self[$0].release) }
+    }
+
+    /// Adds an entry to the queue of its lane.
+    mutating func enqueue(_ slot: Slot, in lane: LaneID) {
+        let index = min(lane.index, Rank.queuesMax - 1)
+        if let former = self[slot].rank.queue {
+            if former == index { return }
+            dequeue(slot)
+        }
+        while queues.count <= index { queues.append(Queue(number: queues.count)) }
+        queues[index].insert(slot, &entries)
+    }
+
+    /// Removes an entry from its queue, if it is in one.
+    mutating func dequeue(_ slot: Slot) {
+        if let queue = self[slot].rank.queue { queues[queue].remove(slot, &entries) }
+    }
+
+    /// The place of an entry: its queue in 4 bits, and its rank there.
+    fileprivate struct Rank: Sendable {
+        private var bits: UInt32
+
+        static let absent = Rank(bits: .max)
+        static let queuesMax = 15
+        private static let rankBits: UInt32 = 28
+
+        private init(bits: UInt32) { self.bits = bits }
+
+        init(queue: Int, rank: Int) {
+            bits = UInt32(truncatingIfNeeded: queue) << Self.rankBits | UInt32(truncatingIfNeeded: rank)
+        }
+
+        var queue: Int? { bits == .max ? nil : Int(bits >> Self.rankBits) }
+        var rank: Int { Int(bits & (1 << Self.rankBits - 1)) }
     }
 
     /// A binary heap whose members know their ranks.
     private struct Queue: Sendable {
-        static let absent = UInt32.max
+        let number: Int
         var slots: [Slot] = []
 
         mutating func insert(_ slot: Slot, _ entries: inout [Entry]) {
@@ -196,14 +232,13 @@ struct HeldIndex: Sendable {
         }
 
         mutating func remove(_ slot: Slot, _ entries: inout [Entry]) {
-            let rank = Int(entries[Int(slot)].rank)
-            entries[Int(slot)].rank = Self.absent
+            let rank = entries[Int(slot)].rank.rank
+            entries[Int(slot)].rank = .absent
             let last = slots.removeLast()
             guard last != slot else { return }
-            slots[rank] = last
-            entries[Int(last)].rank = UInt32(rank)
+            put(last, rank, &entries)
             sink(rank, &entries)
-            rise(Int(entries[Int(last)].rank), &entries)
+            rise(entries[Int(last)].rank.rank, &entries)
         }
 
         private mutating func rise(_ start: Int, _ entries: inout [Entry]) {
@@ -230,7 +265,7 @@ struct HeldIndex: Sendable {
 
         private mutating func put(_ slot: Slot, _ rank: Int, _ entries: inout [Entry]) {
             slots[rank] = slot
-            entries[Int(slot)].rank = UInt32(rank)
+            entries[Int(slot)].rank = Rank(queue: number, rank: rank)
         }
     }
 
@@ -326,7 +361,8 @@ extension HeldPart {
     func contains(_ entry: HeldIndex.Entry) -> Bool {
         switch self {
         case .all: true
-        case .older(_, let originals) where entry.version.isNone: entry.original.map(originals.contains) ?? true
+        case .older(_, let originals) where entry.original.map(originals.contains) ?? entry.version.isNone: true
+        case .older where entry.version.isNone: false
         case .older(let last, _): last.map { entry.version.isCovered(by: VersionRank($0)) } ?? false
         }
     }

@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 
 /// The passes over the held topic in which due events return, and the rests between them.
@@ -15,6 +16,9 @@ struct HeldPasses: Sendable {
     /// Longest rest after a pass that returned everything due. The rest is as long as the pass took, because reading a
     /// long topic for many events at once saves work.
     static let longestRest = Duration.seconds(10)
+
+    /// Returns in one pass. Each takes little memory, because the originals are never buffered together.
+    static let countMax = 10_000
 
     var mayBegin: Bool { if case .none = state { true } else { false } }
     var restsUntil: Instant? { if case .resting(let until) = state { until } else { nil } }
@@ -36,4 +40,14 @@ struct HeldPasses: Sendable {
 
     /// Ends a rest that is over.
     mutating func wake(at now: Instant) { if let until = restsUntil, until <= now { state = .none } }
+}
+
+/// A step of an event's return, or of its rewriting, that was not answered yet.
+struct HeldStep: Sendable {
+    var story: UInt64
+    var kind: Kind
+    /// The lane to which the pace counts this return; `nil` if it does not.
+    var pacedTo: LaneID?
+
+    enum Kind { case putBack, erase, writeAgain }
 }

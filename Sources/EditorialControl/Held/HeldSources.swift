@@ -18,7 +18,8 @@ struct HeldSources: Sendable {
     private var lastTaken = 0
 
     private struct State: Sendable {
-        var isOurs: Bool
+        /// The lane that events return to; `nil` if the partition is not ours.
+        var lane: LaneID?
         /// The refresh of the held topic's ends at which this process became the owner.
         var since: Int
         var otherTarget: Int32?
@@ -31,13 +32,13 @@ struct HeldSources: Sendable {
         guard let number = UInt16(exactly: states.count) else { return nil }
         numbers[partition] = number
         states.append(
-            State(isOurs: isOwned(partition), since: lastTaken, otherTarget: otherTarget(of: partition)))
+            State(lane: lane(of: partition), since: lastTaken, otherTarget: otherTarget(of: partition)))
         return number
     }
 
-    private func isOwned(_ partition: TopicPartition) -> Bool {
+    private func lane(of partition: TopicPartition) -> LaneID? {
         let target = target(of: partition)
-        return owned.contains { $1.contains(target) }
+        return owned.first { $1.contains(target) }?.key.lane
     }
 
     /// The partition to which events return, as their topic may have been recreated with fewer partitions. The remainder is the
@@ -57,7 +58,10 @@ struct HeldSources: Sendable {
     /// The lowest number of our partitions, which orders the processes of a group; at most 6.
     var rank: Int { Int(owned.values.joined().map(\.partition).min().map { min($0, 5) } ?? 6) }
 
-    func isOurs(_ number: UInt16) -> Bool { states[Int(number)].isOurs }
+    func isOurs(_ number: UInt16) -> Bool { states[Int(number)].lane != nil }
+
+    /// The lane that events of this partition return to; the most urgent one if it is not ours.
+    func lane(of number: UInt16) -> LaneID { states[Int(number)].lane ?? LaneID(0) }
 
     /// The refresh whose ends must be reached before events of this partition return.
     func look(of number: UInt16) -> Int { states[Int(number)].since }
@@ -88,14 +92,14 @@ struct HeldSources: Sendable {
     private mutating func update(_ look: Int, isTaken: (TopicPartition) -> Bool) -> Bool {
         var hasChanged = false
         for (partition, number) in numbers {
-            let isOurs = isOwned(partition)
-            let wasOurs = states[Int(number)].isOurs
-            if isOurs, !wasOurs || isTaken(target(of: partition)) {
+            let lane = lane(of: partition)
+            let former = states[Int(number)].lane
+            if lane != nil, former == nil || isTaken(target(of: partition)) {
                 states[Int(number)].since = look
                 hasChanged = true
             }
-            if isOurs != wasOurs { hasChanged = true }
-            states[Int(number)].isOurs = isOurs
+            if lane != former { hasChanged = true }
+            states[Int(number)].lane = lane
             states[Int(number)].otherTarget = otherTarget(of: partition)
         }
         return hasChanged
@@ -117,6 +121,9 @@ struct HeldSources: Sendable {
         }
         return hasChanged
     }
+
+    /// Time for which a lane's partition is skipped after a failed write.
+    static let blockedFor = Duration.seconds(5)
 
     var blockedUntil: Instant? { states.lazy.compactMap(\.blockedUntil).min() }
 }

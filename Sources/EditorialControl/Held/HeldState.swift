@@ -24,29 +24,16 @@ public struct HeldState: Sendable {
     /// Places and stories of entries that precede a tombstone or an older version. Compaction would drop them.
     private var endangered: [HeldPlace: UInt64] = [:]
     private var hasNewDangers = false
-    /// Older versions, returned to their lanes to be reported as superseded.
-    private var superseded: [HeldPlace: HeldIndex.Entry] = [:]
-    private var underWay: [HeldPlace: Step] = [:]
+    /// Events that lost their place on the topic, and return to their lanes: older versions, to be reported as superseded, and events
+    /// that have no order with the one that took the place. Those wait on their lanes.
+    private var displaced: [HeldPlace: HeldIndex.Entry] = [:]
+    private var underWay: [HeldPlace: HeldStep] = [:]
     private var passes = HeldPasses()
     private var pace = HeldPace()
     var vanishedEvents = VanishedEvents()
     private var former = FormerHeldTopic()
     /// Number of invalid records.
     public private(set) var unreadable = 0
-
-    private struct Step: Sendable {
-        var story: UInt64
-        var kind: Kind
-        /// True if the pace counts this return.
-        var isPaced = false
-
-        enum Kind { case putBack, erase, writeAgain }
-    }
-
-    /// Returns in one pass. Each takes little memory, because the originals are never buffered together.
-    static let passMax = 10_000
-    /// Time for which a lane's partition is skipped after a failed write.
-    static let blockedFor = Duration.seconds(5)
 
     /// - Parameter asksHub: nothing that is due returns before `Input.hubTime`.
     public init(asksHub: Bool = false) { clock = WallClock(asksHub: asksHub) }
@@ -117,16 +104,20 @@ public struct HeldState: Sendable {
         if reach.isCaughtUp { earliest = min(earliest, vanishedEvents.wakeAt ?? .distantFuture) }
         if let until = passes.restsUntil {
             earliest = min(earliest, until)
-        } else if passes.mayBegin, let first = index.first {
+        } else if passes.mayBegin {
             // Otherwise, the endings of the pass or settled events wake us.
-            earliest = min(earliest, max(clock.steady(ofRelease: first.release), pace.fullUntil ?? .distantPast))
+            for lane in index.lanes {
+                guard let first = index.first(in: lane) else { continue }
+                let fullUntil = pace.fullUntil(for: lane) ?? .distantPast
+                earliest = min(earliest, max(clock.steady(ofRelease: first.release), fullUntil))
+            }
         }
         return earliest == .distantFuture ? nil : earliest
     }
 
     /// True while events that were requested back have not all returned.
     package var hasRequests: Bool {
-        !superseded.isEmpty || index.first.map { $0.release == .distantPast } ?? false
+        !displaced.isEmpty || index.first.map { $0.release == .distantPast } ?? false
             || underWay.values.contains { $0.kind != .writeAgain }
     }
 
@@ -151,7 +142,7 @@ public struct HeldState: Sendable {
         index = HeldIndex()
         positions = [:]
         former.forgetLast()
-        (endangered, underWay, superseded) = ([:], [:], [:])
+        (endangered, underWay, displaced) = ([:], [:], [:])
         passes = HeldPasses()
         failingSince = nil
     }
@@ -208,12 +199,15 @@ public struct HeldState: Sendable {
             guard index.isNewer(entry, since: since, than: slot) else {
                 // The newest version has an earlier offset, so the next compaction would drop it.
                 endanger(slot)
-                if index.version(slot).isNewer(than: entry.version) == true { supersede(entry) }
+                if index.version(slot).isNewer(than: entry.version) == true { displace(entry, .superseded) }
                 return
             }
             endangered[index[slot].place] = nil
             let isOther = entry.original != nil && !entry.original.mayBe(index[slot].original)
-            if entry.isLater(than: index[slot]) || event.replacesFormer && isOther { supersede(index[slot]) }
+            let isSuperseded = entry.isLater(than: index[slot]) || event.replacesFormer && isOther
+            if isSuperseded || isOther && !index[slot].isLater(than: entry) {
+                displace(index[slot], isSuperseded ? .superseded : index[slot].reason)
+            }
             index.replace(slot, by: entry, since: since)
             queue(slot)
         } else {
@@ -237,12 +231,13 @@ public struct HeldState: Sendable {
         if index.slots(of: story).isEmpty { told.append(HeldStory(story: text, isHeld: false)) }
     }
 
-    /// Queues an older version of ours for its return, unless only its tombstone is missing. Those before the end were queued earlier.
-    private mutating func supersede(_ older: HeldIndex.Entry) {
-        guard reach.isComplete(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil,
-            older.state != .returned
+    /// Queues a former entry of ours for its return, unless only its tombstone is missing. Those before the end were queued earlier.
+    private mutating func displace(_ former: HeldIndex.Entry, _ reason: ReturnReason) {
+        guard reach.isComplete(former.place.partition), sources.isOurs(former.source), underWay[former.place] == nil,
+            former.state != .returned
         else { return }
-        superseded[older.place] = older
+        displaced[former.place] = former
+        displaced[former.place]?.reason = reason
     }
 
     private mutating func endanger(_ slot: HeldIndex.Slot) {
@@ -254,7 +249,11 @@ public struct HeldState: Sendable {
     private mutating func queue(_ slot: HeldIndex.Slot) {
         let entry = index[slot]
         let waits = entry.state == .waiting && mayReturn(entry)
-        index.queue(slot, waits && !sources.isBlocked(entry.source))
+        if waits, !sources.isBlocked(entry.source) {
+            index.enqueue(slot, in: sources.lane(of: entry.source))
+        } else {
+            index.dequeue(slot)
+        }
     }
 
     private func mayReturn(_ entry: HeldIndex.Entry) -> Bool {
@@ -305,27 +304,29 @@ public struct HeldState: Sendable {
     private mutating func beginPass(_ moment: Moment, _ actions: inout [Action]) {
         let clock = clock.releaseClock(moment)
         let now = moment.steady
-        let room = min(pace.room(at: now), Self.passMax)
-        var paced = 0
-        var returns = superseded.values.map {
-            Return($0.place, .superseded, to: sources.otherTarget(of: $0.source))
-        }
-        for (place, entry) in superseded { underWay[place] = Step(story: entry.story, kind: .putBack) }
-        superseded = [:]
+        var returns = displaced.values.map { Return($0.place, $0.reason, to: sources.otherTarget(of: $0.source)) }
+        for (place, entry) in displaced { underWay[place] = HeldStep(story: entry.story, kind: .putBack) }
+        displaced = [:]
         var isCut = false
-        while let first = index.first, first.release <= clock {
-            // Events requested back are not sent, so they take no room.
-            let isPaced = index[first.slot].reason == .due
-            isCut = returns.count >= Self.passMax || isPaced && paced >= room
-            if isCut { break }
-            if isPaced { paced += 1 }
-            index.change(first.slot) { $0.state = .returning }
-            let entry = index[first.slot]
-            underWay[entry.place] = Step(story: entry.story, kind: .putBack, isPaced: isPaced)
-            returns.append(Return(entry.place, entry.reason, to: sources.otherTarget(of: entry.source)))
+        for lane in index.lanes {
+            let room = pace.room(for: lane, at: now)
+            var paced = 0
+            while let first = index.first(in: lane), first.release <= clock {
+                // Events requested back are not sent, so they take no room.
+                let isPaced = index[first.slot].reason == .due
+                guard returns.count < HeldPasses.countMax, !isPaced || paced < room else {
+                    isCut = true
+                    break
+                }
+                if isPaced { paced += 1 }
+                index.change(first.slot) { $0.state = .returning }
+                let entry = index[first.slot]
+                underWay[entry.place] = HeldStep(story: entry.story, kind: .putBack, pacedTo: isPaced ? lane : nil)
+                returns.append(Return(entry.place, entry.reason, to: sources.otherTarget(of: entry.source)))
+            }
+            pace.returned(paced, to: lane, at: now)
         }
         guard !returns.isEmpty else { return }
-        pace.returned(paced, at: now)
         passes.begin(returns.count, rests: !isCut, at: now)
         actions.append(.putBack(returns.sorted { $0.place < $1.place }))
     }
@@ -348,10 +349,10 @@ public struct HeldState: Sendable {
         let place = ending.place
         guard let step = underWay.removeValue(forKey: place) else { return }
         if step.kind == .putBack { passes.end(at: now) }
-        if step.isPaced {
+        if let lane = step.pacedTo {
             switch ending {
             case .putBack: break
-            case .written, .gone, .failed: pace.tookBack()
+            case .written, .gone, .failed: pace.tookBack(from: lane)
             }
         }
         // A record that replaced it meanwhile needs no tombstone and must not get one.
@@ -360,7 +361,7 @@ public struct HeldState: Sendable {
         case .putBack(_, let story):
             failingSince = nil
             index.change(slot) { $0.state = .returned }
-            underWay[place] = Step(story: step.story, kind: .erase)
+            underWay[place] = HeldStep(story: step.story, kind: .erase)
             actions.append(.erase([Erasure(place, story: story, index[slot].original)]))
         // The new record or the tombstone has not been read yet.
         case .written: failingSince = nil
@@ -373,7 +374,7 @@ public struct HeldState: Sendable {
             failingSince = failingSince ?? now
             // Without its tombstone, the event returns again and is reported as a duplicate.
             index.change(slot) { $0.state = .waiting }
-            if sources.block(index[slot].source, until: now + Self.blockedFor) { requeue() }
+            if sources.block(index[slot].source, until: now + HeldSources.blockedFor) { requeue() }
         }
     }
 
@@ -389,7 +390,7 @@ public struct HeldState: Sendable {
                 !sources.isBlocked(entry.source)
             else { continue }
             index.change(slot) { $0.state = .rewriting }
-            underWay[place] = Step(story: story, kind: .writeAgain)
+            underWay[place] = HeldStep(story: story, kind: .writeAgain)
             places.append(place)
         }
         if !places.isEmpty { actions.append(.writeAgain(places.sorted())) }

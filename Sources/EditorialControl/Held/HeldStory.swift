@@ -4,7 +4,7 @@ public import NewsModel
 public enum HeldPart: Sendable, Hashable {
     case all
     /// Only the events that are known to be older, because newer ones may have been held since: the versions up to this one (`nil`
-    /// for none), and these events without a version.
+    /// for none), and these events. They are named because some have no version, and not all versions can be compared.
     case older(upTo: NewsEvent.Version? = nil, [HeldOriginal] = [])
 }
 

@@ -185,6 +185,40 @@ import Testing
         #expect(play.state.ours == 0)
     }
 
+    @Test func `events of the live lane do not wait for those of a backfill that are due with them`() {
+        let backfill = TopicPartition(topic: "archive", partition: 3)
+        var play = PlayedHeldState()
+        play.pace = 100
+        _ = play.take(.owned(LaneID(1), ShardID(0), [backfill]))
+        _ = play.settle(0)
+        for offset in 0..<1_000 { _ = play.hold(Int64(offset), "s\(offset)", due: .seconds(60), from: backfill) }
+        _ = play.hold(1_000, "live", due: .seconds(60))
+        let first = play.wait(.seconds(60)).returns
+        #expect(first.count == 100 && first[1_000] == .due)
+        for place in first.keys.sorted() {
+            let story = place == 1_000 ? "live" : "s\(place)"
+            #expect(play.take(.ended([.putBack(HeldPlace(3, place), story: story)])).returns.isEmpty)
+        }
+        // The backfill is stopped, so nothing is settled.
+        #expect(play.hold(1_001, "more", due: .seconds(60)).returns == [1_001: .due])
+    }
+
+    @Test func `of two events of a story without an order between them, both leave`() {
+        let other = TopicPartition(topic: "archive", partition: 3)
+        var play = PlayedHeldState(owning: [PlayedHeldState.source, other])
+        func event(_ id: String, _ source: TopicPartition) -> HeldRecord.Reading {
+            let event = HeldEvent(
+                eventID: id, story: "s", version: nil, due: PlayedHeldState.noon + .seconds(60), because: .embargo,
+                lane: "live", source: .init(partition: source, offset: 5), identity: RecordIdentity(eventID: id))
+            return .held(event, since: nil)
+        }
+        #expect(play.read(0, event("a", PlayedHeldState.source)).returns.isEmpty)
+        // On its lane it waits for its time.
+        #expect(play.read(1, event("b", other)).returns == [0: .due])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "s")]))
+        #expect(play.wait(.seconds(60)).returns == [1: .due])
+    }
+
     @Test func `an event requested back takes no room and returns although no room is left`() {
         var play = PlayedHeldState()
         play.pace = 1
