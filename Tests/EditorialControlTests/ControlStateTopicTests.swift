@@ -149,7 +149,7 @@ import Testing
     @Test func `a process waits for an order that another one obeys and that the topic has lost`() {
         var state = TestControlState()
         state.write(beat(1, after: .zero, state))
-        state.start(at: 9)
+        state.start()
         #expect(!state.isKnown && state.status.alarms == [.ordersMissing])
         state.write(.stands(Order(stop: .hub)))
         state.write(beat(1, after: .seconds(10), state))

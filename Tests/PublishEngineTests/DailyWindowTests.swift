@@ -48,6 +48,7 @@ struct DailyWindowTests {
         Case("13:00", "14:30", at: "2027-01-15T13:30:00Z", ends: nil),
         Case("22:00", "24:00", at: "2027-01-15T22:59:59Z", ends: "2027-01-15T23:00:00Z"),
         Case("00:00", "24:00", at: "2027-01-15T23:00:00Z", ends: "2027-01-16T23:00:00Z"),
+        Case("24:00", "00:00", at: "2027-01-15T23:00:00Z", ends: "2027-01-16T23:00:00Z"),
         // The night that loses an hour ends by the clock.
         Case("22:00", "07:00", at: "2027-03-28T04:59:59Z", ends: "2027-03-28T05:00:00Z"),
         // A skipped time stands for the change.

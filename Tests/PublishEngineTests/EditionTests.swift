@@ -150,6 +150,46 @@ struct EditionTests {
         #expect(shell.take(.orders([.recall("s")])).returns == ["s#en recalled"])
     }
 
+    @Test(arguments: [#","language":"fr""#, ""])
+    func `a withheld event without a known category ends the waiting ones of its language`(language: String) throws {
+        var shell = try shell { $0.holdsBeyond = nil }
+        let due = shell.wall + .seconds(3_600)
+        for code in ["en", "fr"] {
+            _ = shell.publish(
+                news("\(code)1", story: "s", version: 1, #","language":"\#(code)","embargoUntil":"\#(due)""#))
+        }
+        let withheld = shell.publish(
+            news("k", story: "s", version: 2, status: "withheld", category: "Nowhere", language))
+        #expect(withheld.results.map(\.result.eventID) == [language.isEmpty ? "en1" : "fr1", "k"])
+        #expect(withheld.outcomes == [.superseded, .withheld])
+        #expect(shell.wait(.seconds(3_601)).sends.count == 1)
+    }
+
+    @Test func `after a restart an old version of a language does not follow a newer one`() throws {
+        var shell = try shell()
+        let newer = shell.publish(news("f2", story: "s", version: 2, #","language":"fr""#))
+        let accepted = try #require(shell.reply(201, to: newer.sends[0]).results.first)
+        #expect(accepted.ledgerStory == "s#fr" && accepted.version == "fr:2")
+        let entry = LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted,
+            identity: RecordIdentity(eventID: "f2"), eventID: "f2", version: accepted.version,
+            story: accepted.ledgerStory, isOpen: false)
+        for (language, outcomes) in [("fr", [Outcome.superseded]), ("en", [])] {
+            var next = try self.shell { $0.holdsBeyond = .seconds(60) }
+            _ = next.assign(generation: Generation(2), ledger: [entry], end: 1)
+            let older = next.publish(
+                news("o1", story: "s", version: 1, #","language":"\#(language)""#), generation: Generation(2))
+            #expect(older.outcomes == outcomes)
+        }
+    }
+
+    @Test func `a held event of a recalled story is taken back when it is read from the topic`() throws {
+        var shell = try shell { $0.holdsBeyond = .seconds(60) }
+        _ = shell.take(.orders([.recall("s")]))
+        #expect(shell.take(.held([HeldStory(story: "s#fr", isHeld: true)])).returns == ["s#fr recalled"])
+        #expect(shell.take(.held([HeldStory(story: "t#fr", isHeld: true)])).returns.isEmpty)
+    }
+
     @Test func `the replacement of a recalled story goes to readers of all languages`() throws {
         var shell = try shell()
         let header = RecordHeader(HeaderName.replacement, "O1")

@@ -76,7 +76,9 @@ extension Engine {
         if partitions[recordOf: place].release == .deadLetter { return .ended(.exhausted, .released) }
         if isCertain, let failure = content.prohibition(turn) { return .ended(.withheld, failure) }
         // A newer event of the story may have been in flight when this copy was read.
-        if content.heldFrom != nil, let routed = content.routed, isOvertaken(content, routed, at: place) {
+        if content.heldFrom != nil, let routed = content.routed,
+            isOvertaken(content, routed, at: place, in: partitions[place].story)
+        {
             return .ended(.superseded, .outdated)
         }
         // The wall clock may have been set back since the embargo ended, or quiet hours have begun.

@@ -17,9 +17,10 @@ extension Engine {
             partitions[place.slot].ended.note(
                 routed.orderKey, at: content.record.offset, writtenAt: content.record.timestamp, version, as: outcome)
         }
-        if version != nil, outcome.mayHaveLeft { return routed.event.resultStory }
-        if outcome == .held { return routed.orderKey }
-        return endsOlder && routed.routing?.edition == nil ? routed.orderKey : nil
+        if version != nil, outcome.mayHaveLeft {
+            return routed.edition == nil ? routed.event.resultStory : routed.orderKey
+        }
+        return endsOlder || outcome == .held ? routed.orderKey : nil
     }
 
     /// Returns true if older events of the story must not follow. False for copies, whose offsets are higher than their age.
@@ -36,12 +37,23 @@ extension Engine {
         }
     }
 
-    /// True if a copy from the held topic comes after the end of an event that was published behind its original.
-    func isOvertaken(_ content: ExaminedRecord, _ routed: RoutedEvent, at place: Place) -> Bool {
-        guard let source = content.heldFrom, source.partition == partitions[place.slot].id,
-            content.record.origin == .published
-        else { return false }
-        return partitions[place.slot].ended.hasNewer(than: source.offset, routed.event.version, of: routed.orderKey)
+    /// True if an event that was published behind this one has overtaken it. Only events that waited for the end of an embargo are
+    /// overtaken: copies from the held topic, and originals that it refused or that a former owner could not hold.
+    func isOvertaken(_ content: ExaminedRecord, _ routed: RoutedEvent, at place: Place, in story: StoryID) -> Bool {
+        guard content.record.origin == .published else { return false }
+        if let source = content.heldFrom {
+            return source.partition == partitions[place.slot].id && hasEnded(laterThan: source.offset, routed, place)
+        }
+        guard routed.event.embargoUntil != nil, content.returned == nil, !routed.event.isForSomeOfItsStory else {
+            return false
+        }
+        let source = partitions.source(of: place)
+        return hasEnded(laterThan: source.offset, routed, place) || isBehindLater(story, place)
+            || held.hasLater(than: source, of: routed)
+    }
+
+    private func hasEnded(laterThan offset: Int64, _ routed: RoutedEvent, _ place: Place) -> Bool {
+        partitions[place.slot].ended.hasNewer(than: offset, routed.event.version, of: routed.orderKey)
     }
 
     /// Restores an end from the ledger. The records of open results are read again: see `repeatEnd`.
@@ -61,12 +73,17 @@ extension Engine {
     /// Applies the end of an event to older events again, because a former run may have crashed before it did. The record
     /// was read at its offset, so its result belongs to this incarnation of the topic.
     mutating func repeatEnd(
-        of routed: RoutedEvent, _ source: ResultRecord.Source, writtenAt: Instant?, _ outcome: Outcome, isGone: Bool,
-        in slot: Int, _ turn: inout Turn
+        of routed: RoutedEvent, _ content: ExaminedRecord, _ source: ResultRecord.Source, _ outcome: Outcome,
+        isGone: Bool, in first: Place, _ turn: inout Turn
     ) {
-        partitions[slot].ended.note(
+        let writtenAt = content.record.timestamp
+        partitions[first.slot].ended.note(
             routed.orderKey, at: source.offset, writtenAt: writtenAt, routed.event.version, as: outcome)
         takeBackHeld(olderThan: routed, from: source, writtenAt: writtenAt, isGone: isGone, &turn)
+        for platform in settings.platforms.indices {
+            let story = StoryID(routed.orderKey, platform: platform, lane: first.lane)
+            supersedeDelayed(in: story, of: first.lane, by: routed, content, from: source, &turn)
+        }
     }
 
     /// Requests a held event back if an event that was published after it has ended here.
@@ -105,13 +122,13 @@ extension StoreRequest {
     /// it was held after that end.
     func isOvertaken(by ended: EndedStories) -> Bool {
         guard let ledgerStory else { return false }
-        let version = version.flatMap(NewsEvent.version(ofLedger:))
+        let version = version.flatMap { RoutedEvent.version(ofLedger: $0, story: ledgerStory) }
         return ended.hasNewer(than: result.source.offset, version, of: ledgerStory)
     }
 }
 
 extension LedgerEntry {
-    var eventVersion: NewsEvent.Version? { version.flatMap(NewsEvent.version(ofLedger:)) }
+    var eventVersion: NewsEvent.Version? { version.flatMap { RoutedEvent.version(ofLedger: $0, story: story) } }
 
     /// True if held events of its story that were published before it must not follow. Versions that left are compared as such: their
     /// offsets may be those of copies.

@@ -39,7 +39,7 @@ extension Engine {
         let event = routed.event
         let story = StoryID(routed.orderKey, platform: place.platform, lane: place.lane)
         supersede(in: story, by: routed, place.id, &turn)
-        supersedeEmbargoed(in: story, by: routed, place, content, &turn)
+        supersedeDelayed(in: story, of: place.lane, by: routed, content, from: partitions.source(of: place), &turn)
         let request = end(place, content, as: .held, due.failure, nil, isPending: true, turn)
         pendingResults.add(request)
         partitions[place.slot].noteHold(of: place.index)
@@ -63,7 +63,7 @@ extension Engine {
         guard let first = partitions.place(of: id), let content = pendingResults.takeOriginal(of: id),
             let routed = content.routed
         else { return }
-        held.remove(routed)
+        held.remove(routed, from: partitions.source(of: first))
         var isHeld = false
         for platform in settings.platforms.indices {
             let place = first.on(platform)
@@ -107,7 +107,10 @@ extension Engine {
         for story in stories {
             held.learn(story)
             if !story.isHeld { erased.insert(story.story) }
-            guard story.isHeld, !held.isBeingHeld(story.story) else { continue }
+            guard story.isHeld else { continue }
+            // The holder of the topic knows recalled stories by their names, which editions do not have there.
+            if isRecalledEdition(story.story) { takeBackHeld(story.story, because: .recalled, &turn) }
+            guard !held.isBeingHeld(story.story) else { continue }
             takeBackIfEnded(story, &turn)
         }
         if !erased.isEmpty { holdWaiting(of: erased, &turn) }
@@ -168,7 +171,7 @@ extension Engine {
     mutating func restoreVersion(
         of entry: LedgerEntry, _ platform: Int, _ slot: Int, _ lane: LaneID, _ turn: inout Turn
     ) {
-        guard entry.outcome?.mayHaveLeft == true, let version = entry.version.flatMap(NewsEvent.version(ofLedger:)),
+        guard entry.outcome?.mayHaveLeft == true, let version = entry.eventVersion,
             let story = entry.story ?? entry.eventID
         else { return }
         let fingerprint = RecentDeliveries.story(story, platform: platform)

@@ -109,12 +109,15 @@ extension Engine {
             recallEverywhere(routed.event, content, first, &turn)
         }
         // Runs for known events too: a former run may have reported the event and crashed before it ended older ones.
-        if let withheld { withhold(withheld, from: source, writtenAt: content.record.timestamp, in: first.slot, &turn) }
+        if let withheld {
+            for withheld in editions(of: withheld) {
+                withhold(withheld, from: source, writtenAt: content.record.timestamp, in: first.slot, &turn)
+            }
+        }
         if let known, let end = known.end, let routed = content.routed {
             // If a platform's delivery of this event is held, the held event stays.
             let isGone = end != .expired && wanted == 0 && !known.isHeld
-            repeatEnd(
-                of: routed, source, writtenAt: content.record.timestamp, end, isGone: isGone, in: first.slot, &turn)
+            repeatEnd(of: routed, content, source, end, isGone: isGone, in: first, &turn)
         }
         guard wanted != 0, let first = partitions.place(of: id) else { return }
         partitions[first.slot].examined(content, at: first.index)
@@ -142,6 +145,12 @@ extension Engine {
             admit(first.on(platform), content, routed, until: due, isHeld: &isHeld, &turn)
         }
         advanceStories(&turn)
+    }
+
+    /// The event in every language if languages have tags and it names none; otherwise the event.
+    private func editions(of event: RoutedEvent) -> [RoutedEvent] {
+        guard event.edition == nil, event.event.language == nil, !editions.isEmpty else { return [event] }
+        return editions.map(event.edition)
     }
 
     /// Finishes a record that needs no result of ours.
@@ -189,7 +198,7 @@ extension Engine {
         let isOlder =
             !held.isEmpty && content.returned == nil
             && held.relation(to: routed, from: age(of: place, content)) == .newer
-        if isOlder || isOvertaken(content, routed, at: place) {
+        if isOlder || isOvertaken(content, routed, at: place, in: story) {
             partitions[place.slot].recent.remove(
                 routed, platform: place.platform, origin: content.record.origin, isOwner: entry == .first)
             return settleUnsent(place, as: .superseded, .outdated, &turn)

@@ -115,6 +115,14 @@ extension Engine {
         }
     }
 
+    /// Returns true if the story of an edition's order key is recalled.
+    func isRecalledEdition(_ orderKey: String) -> Bool {
+        editions.contains { edition in
+            let ending = RoutedEvent.orderKey("", edition: edition)
+            return orderKey.hasSuffix(ending) && orders.isRecalled(String(orderKey.dropLast(ending.count)))
+        }
+    }
+
     /// The order keys of the story in all languages that are sent separately.
     func orderKeys(of story: String) -> [String] {
         editions.isEmpty ? [story] : [story] + editions.map { RoutedEvent.orderKey(story, edition: $0) }

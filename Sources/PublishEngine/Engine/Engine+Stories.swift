@@ -16,23 +16,42 @@ extension Engine {
         partitions[place].wait(in: story)
         _ = stories.append(place.id, to: story)
         if routed.event.version != nil { supersede(in: story, by: routed, place.id, &turn) }
-        supersedeEmbargoed(in: story, by: routed, place, content, &turn)
+        supersedeDelayed(in: story, of: place.lane, by: routed, content, from: partitions.source(of: place), &turn)
     }
 
-    /// Settles queued older events of the story that are under embargo, so that a later one does not wait for its end. On the held
-    /// topic they would lose their place in the same way.
-    mutating func supersedeEmbargoed(
-        in story: StoryID, by newer: RoutedEvent, _ place: Place, _ content: ExaminedRecord, _ turn: inout Turn
+    /// Settles queued older events of the story that wait for the end of an embargo or of quiet hours, so that a later one does not
+    /// wait too. On the held topic they would lose their place in the same way.
+    ///
+    /// - Parameter source: the later event's place.
+    mutating func supersedeDelayed(
+        in story: StoryID, of lane: LaneID, by newer: RoutedEvent, _ content: ExaminedRecord,
+        from source: ResultRecord.Source, _ turn: inout Turn
     ) {
-        guard lanes[place.lane].delayed.hasEmbargoes, newer.event.story != nil, content.record.origin == .published,
-            content.returned == nil, content.heldFrom == nil
-        else { return }
-        for id in openDeliveries(of: story) where id != place.id {
+        guard lanes[lane].delayed.hasEmbargoes, endsDelayed(newer, content) else { return }
+        for id in openDeliveries(of: story) {
             guard let other = partitions.place(of: id), let older = partitions.content(of: other),
-                older.record.origin == .published, older.due(turn)?.because == .embargo,
-                partitions[other].attempts == 0, precedes(id, newer, from: partitions.source(of: place))
+                partitions.source(of: other) != source, older.record.origin == .published, older.due(turn) != nil,
+                partitions[other].isCertain, partitions[other].attempts == 0, precedes(id, newer, from: source)
             else { continue }
             withdraw(id, for: .superseded, &turn)
+        }
+    }
+
+    /// Returns true if an event does not wait behind earlier ones of its story that are delayed: these end as superseded. A copy is
+    /// not compared, because its offset is higher than its age.
+    private func endsDelayed(_ newer: RoutedEvent, _ content: ExaminedRecord) -> Bool {
+        newer.event.story != nil && content.record.origin == .published && content.returned == nil
+            && content.heldFrom == nil
+    }
+
+    /// Returns true if a later event of the story is on its way here, so that this one must not follow when its embargo ends: it is
+    /// delayed again, because the held topic has refused it.
+    func isBehindLater(_ story: StoryID, _ place: Place) -> Bool {
+        openDeliveries(of: story).contains { id in
+            guard let other = partitions.place(of: id), let content = partitions.content(of: other),
+                let later = content.routed, endsDelayed(later, content)
+            else { return false }
+            return precedes(place.id, later, from: partitions.source(of: other))
         }
     }
 
@@ -84,8 +103,8 @@ extension Engine {
         advanceStories(&turn)
     }
 
-    /// Returns true if the delivery is for the same readers, or of the same event, and is no newer version. Without versions, records on
-    /// the same partition are compared by their offsets; if only one has a version, only records of the same event.
+    /// Returns true if the delivery is for the same readers, or of the same event, and is no newer version. If one of the two has no
+    /// version, records on the same partition are compared by their offsets, as on the held topic.
     private func precedes(_ id: DeliveryID, _ withheld: RoutedEvent, from source: ResultRecord.Source) -> Bool {
         guard let place = partitions.place(of: id), let routed = partitions.event(of: id),
             routed.orderKey == withheld.orderKey
@@ -93,7 +112,6 @@ extension Engine {
         let isSame = routed.event.id == withheld.event.id
         guard isSame || routed.event.hasSameReaders(as: withheld.event) else { return false }
         if let version = routed.event.version, let limit = withheld.event.version { return version <= limit }
-        guard isSame || routed.event.version == nil && withheld.event.version == nil else { return false }
         let other = partitions.source(of: place)
         return other.partition == source.partition && other.offset < source.offset
     }

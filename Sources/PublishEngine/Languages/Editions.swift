@@ -29,18 +29,19 @@ struct Editions: Sendable {
     }
 
     func route(_ event: NewsEvent) -> Routing {
-        guard let language = event.language else {
-            guard let fallback else {
-                return .unroutable(
-                    .init(.unknownLanguage, "the event names no language, and localization.fallback names none for it"))
-            }
-            return routers[fallback].route(event)
-        }
-        guard let index = LanguageTag(language).flatMap(index) else {
-            return .unroutable(
-                .init(.unknownLanguage, "“\(TextCut.excerpt(language))” is none of localization.languages"))
-        }
-        return routers[index].route(event)
+        if let index = index(of: event) { return routers[index].route(event) }
+        let reason =
+            event.language.map { "“\(TextCut.excerpt($0))” is none of localization.languages" }
+            ?? "the event names no language, and localization.fallback names none for it"
+        return .unroutable(.init(.unknownLanguage, reason))
+    }
+
+    /// The code of the event's language; `nil` if no reader has it.
+    func code(of event: NewsEvent) -> String? { index(of: event).map { codes[$0] } }
+
+    private func index(of event: NewsEvent) -> Int? {
+        guard let language = event.language else { return fallback }
+        return LanguageTag(language).flatMap(index)
     }
 
     /// The index of the language or of a more general one: readers of English get British English.

@@ -8,7 +8,8 @@ public struct DailyWindow: Sendable, Hashable {
     public var zone: ClockZone
 
     public init(from: Int, to: Int, zone: ClockZone) {
-        self.from = from
+        // 24:00 to 06:00 begins at midnight.
+        self.from = from == 1_440 ? 0 : from
         self.to = to
         self.zone = zone
     }

@@ -114,6 +114,8 @@ final class RoutedEvent: Sendable {
     let event: NewsEvent
     /// `nil` when it belongs to no category.
     let routing: Routing.Tagged?
+    /// The code of its language, if languages have tags. A withheld event ends others of its language, even without a category.
+    let edition: String?
     /// The event must not leave here whatever its status: a foreign environment, a test without testers, or a silent
     /// event that would ring. The record's `failure` has the reason.
     let isRefused: Bool
@@ -130,8 +132,10 @@ final class RoutedEvent: Sendable {
 
     init(
         _ event: consuming NewsEvent, _ routing: Routing, by rules: ContentRules, isRefused: Bool, isReplacement: Bool,
-        isSilent: Bool
+        isSilent: Bool, edition: String? = nil
     ) {
+        self.edition =
+            if case .tagged(let tagged) = routing { tagged.edition } else { edition ?? rules.router.edition(of: event) }
         self.event = event
         self.isRefused = isRefused
         self.isReplacement = isReplacement
@@ -142,17 +146,33 @@ final class RoutedEvent: Sendable {
         self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
     }
 
+    /// The event as one of the given language. It has no readers.
+    func edition(_ code: String) -> RoutedEvent {
+        RoutedEvent(
+            event, .unroutable(.init(.unknownLanguage, "")), by: rules, isRefused: isRefused,
+            isReplacement: isReplacement, isSilent: isSilent, edition: code)
+    }
+
     /// The key that orders the event: its story's, with the language if languages are sent separately. Otherwise
     /// version 2 in French would supersede version 1 in English. Recalls use the story alone.
     var orderKey: String {
-        routing?.edition.map { Self.orderKey(event.orderKey, edition: $0) } ?? event.orderKey
+        edition.map { Self.orderKey(event.orderKey, edition: $0) } ?? event.orderKey
     }
 
     static func orderKey(_ story: String, edition: String) -> String { "\(story)#\(edition)" }
 
     /// The version on the ledger. It contains the edition, because translations may share one id.
     var ledgerVersion: String? {
-        routing?.edition.map { "\($0):\(event.ledgerVersion ?? "")" } ?? event.ledgerVersion
+        edition.map { "\($0):\(event.ledgerVersion ?? "")" } ?? event.ledgerVersion
+    }
+
+    /// Extracts the event's version from a `ledgerVersion`.
+    ///
+    /// - Parameter story: the `orderKey`, which ends in the edition.
+    static func version(ofLedger text: String, story: String?) -> NewsEvent.Version? {
+        let edition = story?.split(separator: "#", omittingEmptySubsequences: false).dropFirst().last
+        guard let edition, text.hasPrefix("\(edition):") else { return NewsEvent.version(ofLedger: text) }
+        return NewsEvent.version(ofLedger: String(text.dropFirst(edition.count + 1)))
     }
 
     /// The languages whose readers get a substitute text.

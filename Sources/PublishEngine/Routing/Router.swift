@@ -90,6 +90,9 @@ public final class Router: Sendable {
     /// The codes of the languages that are sent separately; empty if one send is for all.
     var editionCodes: [String] { editions?.codes ?? [] }
 
+    /// The code of the event's language, also if the event has no category; `nil` if languages have no tags.
+    func edition(of event: NewsEvent) -> String? { editions?.code(of: event) }
+
     /// - Parameter isForEverybody: without a language, the event is for the readers of all languages.
     public func route(_ event: NewsEvent, isForEverybody: Bool = false) -> Routing {
         if let editions {

@@ -75,10 +75,14 @@ struct HeldStories: Sendable {
         incarnations[Fingerprint(of: partition.description).value] ?? 0
     }
 
-    /// Removes an event that the held topic refused.
-    mutating func remove(_ routed: RoutedEvent) {
+    /// Removes an event that the held topic refused. A later one of the story stays.
+    mutating func remove(_ routed: RoutedEvent, from source: ResultRecord.Source) {
         let key = Fingerprint(of: routed.orderKey).value
-        if let held = added[key], held.version == routed.event.version { added[key] = nil }
+        if let held = added[key], held.original?.offset == source.offset,
+            held.partition == Fingerprint(of: source.partition.description).value
+        {
+            added[key] = nil
+        }
     }
 
     /// True if this engine holds an event of the story that was not read back yet.
@@ -145,6 +149,18 @@ struct HeldStories: Sendable {
         }
     }
 
+    /// True if an event of the story is held that was published behind this one on the same partition. Two versions are compared as
+    /// such elsewhere.
+    func hasLater(than source: ResultRecord.Source, of routed: RoutedEvent) -> Bool {
+        guard !isEmpty, routed.event.story != nil else { return false }
+        let key = Fingerprint(of: routed.orderKey).value
+        guard let held = added[key] ?? known[key], held.version == nil || routed.event.version == nil else {
+            return false
+        }
+        return held.partition == Fingerprint(of: source.partition.description).value
+            && held.incarnation == incarnation(of: source.partition) && held.offset > source.offset
+    }
+
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
         guard !isEmpty else { return false }
         let key = Fingerprint(of: story).value
@@ -178,7 +194,7 @@ struct HeldStories: Sendable {
         guard let latest = taken.first else { return nil }
         return .older(
             upTo: version ?? latest.version ?? taken.last?.version,
-            taken.compactMap { $0.version == nil ? $0.original : nil })
+            taken.compactMap(\.original))
     }
 }
 

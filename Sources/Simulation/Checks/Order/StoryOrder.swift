@@ -10,10 +10,6 @@ struct StoryOrder: Checker {
     /// Offsets and deliveries that were accepted, by story.
     private var accepted: [GroundTruth.Story: [(offset: Int64, delivery: Int)]] = [:]
 
-    /// Items that an engine requested to hold. They may be in flight to the held topic, refused by it, or lost with their
-    /// process. The story continues without them, as it does without held events.
-    private var setAside: Set<Int> = []
-
     /// Deliveries that failed. Their results wait for their dead letters while the story goes on, so a later owner may not know of
     /// them and repeats them.
     private var failed: Set<Int> = []
@@ -27,7 +23,6 @@ struct StoryOrder: Checker {
         switch fact {
         case .stored(let delivery, let result, _) where result.outcome == .accepted:
             accepted[truth.story(of: delivery), default: []].append((offset(delivery, truth), delivery))
-        case .holding(let delivery, _, _, _): setAside.insert(truth.item(of: delivery))
         case .deadLettered(let delivery, _, _, _): failed.insert(delivery)
         case .sent(let number, _, _): return sent(number, truth)
         default: break
@@ -41,21 +36,20 @@ struct StoryOrder: Checker {
         let story = truth.story(of: attempt.delivery)
         let line = Line(story: story, ownership: attempt.ownership)
         let name = truth.name(attempt.delivery)
-        let isSetAside = setAside.contains(truth.item(of: attempt.delivery))
         if let before = last[line] {
             let former = truth.attempts[before]
             let formerName = truth.name(former.delivery)
             if former.delivery != attempt.delivery, former.reply == nil {
                 return "\(name) left while \(formerName) of the same story was under way"
             }
-            if !isSetAside, offset(attempt.delivery, truth) < offset(former.delivery, truth) {
+            if offset(attempt.delivery, truth) < offset(former.delivery, truth) {
                 return "\(name) left after \(formerName), which stands behind it in the story"
             }
         }
         last[line] = number
         // A delivery with a result that its owner could not know is a repeat rather than late. The same applies to a delivery
         // whose result the broker first refused.
-        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery], !isSetAside,
+        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery],
             !failed.contains(attempt.delivery)
         else { return nil }
         if truth.places[truth.item(of: attempt.delivery)]?.isHidden == true { return nil }

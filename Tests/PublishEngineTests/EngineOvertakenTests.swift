@@ -1,0 +1,78 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+/// Events that wait in the window until they are due, because the held topic is away or has refused them. A later event of their
+/// story does not wait for them, and they do not follow it.
+struct EngineOvertakenTests: HoldingSuite {
+    /// Versions of the earlier and the later event.
+    static let versions: [(Int?, Int?)] = [(nil, nil), (1, nil), (nil, 2), (1, 2)]
+
+    private func refusal(of held: [Action]) throws -> KafkaEvent {
+        .tooLargeToHold([try #require(held.holds.first?.request.delivery)])
+    }
+
+    @Test(arguments: versions)
+    func `an event that the held topic refuses does not follow a later one that leaves`(
+        earlier: Int?, later: Int?
+    ) throws {
+        for hasArrived in [false, true] {
+            var shell = try shell()
+            let held = shell.publish(news("a", story: "s", version: earlier, embargo(shell.wall + .seconds(600))))
+            let send = try #require(shell.publish(news("b", story: "s", version: later)).sends.first)
+            if hasArrived { _ = shell.store(shell.reply(201, to: send)) }
+            #expect(shell.take(try refusal(of: held)).outcomes == [.superseded])
+            if !hasArrived { _ = shell.store(shell.reply(201, to: send)) }
+            #expect(shell.wait(.seconds(601)).sends.isEmpty)
+        }
+    }
+
+    @Test(arguments: versions)
+    func `an event that the held topic refuses does not follow a later one that is held`(
+        earlier: Int?, later: Int?
+    ) throws {
+        var shell = try shell()
+        let held = shell.publish(news("a", story: "s", version: earlier, embargo(shell.wall + .seconds(600))))
+        let other = shell.publish(news("b", story: "s", version: later, embargo(shell.wall + .seconds(300))))
+        #expect(other.holds.count == 1)
+        #expect(shell.take(try refusal(of: held)).outcomes == [.superseded])
+        #expect(shell.take(try refusal(of: other)).outcomes.isEmpty)
+        #expect(shell.wait(.seconds(301)).sends.map(\.text.isEmpty) == [false], "if that is refused too, it waits here")
+    }
+
+    @Test func `an event that the held topic refuses follows a later one for single readers`() throws {
+        var shell = try shell()
+        let held = shell.publish(news("a", story: "s", embargo(shell.wall + .seconds(600))))
+        let send = try #require(shell.publish(news("b", story: "s", #","users":["ann"]"#)).sends.first)
+        #expect(shell.take(try refusal(of: held)).outcomes.isEmpty)
+        _ = shell.store(shell.reply(201, to: send))
+        #expect(shell.wait(.seconds(601)).sends.count == 1)
+    }
+
+    @Test(arguments: versions)
+    func `without a held topic, a later event ends one that is under embargo`(earlier: Int?, later: Int?) throws {
+        for seconds in [nil, 300, 900] {
+            var shell = try shell { $0.holdsBeyond = nil }
+            _ = shell.publish(news("a", story: "s", version: earlier, embargo(shell.wall + .seconds(600))))
+            let due = seconds.map { embargo(shell.wall + .seconds($0)) } ?? ""
+            #expect(shell.publish(news("b", story: "s", version: later, due)).outcomes == [.superseded])
+            #expect(shell.wait(.seconds(901)).sends.count == (seconds == nil ? 0 : 1))
+        }
+    }
+
+    @Test func `after a crash, an event under embargo does not follow a later one that was accepted`() throws {
+        var shell = try TestShell { $0.holdsBeyond = nil }
+        let first = shell.record(news("a", story: "s", embargo(shell.wall + .seconds(600))))
+        let second = shell.record(news("b", story: "s"))
+        let accepted = LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: second.offset), platform: .template,
+            outcome: .accepted, identity: RecordIdentity(of: second), eventID: "b", version: nil, story: "s")
+        _ = shell.assign(ledger: [accepted], end: 1)
+        let read = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [first, second]))
+        #expect(read.outcomes == [.superseded])
+        #expect(shell.wait(.seconds(601)).sends.isEmpty)
+    }
+}
