@@ -9,8 +9,8 @@ import Testing
 
     private func proposal(_ text: String = "Polls close", logTime: Duration? = nil) -> Proposal {
         Proposal(
-            .send, arguments: ["send", "--message=\(text)"], by: "anna@desk1", reason: nil, at: Self.at,
-            logTime: logTime)
+            .send, arguments: ["send", "--message=\(text)"], effect: "send to the readers of World", text: text,
+            order: "o", by: "anna@desk1", reason: nil, at: Self.at, logTime: logTime)
     }
 
     private func view(_ records: ControlRecord...) -> ControlView {
@@ -27,6 +27,14 @@ import Testing
         #expect(read.proposal == proposal && read.approval == nil)
         #expect(proposal.id != self.proposal("Größe “m” \u{1F600}").id)
         #expect(proposal.id.count == 12)
+        for change in [\Proposal.effect, \.by] {
+            var other = proposal
+            other[keyPath: change] += "x"
+            #expect(other.id != proposal.id)
+        }
+        var other = proposal
+        other.order = nil
+        #expect(other.id != proposal.id)
     }
 
     @Test func `a proposal under another id is refused`() {
@@ -45,7 +53,10 @@ import Testing
 
     @Test func `a proposal ends with its tombstone, and a later approval counts for nothing`() {
         let late = ControlRecord.proposed(proposal(), .init(by: "cem", token: "cem"))
-        #expect(view(.proposed(proposal()), .proposalEnded(id: proposal().id), late).proposals.all.isEmpty)
+        let ended = view(.proposed(proposal()), .proposalEnded(id: proposal().id), late)
+        #expect(ended.proposals.all.isEmpty && ended.proposals.approver(ofEnded: proposal().id) == nil)
+        let carriedOut = view(.proposed(proposal()), late, .proposalEnded(id: proposal().id))
+        #expect(carriedOut.proposals.approver(ofEnded: proposal().id) == "cem")
     }
 
     @Test func `a proposal lapses by the time of the log, whatever the clock shows`() {

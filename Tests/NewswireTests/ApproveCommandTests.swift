@@ -34,7 +34,8 @@ struct ApproveCommandTests {
         let listed = try await room.run("approve", "--json").output
         #expect(
             listed.contains(
-                #""id":"\#(id)","act":"send","text":"-Polls close-","audience":"send to the readers of World:""#))
+                #""id":"\#(id)","act":"send","text":"-Polls close-","effect":"send to the readers of World (tags "#),
+            "\(listed)")
         for name in ["anna@desk1", "Anna@elsewhere"] {
             let own = try await room.run("approve", id, "--by", name)
             #expect((own.status, own.output) == (1, ""))
@@ -43,7 +44,8 @@ struct ApproveCommandTests {
         #expect(room.hub.receivedCount == 0)
         let approved = try await room.run("approve", id, "--by", "ben@desk2")
         #expect(approved.status == 0, "\(approved.errors)")
-        #expect(approved.errors.contains("send to the readers of World: “-Polls close-”"), "\(approved.errors)")
+        #expect(approved.errors.contains("send to the readers of World (tags"), "\(approved.errors)")
+        #expect(approved.errors.contains("“-Polls close-”"), "\(approved.errors)")
         #expect(room.hub.receivedCount == 1)
         let again = try await room.run("approve", id, "--by", "ben@desk2")
         #expect((again.status, room.hub.receivedCount) == (1, 1))
@@ -82,6 +84,47 @@ struct ApproveCommandTests {
         let late = try await room.run("approve", id, "--by", "ben")
         #expect((late.status, room.hub.receivedCount) == (1, 0))
         #expect(late.errors.contains("there is no proposal '\(id)'"))
+        await room.close()
+    }
+
+    @Test func `what would do something else than was proposed is not approved`() async throws {
+        let room = try await room()
+        let id = try await propose(
+            room, "send", "--category", "World", "--message", "m", "--language", "fr", "--by", "anna")
+        let former = try String(contentsOfFile: room.path("newswire.yaml"), encoding: .utf8)
+        try room.write(former + "\ncategories: {World: {tag: everyone}}\n", to: "other.yaml")
+        let refused = try await Program.run(
+            ["approve", "--config", room.path("other.yaml"), id, "--by", "ben"], environment: room.environment)
+        #expect(refused.status == 1 && refused.errors.contains("(tags everyone)"), "\(refused.errors)")
+        #expect(room.hub.receivedCount == 0)
+        #expect(try await room.run("approve", id, "--by", "ben").status == 0)
+        await room.close()
+    }
+
+    @Test func `a scheduled send is approved, and is on the audit topic with both names`() async throws {
+        let room = try await room()
+        let id = try await propose(
+            room, "send", "--category", "World", "--message", "m", "--at", "2100-01-01T00:00Z", "--by", "anna",
+            "--reason", "new year")
+        let own = try await room.run("approve", id, "--by", "anna")
+        #expect(own.status == 1)
+        let approved = try await room.run("approve", id, "--by", "ben")
+        #expect(approved.status == 0, "\(approved.errors)")
+        let audit = try await room.run("audit", "--json").output
+        #expect(audit.contains(#""by":"anna, approved by ben","reason":"new year""#), "\(audit)")
+        await room.close()
+    }
+
+    @Test func `an approved resume ends the stop that was proposed, and no other`() async throws {
+        let room = try await room()
+        let early = try await room.run("resume", "hub")
+        #expect((early.status, early.output) == (1, "") && early.errors.contains("not stopped"), "\(early.errors)")
+        _ = try await room.run("stop", "hub", "--reason", "wrong alert")
+        let id = try await propose(room, "resume", "hub", "--by", "anna")
+        _ = try await room.run("stop", "hub", "--reason", "another one")
+        let late = try await room.run("approve", id, "--by", "ben")
+        #expect(late.status == 1 && late.errors.contains("another one"), "\(late.errors)")
+        #expect(try await room.run("control", "--json").output.contains(#""scope":"stop/hub""#))
         await room.close()
     }
 

@@ -15,8 +15,13 @@ public struct Proposal: Sendable, Hashable {
 
     public var act: Act
     /// The command line that carries it out, from the command's name on, without the configuration, the author and the reason.
-    /// It contains the text and the audience.
     public var arguments: [String]
+    /// What it does, for the person who approves it: by the proposer's configuration, and to the orders in force.
+    public var effect: String
+    /// The text that readers get; `nil` if they get none.
+    public var text: String?
+    /// The id of the order that it ends or replaces; `nil` without one.
+    public var order: String?
     public var by: String
     public var reason: String?
     public var at: Instant
@@ -25,9 +30,11 @@ public struct Proposal: Sendable, Hashable {
 
     /// - Parameter at: rounded down to milliseconds, as in its record.
     public init(
-        _ act: Act, arguments: [String], by: String, reason: String?, at: Instant, logTime: Duration?
+        _ act: Act, arguments: [String], effect: String, text: String? = nil, order: String? = nil, by: String,
+        reason: String?, at: Instant, logTime: Duration?
     ) {
-        (self.act, self.arguments, self.by, self.reason, self.logTime) = (act, arguments, by, reason, logTime)
+        (self.act, self.arguments, self.effect, self.text, self.order) = (act, arguments, effect, text, order)
+        (self.by, self.reason, self.logTime) = (by, reason, logTime)
         self.at = Instant(milliseconds: at.nanoseconds / 1_000_000)
     }
 
@@ -60,6 +67,9 @@ public struct Proposal: Sendable, Hashable {
         JSONWriter.object { json in
             json.field("act", act.rawValue)
             json.array("arguments", of: arguments)
+            json.field("effect", effect.isEmpty ? nil : effect)
+            json.field("text", text)
+            json.field("order", order)
             json.field("by", by)
             json.field("reason", reason)
             json.field("at", at)
@@ -78,8 +88,10 @@ public struct Proposal: Sendable, Hashable {
         let logTime: Int64? = try fields.integer("logTime")
         let proposal = Proposal(
             try fields.required("act", fields.word("act")), arguments: try fields.strings("arguments"),
-            by: try fields.required("by", fields.string("by")), reason: try fields.string("reason"),
-            at: try fields.required("at", fields.instant("at")), logTime: logTime.map { .milliseconds($0) })
+            effect: try fields.string("effect") ?? "", text: try fields.string("text"),
+            order: try fields.string("order"), by: try fields.required("by", fields.string("by")),
+            reason: try fields.string("reason"), at: try fields.required("at", fields.instant("at")),
+            logTime: logTime.map { .milliseconds($0) })
         guard let by = try fields.string("approvedBy"), let token = try fields.string("token") else {
             return (proposal, nil)
         }
@@ -119,8 +131,8 @@ public struct Proposals: Sendable, Hashable {
     }
 
     private var open: [String: Open] = [:]
-    /// An approval that comes after the end counts for nothing.
-    private var ended: Set<String> = []
+    /// The proposals that have ended, each with the person who approved it. An approval that comes after the end counts for nothing.
+    private var ended: [String: String?] = [:]
 
     /// Further proposals are not kept, nor are the ends of more.
     private static let capacity = 1_000
@@ -132,16 +144,19 @@ public struct Proposals: Sendable, Hashable {
 
     public subscript(id: String) -> Open? { open[id] }
 
+    /// The person who approved a proposal that has ended; `nil` if nobody did, or if that is not known any more.
+    public func approver(ofEnded id: String) -> String? { ended[id] ?? nil }
+
     mutating func apply(_ proposal: Proposal, _ approval: Proposal.Approval?) {
         let id = proposal.id
-        guard !ended.contains(id) else { return }
+        guard ended[id] == nil else { return }
         if open[id] == nil, open.count < Self.capacity { open[id] = Open(proposal: proposal) }
         if open[id]?.approval == nil { open[id]?.approval = approval }
     }
 
     mutating func end(_ id: String) {
-        open[id] = nil
-        if ended.count < Self.capacity { ended.insert(id) }
+        let approver = open.removeValue(forKey: id)?.approval?.by
+        if ended[id] == nil, ended.count < Self.capacity { ended.updateValue(approver, forKey: id) }
     }
 }
 

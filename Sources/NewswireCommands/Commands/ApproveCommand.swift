@@ -13,14 +13,10 @@ struct ApproveCommand: AsyncParsableCommand {
         abstract: "Shows and approves what another person has proposed.",
         discussion: """
             With control.approval, newswire send, recall --replace and resume hub do not act but propose, and print an \
-            id. Another person looks at the proposals and approves one by its id, which is a hash of the proposed command. \
-            The command then runs here, with both names on the audit topic; one with --at has no line there. The \
-            categories and their tags are those of the configuration here, so use that of the proposer; the list does \
-            not show --language and --lane. A stop and a recall never need approval.
-
-            Look at newswire control first: an approved resume ends the stop of the hub that is in force now, and an \
-            approved replacement takes the place of the recall that is in force now, also if they are newer than the \
-            proposal.
+            id. Another person looks at the proposals and approves one by its id, which is a hash of all of it: the text, \
+            the readers, the tags, the platforms, the lane, and the stop or recall that it ends or replaces. The command \
+            then runs here, with both names on the audit topic. It does not run if it would do anything else by now, or \
+            by the configuration here. A stop and a recall never need approval.
 
             A proposal lapses after 10 minutes, and is carried out once, even if several people approve it. If the \
             command fails after that, it must be proposed again.
@@ -55,7 +51,10 @@ struct ApproveCommand: AsyncParsableCommand {
             return try list(view.proposals.all.filter { $0.approval == nil && !view.hasLapsed($0.proposal, at: now) })
         }
         guard let open = view.proposals[id.lowercased()] else {
-            throw CommandFailure("there is no proposal '\(id.prefix(40))'; newswire approve lists them")
+            let approver = view.proposals.approver(ofEnded: id.lowercased())
+            throw CommandFailure(
+                approver.map { "\($0) has approved \(id)" }
+                    ?? "there is no proposal '\(id.prefix(40))'; newswire approve lists them")
         }
         let proposal = open.proposal
         if let approval = open.approval {
@@ -73,15 +72,16 @@ struct ApproveCommand: AsyncParsableCommand {
             throw CommandFailure(
                 "\(proposal.by) has proposed it, so another person must approve it; --by says who you are")
         }
-        if proposal.act == .replace, let story = proposal.arguments.last,
-            !view.isStanding(.recall(story: story), at: now)
-        {
-            throw CommandFailure("the recall of \(story) was lifted, so nothing is replaced")
-        }
         let prepared = try command(proposal, names: "\(proposal.by), approved by \(name)")
+        let deed = try Self.deed(of: prepared, settings, view)
+        guard proposal.is(deed) else {
+            throw CommandFailure(
+                "\(id) is not carried out, because by now, or by the configuration here, it would \(deed?.effect ?? "do nothing"), "
+                    + "and not \(proposal.effect). Use the proposer's configuration, or propose it again")
+        }
         notice(Self.summary(proposal))
         try desk.claim(proposal, by: name)
-        try await Approver.$current.withValue(name) {
+        try await ApprovedDeed.$current.withValue(ApprovedDeed(order: proposal.order)) {
             var command = prepared
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -94,17 +94,10 @@ struct ApproveCommand: AsyncParsableCommand {
     /// The proposed command with the approver's configuration.
     private func command(_ proposal: Proposal, names: String) throws -> any ParsableCommand {
         var options = configurationOption.config.map { ["--config=\($0)"] } ?? []
-        // What is sent later has no line on the audit topic.
-        if !proposal.arguments.contains(where: { $0.hasPrefix("--at=") }) {
-            options.append("--by=\(names.cut(toBytes: Instruction.byMax))")
-            options += proposal.reason.map { ["--reason=\($0)"] } ?? []
-        }
+        options.append("--by=\(names.cut(toBytes: Instruction.byMax))")
+        options += proposal.reason.map { ["--reason=\($0)"] } ?? []
         if json { options.append("--json") }
-        let command = try Self.parsed(proposal, options)
-        guard Self.act(of: command) == proposal.act else {
-            throw CommandFailure("\(proposal.id) is not a command that can be approved")
-        }
-        return command
+        return try Self.parsed(proposal, options)
     }
 
     private static func parsed(_ proposal: Proposal, _ options: [String]) throws -> any ParsableCommand {
@@ -116,11 +109,15 @@ struct ApproveCommand: AsyncParsableCommand {
         }
     }
 
-    private static func act(of command: any ParsableCommand) -> Proposal.Act? {
+    /// What the command would propose now, by these settings; `nil` for one that needs no approval.
+    private static func deed(
+        of command: any ParsableCommand, _ settings: Settings, _ view: ControlView
+    ) throws -> ProposedDeed? {
         switch command {
-        case let send as SendCommand: send.dryRun ? nil : .send
-        case let recall as RecallCommand: recall.replace == nil || recall.lift ? nil : .replace
-        case let resume as ResumeCommand: resume.gateArgument.gate == .hub ? .resumeHub : nil
+        case let send as SendCommand: try send.deed(settings)
+        case let recall as RecallCommand:
+            try recall.replace.map { try RecallCommand.deed($0, of: recall.story, view) }
+        case is ResumeCommand: try ResumeCommand.deed(view)
         default: nil
         }
     }
@@ -135,13 +132,12 @@ struct ApproveCommand: AsyncParsableCommand {
                 try output.line(Self.summary(proposal).plain)
                 continue
             }
-            let (text, audience) = Self.content(proposal)
             try output.line(
                 JSONLine.object { json in
                     json.field("id", proposal.id)
                     json.field("act", proposal.act.rawValue)
-                    json.field("text", text)
-                    json.field("audience", audience)
+                    json.field("text", proposal.text)
+                    json.field("effect", proposal.effect)
                     json.field("by", proposal.by)
                     json.field("reason", proposal.reason)
                     json.field("at", proposal.at)
@@ -150,29 +146,15 @@ struct ApproveCommand: AsyncParsableCommand {
     }
 
     private static func summary(_ proposal: Proposal) -> String {
-        let (text, audience) = content(proposal)
-        let words = text.map { " “\($0)”" } ?? ""
+        let words = proposal.text.map { ": “\($0)”" } ?? ""
         let why = proposal.reason.map { ": \($0)" } ?? ""
-        return "\(proposal.id)  \(audience)\(words)  (proposed by \(proposal.by) at \(proposal.at.short) UTC\(why))"
+        let author = "(proposed by \(proposal.by) at \(proposal.at.short) UTC\(why))"
+        return "\(proposal.id)  \(proposal.effect)\(words)  \(author)"
     }
+}
 
-    /// The text and the audience, read from the command that is carried out.
-    private static func content(_ proposal: Proposal) -> (text: String?, audience: String) {
-        // A recall cannot be read without a reason.
-        switch try? parsed(proposal, proposal.act == .replace ? ["--reason=-"] : []) {
-        case let send as SendCommand:
-            let platforms = send.platform.isEmpty ? "" : " on \(send.platform.joined(separator: ", "))"
-            let texts = [send.message] + send.headline.map { "\($0.headline.language): \($0.headline.text)" }
-            let time = send.at.map { " at \($0.instant)" } ?? ""
-            let despite = send.despiteStop ? ", despite stops" : ""
-            return (
-                texts.joined(separator: " / "),
-                "send to the readers of \(send.category.joined(separator: ", "))\(platforms)\(time)\(despite):"
-            )
-        case let recall as RecallCommand:
-            return (recall.replace, "replace \(recall.story) for the readers who have it:")
-        case is ResumeCommand: return (nil, "resume the hub")
-        default: return (nil, "what cannot be carried out any more")
-        }
+extension Proposal {
+    fileprivate func `is`(_ deed: ProposedDeed?) -> Bool {
+        deed == ProposedDeed(act: act, arguments: arguments, effect: effect, text: text, order: order)
     }
 }

@@ -74,10 +74,21 @@ struct ResumeCommand: ParsableCommand {
     func run() throws {
         let settings = try options.settings()
         if gateArgument.gate == .hub, settings.needsApproval(.resumeHub) {
-            return try ProposalDesk(settings).propose(
-                .resumeHub, ["resume", "hub"], options.authorOptions, isJSON: options.json)
+            let desk = ProposalDesk(settings)
+            let deed = try Self.deed(desk.view())
+            return try desk.propose(deed, options.authorOptions, isJSON: options.json)
         }
         try options.give(options.instruction(.stop(gateArgument.gate), lifts: true), settings)
+    }
+
+    /// What `resume hub` proposes.
+    static func deed(_ view: ControlView) throws -> ProposedDeed {
+        guard let order = view.order(.stop(.hub), at: ServiceClock.wall) else {
+            throw CommandFailure("the hub is not stopped, so there is nothing to resume")
+        }
+        return ProposedDeed(
+            act: .resumeHub, arguments: ["resume", "hub"],
+            effect: "resume the hub, which was stopped \(FormerOrder(order).phrase)", order: order.id)
     }
 }
 

@@ -25,14 +25,13 @@ struct ProposalDesk {
     }
 
     /// Writes a proposal and prints its id.
-    ///
-    /// - Parameter arguments: see `Proposal.arguments`.
-    func propose(_ act: Proposal.Act, _ arguments: [String], _ author: AuthorOptions, isJSON: Bool) throws {
+    func propose(_ deed: ProposedDeed, _ author: AuthorOptions, isJSON: Bool) throws {
         let (view, now) = (try view(), ServiceClock.wall)
         // Proposals that have lapsed are removed with the next one.
         for open in view.proposals.all where view.hasLapsed(open.proposal, at: now) { try end(open.proposal) }
         let proposal = Proposal(
-            act, arguments: arguments, by: author.author, reason: author.reason, at: now, logTime: view.signs.time)
+            deed.act, arguments: deed.arguments, effect: deed.effect, text: deed.text, order: deed.order,
+            by: author.author, reason: author.reason, at: now, logTime: view.signs.time)
         let record = ControlRecord.proposed(proposal).record(on: topic)
         guard (record.key ?? []).count + (record.value ?? []).count <= ControlRecord.sizeMax else {
             throw CommandFailure("not proposed: it is longer than \(ControlRecord.sizeMax) bytes")
@@ -54,11 +53,13 @@ struct ProposalDesk {
     func claim(_ proposal: Proposal, by name: String) throws {
         let approval = Proposal.Approval(by: name, token: UUID().uuidString.lowercased())
         try store(ControlRecord.proposed(proposal, approval).record(on: topic))
-        let first = try view().proposals[proposal.id]?.approval
+        let proposals = try view().proposals
+        let first = proposals[proposal.id]?.approval
         guard first == approval else {
             throw CommandFailure(
-                first.map { "\($0.by) has approved \(proposal.id) a moment before" }
-                    ?? "\(proposal.id) was rejected a moment before")
+                (first?.by ?? proposals.approver(ofEnded: proposal.id)).map {
+                    "\($0) has approved \(proposal.id) a moment before"
+                } ?? "\(proposal.id) was carried out or rejected a moment before")
         }
         try end(proposal)
     }
@@ -68,12 +69,27 @@ struct ProposalDesk {
     private func store(_ record: ProducedRecord) throws { _ = try AuditWriter(settings).store(record) }
 }
 
-/// The person who has approved the command that runs; `nil` if it runs without approval.
-enum Approver {
-    @TaskLocal static var current: String?
+/// What a command proposes instead of doing it. An approved command does it only if it would propose the same again.
+struct ProposedDeed: Hashable {
+    var act: Proposal.Act
+    /// See `Proposal.arguments`.
+    var arguments: [String]
+    /// See `Proposal.effect`.
+    var effect: String
+    var text: String?
+    /// See `Proposal.order`.
+    var order: String?
+}
+
+/// The approval under which a command runs.
+struct ApprovedDeed {
+    /// See `Proposal.order`.
+    var order: String?
+
+    @TaskLocal static var current: ApprovedDeed?
 }
 
 extension Settings {
     /// Returns true if the command must propose the act instead of carrying it out.
-    func needsApproval(_ act: Proposal.Act) -> Bool { control.approval[act] && Approver.current == nil }
+    func needsApproval(_ act: Proposal.Act) -> Bool { control.approval[act] && ApprovedDeed.current == nil }
 }
