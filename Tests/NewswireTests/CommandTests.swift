@@ -6,6 +6,8 @@ import Testing
 
 @Test(arguments: [
     (["demo", "--port", "x"], 64), (["demo", "--port", "70000"], 64), (["chek"], 64),
+    (["demo", "--listen", "127.0.0.1:1", "--port", "1"], 64), (["hub", "--write-certificate", "x"], 64),
+    (["runs", "r", "--config", "x", "--verify", "--afresh"], 64),
     (["check", "--config", "/no/such/file"], 78), (["publish", "--config", "x"], 64),
     (["publish", "--config", "x", "--rate", "0", "-"], 64), (["publish", "--config", "x", "--max-bad", "-1", "-"], 64),
     (["publish", "--config", "x", "-", "-"], 64), (["publish", "--config", "x", "--format", "xml", "-"], 64),

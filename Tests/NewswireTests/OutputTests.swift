@@ -1,4 +1,5 @@
 import Foundation
+import HubServer
 import Testing
 
 /// Commands either print their results or report that they could not.
@@ -31,6 +32,19 @@ struct OutputTests {
         let room = try await room()
         for arguments in Self.commands { try await expect(arguments, status: 0, "", room, output: Self.closed) }
         for arguments in Self.others { try await expect(arguments, status: 0, "", output: Self.closed) }
+        await room.close()
+    }
+
+    @Test func `without a reader a recall still replaces its story`() async throws {
+        let room = try await room()
+        #expect(room.hub.receivedCount == 1)
+        let recall = try await Program.run(
+            [
+                "recall", "e", "--reason", "kill", "--replace", "Withdrawn", "--config", room.path("newswire.yaml"),
+            ], environment: room.environment, output: Self.closed())
+        #expect(recall.status == 1 && recall.errors.contains("no process"), "\(recall.errors)")
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        #expect(room.hub.receivedCount == 2)
         await room.close()
     }
 

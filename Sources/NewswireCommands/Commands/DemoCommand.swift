@@ -42,6 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
+        if listen != nil, port != nil { throw ValidationError("Choose one of --listen and --port.") }
         if let listen, NetworkAddress(listen) == nil {
             throw ValidationError("--listen must be host:port, e.g. 127.0.0.1:8090.")
         }

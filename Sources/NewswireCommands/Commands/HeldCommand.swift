@@ -41,6 +41,7 @@ struct HeldCommand: ParsableCommand {
         } isStopped: {
             stop.isRaised
         }
+        if stop.isRaised { throw CommandFailure("interrupted before all was read") }
         let rows = held.rows.filter { row in story.map { $0 == row.event.story } ?? true }
         let output = Terminal.standardOutput
         if json {

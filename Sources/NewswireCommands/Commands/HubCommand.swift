@@ -4,6 +4,7 @@ import Foundation
 import HTTPServing
 import HubEmulator
 import HubServer
+import NewsModel
 import NewswireSettings
 import NotificationHub
 
@@ -66,6 +67,9 @@ struct HubCommand: AsyncParsableCommand {
     func validate() throws {
         guard (certificate == nil) == (privateKey == nil) else {
             throw ValidationError("--certificate and --private-key belong together.")
+        }
+        if writeCertificate != nil, !tls, certificate == nil {
+            throw ValidationError("--write-certificate needs --tls: without it there is no certificate.")
         }
         guard 0...SimulatedDevices.countMax ~= devices else {
             throw ValidationError("--devices must be 0 to \(SimulatedDevices.countMax).")
@@ -211,12 +215,11 @@ struct HubBehaviour: ParsableArguments {
         }
         return { [sendsPerMinute, protectTags] settings in
             settings.protectsTags = protectTags
-            settings.telemetry.hiddenMilliseconds = telemetryLag.components.seconds * 1000
-            settings.telemetry.processingMilliseconds = telemetryTime.components.seconds * 1000
+            settings.telemetry.hiddenMilliseconds = telemetryLag.nanoseconds / 1_000_000
+            settings.telemetry.processingMilliseconds = telemetryTime.nanoseconds / 1_000_000
             settings.telemetry.missingMillionths = UInt64(missing) * 10_000
             (settings.tier, settings.era, settings.sendsPerMinute) = (tier, era, sendsPerMinute)
-            settings.installationLagMilliseconds =
-                lag.components.seconds * 1000 + lag.components.attoseconds / 1_000_000_000_000_000
+            settings.installationLagMilliseconds = lag.nanoseconds / 1_000_000
             settings.clockSkewSeconds = skew.components.seconds + (skew.components.attoseconds > 0 ? 1 : 0)
         }
     }

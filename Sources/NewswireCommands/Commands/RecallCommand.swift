@@ -70,13 +70,26 @@ struct RecallCommand: ParsableCommand {
         guard let replace, settings.needsApproval(.replace) else {
             return try give(target, settings, replacement: replace)
         }
-        // What another person approves. The story is the one that was found.
-        let arguments = ["recall", "--replace=\(replace)", "--unseen", "--", target.story]
         let result = Result { try give(target, settings, replacement: nil) }
         // The recall is in force even if a process has not answered, or if readers get no replacement.
-        if case .failure(let error) = result, !(error is ExitCode) { throw error }
-        try ProposalDesk(settings).propose(.replace, arguments, options.authorOptions, isJSON: options.json)
+        if case .failure(let error) = result, error as? ExitCode != .failure { throw error }
+        let desk = ProposalDesk(settings)
+        let deed = try Self.deed(replace, of: target.story, desk.view())
+        try desk.propose(deed, options.authorOptions, isJSON: options.json)
         try result.get()
+    }
+
+    /// What `recall --replace` proposes.
+    ///
+    /// - Parameter story: the one that was found.
+    static func deed(_ replacement: String, of story: String, _ view: ControlView) throws -> ProposedDeed {
+        guard let order = view.order(.recall(story: story), at: ServiceClock.wall) else {
+            throw CommandFailure("the recall of \(story) was lifted, so nothing is replaced")
+        }
+        return ProposedDeed(
+            act: .replace, arguments: ["recall", "--replace=\(replacement)", "--unseen", "--", story],
+            effect: "replace \(story) for the readers who have it; it was recalled \(FormerOrder(order).phrase)",
+            text: replacement, order: order.id)
     }
 
     private func give(_ target: RecallTarget, _ settings: Settings, replacement: String?) throws {
@@ -84,13 +97,13 @@ struct RecallCommand: ParsableCommand {
             notice("warning: the replacement will ring: \(ringing.cause); \(ringing.remedy)")
         }
         let instruction = options.instruction(.recall(story: target.story), replacement: replacement)
-        var leavesDoubt = false
+        var (leavesDoubt, output) = (false, ActOutput())
         try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             let results = settings.engine.resultsTopic
             let history = try client.history(of: target.story, results: results)
             let doubts = outcome.map { StoryDoubts($0.answers) } ?? StoryDoubts(isUnheard: true)
             if !options.json {
-                for line in RecallReport(history, doubts).lines { try? Terminal.standardOutput.line(line) }
+                for line in RecallReport(history, doubts).lines { output.line(line) }
             }
             var replaced: WrittenReplacement?
             if let replacement, let order = instruction.order {
@@ -115,6 +128,7 @@ struct RecallCommand: ParsableCommand {
             }
         }
         if leavesDoubt { throw ExitCode.failure }
+        try output.end()
     }
 
     // MARK: The end of a recall

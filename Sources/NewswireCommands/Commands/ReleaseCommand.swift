@@ -62,15 +62,15 @@ struct ReleaseCommand: AsyncParsableCommand {
             }
             addresses = ["\(listen.reachable)"]
         }
-        var (released, failed) = (0, 0)
+        var (released, failed, output) = (0, 0, ActOutput())
         for address in addresses {
             let answer = await release(lane, at: address, token: settings.token?.revealed)
-            if json { try Terminal.standardOutput.line(line(lane, address, answer)) }
+            if json { output.line(line(lane, address, answer)) }
             switch answer {
             case .released:
                 released += 1
                 let fate = deadLetter ? "goes to the dead letters" : "is sent"
-                if !json { try Terminal.standardOutput.line("\(address): lane \(lane) released; what waits \(fate)") }
+                if !json { output.line("\(address): lane \(lane) released; what waits \(fate)") }
             case .notStopped(let reason): notice("\(address): \(reason)")
             case .failed(let reason):
                 failed += 1
@@ -83,6 +83,7 @@ struct ReleaseCommand: AsyncParsableCommand {
             AuditWriter(settings).note(line, "this release")
         }
         if failed > 0 || released == 0 { throw ExitCode.failure }
+        try output.end()
     }
 
     private enum Answer {

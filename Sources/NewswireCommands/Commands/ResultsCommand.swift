@@ -28,7 +28,7 @@ struct ResultsCommand: ParsableCommand {
 
             --with-telemetry adds what `newswire telemetry` has learned, seconds to minutes after a send.
 
-            Exit code 1 if the topic cannot be read.
+            Exit code 1 if the topic cannot be read, or if a list is interrupted.
             """)
 
     /// The outcomes and their meanings, as lines of the help text.
@@ -125,5 +125,7 @@ struct ResultsCommand: ParsableCommand {
             }
         }
         reportSkipped(reading.unreadable, of: settings.engine.resultsTopic, "result")
+        // Without --follow, an interrupted list is not the whole one.
+        if stop.isRaised, !follow { throw ExitCode.failure }
     }
 }

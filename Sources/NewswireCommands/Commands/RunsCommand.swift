@@ -46,6 +46,9 @@ struct RunsCommand: ParsableCommand {
         if id == nil, follow || verifyOption.verify {
             throw ValidationError("\(follow ? "--follow" : "--verify") needs the run's id.")
         }
+        if afresh, follow || verifyOption.verify {
+            throw ValidationError("--afresh is for the list: --follow and --verify always read everything.")
+        }
         if let id, id.isEmpty { throw ValidationError("The run's id is empty.") }
     }
 

@@ -25,7 +25,8 @@ struct SendCommand: AsyncParsableCommand {
             so if one of these topics does not take it.
 
             With --at the event goes to Kafka instead, under embargo until its time, and the service sends it then to \
-            all its platforms. Its id is printed: until then, newswire recall ID takes it back.
+            all its platforms. Its id is printed: until then, newswire recall ID takes it back. A line on the audit topic \
+            says who scheduled it.
 
             Examples:
               newswire send --category World \\
@@ -88,10 +89,9 @@ struct SendCommand: AsyncParsableCommand {
             return
         }
         if !platform.isEmpty { throw ValidationError("--platform cannot go with --at: the service sends to all.") }
-        if despiteStop || authorOptions.reason != nil || authorOptions.by != nil {
+        if despiteStop {
             throw ValidationError(
-                "--despite-stop, --reason and --by cannot go with --at: the service sends it by the orders of that time."
-            )
+                "--despite-stop cannot go with --at: the service sends it by the orders of that time.")
         }
         let now = ServiceClock.wall
         guard at.instant > now else {
@@ -114,39 +114,66 @@ struct SendCommand: AsyncParsableCommand {
             leavingOut: at == nil ? [] : ConfigurationOption.publisherSections)
         if let at { return try schedule(at.instant, settings) }
         let (event, routing, requests) = try requests(settings)
+        warn(about: routing, settings)
         let sender = try SingleSend(settings)
         if dryRun {
             let texts = requests.map { sender.text(of: $0.request) }
             try Terminal.standardOutput.line(texts.joined(separator: "\n\n---\n\n"))
             return
         }
-        if !test, settings.needsApproval(.send) { return try propose(settings) }
+        if !test, settings.needsApproval(.send) { return try propose(routing, settings) }
         var recorded = RecordedSend(event, categories: routing.categories, settings, isForced: despiteStop)
         try recorded.announce(by: authorOptions.author, reason: authorOptions.reason)
         var table = TextTable(
             [
                 "platform", "status", "notification", .left("outcome", max: 300),
             ], hasColours: Terminal.standardOutput.hasColours)
-        var isAccepted = true
+        var (isAccepted, output) = (true, ActOutput())
+        var refusal: (any Error)?
         for (platform, request) in requests {
-            try recorded.confirm()
-            let result = try await sender.send(request)
+            let result: SendResult
+            do {
+                try recorded.confirm()
+                result = try await sender.send(request)
+            } catch {
+                // What was sent before is reported first.
+                refusal = error
+                break
+            }
             recorded.settle(routing, result, platform: platform)
             let verdict = SendVerdict(result)
             isAccepted = isAccepted && verdict.isAccepted
-            if json { try Terminal.standardOutput.line(verdict.line(event.id, platform)) }
+            if json { output.line(verdict.line(event.id, platform)) }
             let outcome = verdict.remedy.isEmpty ? verdict.message : "\(verdict.message); \(verdict.remedy)"
             table.add([
                 .init(request.format.rawValue), .init(verdict.status.map(String.init) ?? "-"),
                 .init(verdict.notificationID ?? "-"), .init(outcome, colour: verdict.isAccepted ? .green : .red),
             ])
         }
-        if !json { try Terminal.standardOutput.write(table.text) }
+        if !json, recorded.hasSent { output.write(table.text) }
+        if let refusal { throw refusal }
         if !isAccepted { throw ExitCode.failure }
+        try output.end()
     }
 
-    private func propose(_ settings: Settings) throws {
-        try ProposalDesk(settings).propose(.send, arguments, authorOptions, isJSON: json)
+    private func propose(_ routing: Routing.Tagged, _ settings: Settings) throws {
+        try ProposalDesk(settings).propose(try deed(routing, settings), authorOptions, isJSON: json)
+    }
+
+    /// What it proposes by these settings.
+    func deed(_ settings: Settings) throws -> ProposedDeed { try deed(event(settings).1, settings) }
+
+    private func deed(_ routing: Routing.Tagged, _ settings: Settings) throws -> ProposedDeed {
+        let platforms = platform.isEmpty ? settings.payload.platforms.map(\.rawValue) : platform
+        var effect = "send to the readers of \(routing.categories.joined(separator: ", "))"
+        effect += " (tags \(routing.tags.joined(separator: ", "))) on \(platforms.joined(separator: ", "))"
+        if let edition = routing.edition { effect += " in \(edition)" }
+        if let at { effect += " through lane \(try scheduleLane(settings).name) at \(at.instant)" }
+        if let hub = try? settings.hub() { effect += " of the hub \(hub)" }
+        if despiteStop { effect += ", despite stops" }
+        let texts = [message] + headline.map { "\($0.headline.language): \($0.headline.text)" }
+        return ProposedDeed(
+            act: .send, arguments: arguments, effect: effect, text: texts.joined(separator: " / "))
     }
 
     /// The command line that another person approves.
@@ -159,13 +186,17 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func schedule(_ time: Instant, _ settings: Settings) throws {
-        guard let urgent = settings.engine.lanes.first else { throw ExitCode.badConfiguration }
-        var event = try event(settings).0
+        let routed = try event(settings)
+        var event = routed.0
+        warn(about: routed.1, settings)
         event.embargoUntil = time
         event.publishedAt = ServiceClock.wall
-        let send = ScheduledSend(event: event, lane: try lane.map(settings.lane(named:)) ?? urgent)
+        let send = ScheduledSend(event: event, lane: try scheduleLane(settings))
         if dryRun { return try Terminal.standardOutput.line(send.text) }
-        if !test, settings.needsApproval(.send) { return try propose(settings) }
+        if !test, settings.needsApproval(.send) { return try propose(routed.1, settings) }
+        let entry = AuditEntry.send(
+            event, at: ServiceClock.wall, by: authorOptions.author, reason: authorOptions.reason, despite: [])
+        AuditWriter(settings).note(entry, "this notification")
         let held = settings.control.topics.held
         let isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
         let line = JSONLine.object { json in
@@ -182,6 +213,26 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
+    private func scheduleLane(_ settings: Settings) throws -> LaneSettings {
+        if let lane { return try settings.lane(named: lane) }
+        guard let urgent = settings.engine.lanes.first else { throw ExitCode.badConfiguration }
+        return urgent
+    }
+
+    private func warn(about routing: Routing.Tagged, _ settings: Settings) {
+        let unread = unreadLanguages(settings)
+        if !unread.isEmpty {
+            notice(
+                "warning: nobody gets the text in \(unread.joined(separator: ", ")): only localization with mode properties "
+                    + "sends several, in its languages")
+        }
+        if !routing.leftOut.isEmpty {
+            notice(
+                "warning: not sent to the readers of \(routing.leftOut.joined(separator: ", ")): a send has room for "
+                    + "\(counted(routing.categories.count, "category", plural: "categories"))")
+        }
+    }
+
     /// The event, its routing, and the rules that made both.
     private func event(_ settings: Settings) throws -> (NewsEvent, Routing.Tagged, ContentRules) {
         let table = try settings.categoryTable()
@@ -194,12 +245,6 @@ struct SendCommand: AsyncParsableCommand {
         event.headlines = headline.map(\.headline)
         // The event is sent from this environment, so it belongs to it.
         event.environment = settings.policy.environment
-        let unread = unreadLanguages(settings)
-        if !unread.isEmpty {
-            notice(
-                "warning: nobody gets the text in \(unread.joined(separator: ", ")): only localization with mode properties "
-                    + "sends several, in its languages")
-        }
         if let refusal = rules.policy.refusal(of: event) {
             throw CommandFailure(
                 "not sent: \(refusal.detail); set test.tag to a tag that only testers have", isConfiguration: true)
@@ -211,11 +256,6 @@ struct SendCommand: AsyncParsableCommand {
         let unknown = category.first { table.index(named: $0) == nil }
         guard case .tagged(let routing) = routed, unknown == nil else {
             throw ExitCode.wrongUsage(unknown ?? "", isNot: "a category", known: table.categories.map(\.name))
-        }
-        if !routing.leftOut.isEmpty {
-            notice(
-                "warning: not sent to the readers of \(routing.leftOut.joined(separator: ", ")): a send has room for "
-                    + "\(counted(routing.categories.count, "category", plural: "categories"))")
         }
         return (event, routing, rules)
     }

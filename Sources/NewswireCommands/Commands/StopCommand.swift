@@ -1,5 +1,6 @@
 import ArgumentParser
 import EditorialControl
+import KafkaIO
 import NewsModel
 
 struct StopCommand: ParsableCommand {

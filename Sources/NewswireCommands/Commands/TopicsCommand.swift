@@ -53,12 +53,13 @@ struct TopicsCommand: ParsableCommand {
     func run() throws {
         let settings = try configurationOption.settings()
         let admin = try KafkaAdmin(settings: settings.kafkaSettings)
+        var progress = ActOutput()
         let rules = settings.topicRules
         let names = rules.topics.map(\.name)
         var states = try admin.states(of: names)
         if create {
             let changes = TopicPlan(rules).changes(states, partitions: partitions)
-            try make(changes, admin)
+            try make(changes, admin, &progress)
             if !changes.isEmpty { states = try admin.states(of: names) }
         }
         let findings = rules.findings(states)
@@ -68,19 +69,20 @@ struct TopicsCommand: ParsableCommand {
         } else {
             try output.write(rules.table(states, findings, hasColours: output.hasColours))
         }
-        let agrees = try !create || states[settings.control.topics.control] == nil || stampHub(settings)
+        let agrees = try !create || states[settings.control.topics.control] == nil || stampHub(settings, &progress)
+        try progress.end()
         if findings.contains(where: \.isFailure) || !agrees { throw ExitCode.failure }
     }
 
     /// Reports a step. With --json it goes to standard error, because programs read only the topics.
-    private func tell(_ line: String) throws {
-        if json { notice(line) } else { try Terminal.standardOutput.line(line) }
+    private func tell(_ line: String, _ progress: inout ActOutput) {
+        if json { notice(line) } else { progress.line(line) }
     }
 
     /// Writes to the control topic which environment the hub belongs to, unless the topic already names one.
     ///
     /// - Returns: false if the topic names another environment.
-    private func stampHub(_ settings: Settings) throws -> Bool {
+    private func stampHub(_ settings: Settings, _ progress: inout ActOutput) throws -> Bool {
         let topics = settings.control.topics
         // Without the hub's address, the first `newswire run` writes it.
         guard let ours = (try? settings.controlSettings())?.environment else { return true }
@@ -91,7 +93,7 @@ struct TopicsCommand: ParsableCommand {
             let publisher = try RecordPublisher(settings: settings.kafkaSettings)
             try publisher.publish(ControlRecord.environment(environment, isFirst: isFirst).record(on: topics.control))
             try publisher.flush(timeout: .seconds(10))
-            try tell("\(topics.control) says now: \(environment)")
+            tell("\(topics.control) says now: \(environment)", &progress)
             return true
         case .disagreed(let ours, let theirs):
             let reason = HubEnvironment.disagreement(ours, theirs, on: topics.control)
@@ -100,12 +102,12 @@ struct TopicsCommand: ParsableCommand {
         }
     }
 
-    private func make(_ changes: [TopicPlan.Change], _ admin: KafkaAdmin) throws {
+    private func make(_ changes: [TopicPlan.Change], _ admin: KafkaAdmin, _ progress: inout ActOutput) throws {
         // Changed one by one, so that after a failure it is clear which topics exist.
         for change in changes {
             if let from = change.from {
                 try admin.createPartitions([change.topic: change.partitions])
-                try tell("widened \(change.topic) from \(from) to \(counted(change.partitions, "partition"))")
+                tell("widened \(change.topic) from \(from) to \(counted(change.partitions, "partition"))", &progress)
             } else {
                 let existing = try admin.create([
                     .init(
@@ -114,13 +116,12 @@ struct TopicsCommand: ParsableCommand {
                 ])
                 // The topic is not visible to this user, or somebody else has created it meanwhile.
                 guard !existing.contains(change.topic) else {
-                    try tell("\(change.topic) exists already")
+                    tell("\(change.topic) exists already", &progress)
                     continue
                 }
                 let settings = change.configuration.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-                try tell(
-                    "created \(change.topic) with \(counted(change.partitions, "partition")), \(settings.joined(separator: ", "))"
-                )
+                let partitions = counted(change.partitions, "partition")
+                tell("created \(change.topic) with \(partitions), \(settings.joined(separator: ", "))", &progress)
             }
         }
         try admin.waitUntilVisible(

@@ -64,6 +64,7 @@ struct OrderOptions: ParsableArguments {
     ) throws {
         let instruction = try settings.checked(instruction)
         let clock = ServiceClock()
+        var output = ActOutput()
         do {
             let client: OrderClient
             do {
@@ -80,14 +81,19 @@ struct OrderOptions: ParsableArguments {
                         + "\(settings.control.topics.control) is of \(theirs). Use the settings of \(theirs), or a control topic "
                         + "of your own")
             }
+            if let approved = ApprovedDeed.current,
+                client.view.order(instruction.scope, at: clock.now.wall)?.id != approved.order
+            {
+                throw CommandFailure("not carried out: the order was lifted or given again meanwhile; propose it again")
+            }
             do {
                 let outcome = try client.give(instruction)
                 let report = OrderReport(outcome.answers, took: outcome.took)
                 // Printed before anything else that takes time, because this line tells an operator that sending has stopped.
                 if !json {
-                    try Terminal.standardOutput.line(report.sentence)
-                    if let line = report.replacement { try Terminal.standardOutput.line(line) }
-                    for order in outcome.alsoEnded { try Terminal.standardOutput.line(OrderReport.alsoEnded(order)) }
+                    output.line(report.sentence)
+                    if let line = report.replacement { output.line(line) }
+                    for order in outcome.alsoEnded { output.line(OrderReport.alsoEnded(order)) }
                 }
                 if let line = report.successor { notice(line) }
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
@@ -96,24 +102,27 @@ struct OrderOptions: ParsableArguments {
                 let missing = report.missing(
                     audit: settings.control.topics.audit, areHidden: outcome.areAnswersHidden)
                 for line in missing + report.silent { notice(line) }
-                try finish(report) { () throws(KafkaFailure) in try afterwards(client, outcome) }
+                try finish(report, &output) { () throws(KafkaFailure) in try afterwards(client, outcome) }
                 if !outcome.answers.isComplete { throw ExitCode.failure }
             } catch OrderClient.Refusal.standsNot {
                 let report = OrderReport(OrderAnswers(to: instruction), took: .zero)
-                if !json { try Terminal.standardOutput.line(report.standsNot) }
-                try finish(report) { () throws(KafkaFailure) in try afterwards(client, nil) }
+                if !json { output.line(report.standsNot) }
+                try finish(report, &output) { () throws(KafkaFailure) in try afterwards(client, nil) }
             }
         } catch let refusal as OrderClient.Refusal {
             throw CommandFailure(refusal.sentence)
         }
+        try output.end()
     }
 }
 
 extension OrderOptions {
     /// Runs `afterwards` and prints the JSON object.
-    private func finish(_ report: OrderReport, _ afterwards: () throws(KafkaFailure) -> OrderReport.Members) throws {
+    private func finish(
+        _ report: OrderReport, _ output: inout ActOutput, _ afterwards: () throws(KafkaFailure) -> OrderReport.Members
+    ) throws {
         let more = Result(catching: afterwards)
-        if json { try Terminal.standardOutput.line(report.json((try? more.get()) ?? { _ in })) }
+        if json { output.line(report.json((try? more.get()) ?? { _ in })) }
         if case .failure(let failure) = more {
             throw CommandFailure("it was ordered, but what follows has failed. \(failure)")
         }

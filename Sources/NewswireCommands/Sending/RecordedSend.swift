@@ -20,6 +20,8 @@ struct RecordedSend {
     private let isForced: Bool
     /// The place of the audit line; `nil` without such a line.
     private var place: ResultRecord.Source?
+    /// True once a request was sent to a platform.
+    private(set) var hasSent = false
     /// Time at which the orders were last read.
     private var readAt = ServiceClock.steady
 
@@ -65,7 +67,7 @@ struct RecordedSend {
         } catch {
             guard isForced else {
                 throw CommandFailure(
-                    "not sent: the standing orders cannot be read, and one of them may be against it. \(error) "
+                    "\(notSent): the standing orders cannot be read, and one of them may be against it. \(error) "
                         + "--despite-stop sends it all the same.")
             }
             warn(error)
@@ -76,17 +78,19 @@ struct RecordedSend {
             with: (try? settings.controlSettings())?.environment)
         {
             throw CommandFailure(
-                "not sent: \(HubEnvironment.disagreement(ours, theirs, on: topic)); \(HubEnvironment.remedy(topic))")
+                "\(notSent): \(HubEnvironment.disagreement(ours, theirs, on: topic)); \(HubEnvironment.remedy(topic))")
         }
         if !orders.isEmpty, !isForced {
             for order in orders {
-                notice("error: not sent: \(order.scope.standing) \(FormerOrder(order).phrase)")
+                notice("error: \(notSent): \(order.scope.standing) \(FormerOrder(order).phrase)")
             }
             notice("--despite-stop sends it all the same, and is recorded.")
             throw ExitCode.failure
         }
         return orders
     }
+
+    private var notSent: String { hasSent ? "not sent to the other platforms" : "not sent" }
 
     private static let missing = KafkaFailure.missing(topic: "").code
 
@@ -112,6 +116,12 @@ struct RecordedSend {
                 code: "_UNKNOWN_ORDER", detail: "One is of a kind that this version does not know, and may be a stop",
                 remedy: "Update newswire.")
         }
+        guard !view.lacksOrders else {
+            throw KafkaFailure(
+                code: "_MISSING_ORDERS", isRetriable: true,
+                detail: "The topic has lost orders that running processes obey",
+                remedy: "They write them again within a minute; then try again.")
+        }
         // A category may have been renamed since it was stopped.
         let names = (try? settings.categoryTable()).map { table in categories.flatMap(table.stoppingNames) }
         let orders = view.orders(against: event.orderKey, categories: names ?? categories, at: ServiceClock.wall)
@@ -119,7 +129,8 @@ struct RecordedSend {
     }
 
     /// Writes the result of one request to the results topic. A send without an audit line has no result either.
-    func settle(_ routing: Routing.Tagged, _ result: SendResult, platform: Platform) {
+    mutating func settle(_ routing: Routing.Tagged, _ result: SendResult, platform: Platform) {
+        hasSent = true
         guard let place else { return }
         var record = ResultRecord(
             eventID: event.id, story: event.resultStory, platform: platform, outcome: result.outcome,

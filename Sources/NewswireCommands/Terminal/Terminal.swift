@@ -144,6 +144,22 @@ struct StandardOutput: Sendable {
     }
 }
 
+/// The output of a command that changes something. A line that cannot be written must not leave the change half done, so the command
+/// goes on, and fails at its end.
+struct ActOutput {
+    private var failure: ExitCode?
+
+    mutating func write(_ text: String) {
+        guard failure == nil else { return }
+        do throws(ExitCode) { try Terminal.standardOutput.write(text) } catch { failure = error }
+    }
+
+    mutating func line(_ text: String) { write(text + "\n") }
+
+    /// - Throws: failure if a line was lost, except to a reader who has closed the stream.
+    func end() throws(ExitCode) { if let failure, failure != .success { throw failure } }
+}
+
 enum JSONLine {
     static func text(_ write: (inout JSONWriter) -> Void) -> String {
         var bytes: [UInt8] = []
