@@ -155,6 +155,10 @@ extension Follower {
         }
         state.lastSeen = minute
         state.standing = .known
+        if let other = otherFeed(state) {
+            leave(keyed, to: other, state)
+            return
+        }
         alert(keyed, meaning, because: "it is new, and can become an event now", lane: lane, keeping: &state, old)
     }
 
@@ -169,6 +173,10 @@ extension Follower {
         var state = old
         state.learn(prints, of: keyed)
         state.lastSeen = minute
+        if let other = otherFeed(state) {
+            leave(keyed, to: other, state)
+            return
+        }
         let lane = log.heldBack[keyed.hash]?.intent.lane ?? lane
         alert(keyed, meaning, because: "it is new, and has changed since", lane: lane, keeping: &state, old)
     }
@@ -183,6 +191,11 @@ extension Follower {
         if let date, isTooOld(date, keyed.entry) {
             if let version = keyed.entry.version { state.learnVersion(version) }
             decide(keyed, .stale, "it was freed, but its dates are older than `maxAge`", keeping: state)
+            return
+        }
+        if let other = otherFeed(state) {
+            if let version = keyed.entry.version { state.learnVersion(version) }
+            leave(keyed, to: other, state)
             return
         }
         alert(keyed, meaning, because: "it was withheld and is free now", lane: lane, keeping: &state, old)

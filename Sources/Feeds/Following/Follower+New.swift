@@ -170,17 +170,13 @@ extension Follower {
 
     /// Returns the feed of the group that has brought the link or the headline of an entry no later than the entry may be published.
     func otherFeed(_ state: EntryState) -> String? {
-        rules.group == nil
-            ? nil
-            : group.feed(
-                thatBrought: state.link, title: state.title, besides: rules.name, by: max(minute, state.embargo),
-                at: minute)
+        rules.group == nil ? nil : group.feed(thatBrought: state, besides: rules.name, at: minute)
     }
 
-    /// Records that another feed of the group sends the entry's story.
-    private mutating func leave(_ keyed: EntryIdentity.Keyed, to other: String, _ state: EntryState) {
+    /// Records that another feed of the group sends the entry's story. An alert that is held back for the entry is dropped.
+    mutating func leave(_ keyed: EntryIdentity.Keyed, to other: String, _ state: EntryState) {
         var state = state
         state.standing = .duplicate
-        decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state)
+        decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state, held: .dropped)
     }
 }

@@ -32,6 +32,11 @@ struct GroupMemory: Sendable, Hashable {
         }?.feed
     }
 
+    /// Returns the other feed that brought the link or the headline of an entry no later than the entry may be published.
+    func feed(thatBrought entry: EntryState, besides name: String, at now: UInt32) -> String? {
+        feed(thatBrought: entry.link, title: entry.title, besides: name, by: max(now, entry.embargo), at: now)
+    }
+
     /// Records a story as due at the end of its embargo, because another feed may publish it earlier.
     mutating func note(_ entry: EntryState, feed: String, at minute: UInt32) {
         note(link: entry.link, title: entry.title, feed: feed, due: max(minute, entry.embargo), at: minute)

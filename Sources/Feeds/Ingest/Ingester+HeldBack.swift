@@ -20,18 +20,24 @@ extension Ingester {
         guard feed.batch == nil, batches < Self.batchesMax else { return planHeldBack(&feed, at: now) }
         let entries = entriesToRelease(feed, rules, at: Minute.of(now.wall))
         let sent = entries.count { $0.record?.intent != nil }
-        let stale = entries.count - sent
+        let stale = entries.count { $0.record?.state.standing == .known }
+        let duplicates = entries.count - sent - stale
         feed.counts[.stale] += stale
+        feed.counts[.duplicate] += duplicates
         if sent > 0 { note(.notice, feed.name, "Writing \(counted(sent, "event")) that a limit had held back.") }
         if stale > 0 {
             let alerts = counted(stale, "alert")
             note(.warning, feed.name, "Not sent, because too old after `maxPerHour` had held back: \(alerts).")
         }
+        if duplicates > 0 {
+            let alerts = counted(duplicates, "alert")
+            note(.info, feed.name, "Not sent, because another feed of the group has brought the story: \(alerts).")
+        }
         if entries.isEmpty { return planHeldBack(&feed, at: now) }
         begin(FeedBatch(feed: feed.state, entries: entries, storesFeed: false), for: &feed, at: now)
     }
 
-    /// The entries whose events are written, as many as the feed's limit allows, and those that have become too old.
+    /// The entries whose events are written, as many as the feed's limit allows, and those whose alerts are not sent any more.
     private mutating func entriesToRelease(
         _ feed: FollowedFeed, _ rules: FeedRules, at minute: UInt32
     ) -> [FeedBatch.Entry] {
@@ -45,8 +51,8 @@ extension Ingester {
         var entries: [FeedBatch.Entry] = []
         for (hash, held) in due {
             guard var state = feed.log.table[hash] else { continue }
-            if isAlert(hash), held.staleAt <= minute {
-                state.standing = .known
+            if isAlert(hash), let standing = standingInstead(of: held, state, feed, rules, at: minute) {
+                state.standing = standing
                 entries.append(
                     FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: feed.writer, after: readTo)))
             } else if room > 0 {
@@ -62,5 +68,15 @@ extension Ingester {
             }
         }
         return entries
+    }
+
+    /// The standing of an entry whose alert is not sent any more, because it is too old or because another feed of the group has
+    /// brought the story meanwhile; `nil` if the alert is still news.
+    private func standingInstead(
+        of held: HeldBack, _ state: EntryState, _ feed: FollowedFeed, _ rules: FeedRules, at minute: UInt32
+    ) -> EntryState.Standing? {
+        if held.staleAt <= minute { return .known }
+        let group = rules.group.flatMap { groups[$0] }
+        return group?.feed(thatBrought: state, besides: feed.name, at: minute) == nil ? nil : .duplicate
     }
 }

@@ -1,0 +1,49 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+/// Stories that a feed could not send at once, and that another feed of its group sends in the meantime.
+struct GroupTests {
+    enum Delay: CaseIterable { case withheld, unreadable, limited }
+
+    @Test(arguments: Delay.allCases)
+    func `an entry that could not be sent at first is a duplicate if another feed has brought it by then`(
+        _ delay: Delay
+    ) {
+        var feed = FollowedFeed.empty {
+            $0.group = "wires"
+            $0.maxPerHour = delay == .limited ? 0 : 20
+        }
+        var entry = feed.entry("z", "Ten hurt")
+        if delay == .withheld { entry.status = .withheld }
+        if delay == .unreadable { entry.headline = nil }
+        #expect(feed.poll([entry]).events.isEmpty)
+        feed.group.note(
+            link: 0, title: StableHash.of(FoldedText.headline("Ten hurt")), feed: "other", at: Minute.of(feed.now))
+        let free = feed.poll([feed.entry("z", delay == .limited ? "TEN HURT" : "Ten hurt")])
+        #expect(free.actions == [.duplicate])
+        #expect(free.events.isEmpty && feed.log.heldBack.isEmpty)
+        #expect(feed.poll([feed.entry("z", "TEN HURT!")]).events.isEmpty)
+    }
+
+    @Test func `an alert that maxPerHour holds back is not sent if another feed of the group sends the story`() {
+        var fixture = IngesterFixture()
+        var other = FeedRules(name: "other", url: "https://other.example/feed")
+        other.category = "World"
+        other.group = "wires"
+        fixture.settings.feeds[0].group = "wires"
+        fixture.settings.feeds[0].maxPerHour = 1
+        fixture.settings.feeds.append(other)
+        fixture.others[other.url] = []
+        fixture.live(as: "first", polls: 6)
+        for id in ["x", "y"] { fixture.publish(id) }
+        fixture.live(as: "second", polls: 6)
+        #expect(fixture.texts == ["wire:y 1 Headline of y"])
+        fixture.others[other.url] = [fixture.document[1]]
+        fixture.live(as: "third", polls: 6)
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.live(as: "fourth", polls: 6)
+        #expect(fixture.texts == ["wire:y 1 Headline of y", "other:x 1 Headline of x"])
+    }
+}
