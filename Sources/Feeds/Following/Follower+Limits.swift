@@ -94,15 +94,24 @@ extension Follower {
     static let heldBackMax = 100
     static let heldBytesMax = 256 << 10
 
-    /// Drops waiting alerts whose entries have left the feed, because readers would not find these there any more.
+    /// Drops waiting alerts whose entries have left the feed, because readers would not find these there any more. An entry must
+    /// be missing from two documents in a row, because one of them may be an old copy.
     mutating func dropLeftAlerts(_ present: Set<EntryHash>) {
         var dropped = 0
-        let moved = Set((result.changes + written.map(\.change)).compactMap(\.former))
-        for hash in log.heldBack.keys.sorted() where !present.contains(hash) && !moved.contains(hash) {
-            guard var state = known[hash], state.standing == .waiting else { continue }
-            state.standing = .known
-            dropped += 1
-            result.changes.append(Following.Change(hash: hash, state: state, heldBack: .dropped))
+        let changes = result.changes + written.map(\.change)
+        let changed = Set(changes.map(\.hash) + changes.compactMap(\.former))
+        for (hash, var held) in log.heldBack.sorted(by: { $0.key < $1.key }) where !changed.contains(hash) {
+            let isMissing = !present.contains(hash)
+            guard var state = known[hash], state.standing == .waiting, isMissing || held.isMissing else { continue }
+            if isMissing, held.isMissing {
+                state.standing = .known
+                dropped += 1
+                result.changes.append(Following.Change(hash: hash, state: state, heldBack: .dropped))
+            } else {
+                held.isMissing = isMissing
+                result.changes.append(
+                    Following.Change(hash: hash, state: state, name: log.names[hash], heldBack: .replaced(held)))
+            }
         }
         if dropped > 0 {
             let entries = counted(dropped, "new entry", plural: "new entries")

@@ -134,7 +134,8 @@ public struct Follower {
             prime(keys.entries)
         }
         result.decisions.sort { $0.index < $1.index }
-        if !isPartial { dropLeftAlerts(Set(keys.entries.map(\.hash))) }
+        // A document that is empty or cut off does not show that an entry has left the feed.
+        if !isPartial, !document.isCutOff, !keys.entries.isEmpty { dropLeftAlerts(Set(keys.entries.map(\.hash))) }
         noteLimits()
         if freeWithoutVersion > 0 {
             result.notes.append(

@@ -12,6 +12,8 @@ struct HeldBack: Sendable, Hashable {
     var due: UInt32
     /// The minute in which an alert becomes too old to be news; `Minute.never` for an update.
     var staleAt: UInt32
+    /// True if the last complete document did not have the entry. An alert is not written while its entry is missing.
+    var isMissing = false
 }
 
 /// The id under which an entry's events are written, and the entry that the id comes from.

@@ -55,7 +55,7 @@ extension Ingester {
                 state.standing = standing
                 entries.append(
                     FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: feed.writer, after: readTo)))
-            } else if room > 0 {
+            } else if room > 0, !(isAlert(hash) && held.isMissing) {
                 room -= 1
                 let own = state.versionsAhead > 0 ? state.publishersVersion : NewsEvent.Version(held.version)
                 state.wasWritten(NewsEvent.Version(held.version), publishers: own, at: minute, for: rules.updates)

@@ -49,6 +49,7 @@ extension EntryRecord {
                     json.field("version", heldBack.version)
                     json.field("due", Int64(heldBack.due))
                     json.field("staleAt", Int64(heldBack.staleAt))
+                    if heldBack.isMissing { json.field("missing", true) }
                     heldBack.intent.write(into: &json)
                 }
             }
@@ -94,7 +95,7 @@ extension EntryRecord {
         if let held = members.members("heldBack"), let intent = Intent(held), let version = held.text("version") {
             heldBack = HeldBack(
                 intent: intent, version: version.cut(toBytes: EventLimits.version), due: held.minute("due"),
-                staleAt: held.minute("staleAt"))
+                staleAt: held.minute("staleAt"), isMissing: held.flag("missing"))
         }
     }
 }

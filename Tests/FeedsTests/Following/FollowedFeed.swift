@@ -30,11 +30,14 @@ struct FollowedFeed {
 
     @discardableResult
     mutating func poll(
-        _ entries: [FeedEntry], after gap: Duration = .seconds(60), isPartial: Bool = false
+        _ entries: [FeedEntry], after gap: Duration = .seconds(60), isPartial: Bool = false,
+        isCutOff: Bool = false
     ) -> Following {
         now = now + gap
+        var document = FeedDocument(format: .rss20, entries: entries)
+        document.isCutOff = isCutOff
         let result = Follower.follow(
-            FeedDocument(format: .rss20, entries: entries), rules: rules, feed: feed, log: log, group: group,
+            document, rules: rules, feed: feed, log: log, group: group,
             lane: "live", backfillLane: backfillLane, isPartial: isPartial, at: now)
         feed = result.feed
         feed.lastSuccessAt = now

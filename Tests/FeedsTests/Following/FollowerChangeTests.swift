@@ -273,10 +273,31 @@ import Testing
         #expect(result.notes.count == 1)
         #expect(feed.log.heldBack.count == 3)
         // An alert is dropped once its entry has left the feed. A correction of a sent event is kept.
-        feed.poll([feed.entry("f")])
+        for _ in 0..<2 { feed.poll([feed.entry("f")]) }
         #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .sent } == 1)
         #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .waiting } == 1)
         #expect(feed.poll([feed.entry("g")], after: .seconds(3_700)).actions == [.alert])
+    }
+
+    /// The document that lacks the entry is complete, cut off or empty.
+    @Test(
+        arguments: [
+            ([FeedEntry(id: "a", headline: "Old")], false), ([FeedEntry(id: "a", headline: "Old")], true), ([], false),
+        ] as [([FeedEntry], Bool)])
+    func `an alert that is held back survives one document without its entry`(
+        _ entries: [FeedEntry], isCutOff: Bool
+    ) throws {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 0 }
+        let waiting = feed.entry("b")
+        feed.poll([waiting, FeedEntry(id: "a", headline: "Old")])
+        feed.poll(entries, isCutOff: isCutOff)
+        #expect(feed.entries[EntryHash("b")]?.standing == .waiting)
+        feed.poll([waiting, FeedEntry(id: "a", headline: "Old")])
+        let held = try #require(feed.log.heldBack[EntryHash("b")])
+        #expect(!held.isMissing)
+        // Only complete documents count.
+        for _ in 0..<2 { feed.poll(entries, isCutOff: isCutOff) }
+        #expect((feed.entries[EntryHash("b")]?.standing == .waiting) == (entries.isEmpty || isCutOff))
     }
 
     /// Otherwise a feed whose entries are always new would send more than `maxPerHour`.
