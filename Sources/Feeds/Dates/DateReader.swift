@@ -25,8 +25,8 @@ struct DateReader {
         self.tokens = tokens
     }
 
-    mutating func read(zoneMinutes: Int) -> Instant? {
-        if let instant = unixTime() { return instant }
+    mutating func read(zoneMinutes: Int) -> FeedDate.Reading? {
+        if let instant = unixTime() { return FeedDate.Reading(instant: instant, isMidnight: false) }
         guard readDay(), readTime(), readRest(), let year, let date = CivilDate(year: year, month: month, day: day),
             // 24:00 is midnight at the end of the day.
             hour < 24 || hour == 24 && minute == 0 && second == 0 && nanoseconds == 0,
@@ -35,8 +35,10 @@ struct DateReader {
         let zone =
             zone ?? region?.minutes(at: time.secondsSince1970) ?? (isKorean && zoneMinutes == 0 ? 9 * 60 : zoneMinutes)
         guard FeedDate.offsets.contains(zone) else { return nil }
-        let seconds = time.secondsSince1970 + (hour == 24 ? 86_400 : 0) - Int64(zone) * 60
-        return Instant(milliseconds: seconds * 1_000) + .nanoseconds(nanoseconds)
+        let local = time.secondsSince1970 + (hour == 24 ? 86_400 : 0)
+        return FeedDate.Reading(
+            instant: Instant(milliseconds: (local - Int64(zone) * 60) * 1_000) + .nanoseconds(nanoseconds),
+            isMidnight: local % 86_400 == 0 && nanoseconds == 0)
     }
 
     /// Reads seconds or milliseconds since 1970. Numbers of twelve and fourteen digits are dates in basic form instead.

@@ -12,6 +12,8 @@ public struct FeedEntry: Sendable, Hashable {
     public var link: String?
     /// `nil` if missing or unreadable; never the time of the poll.
     public var publishedAt: Instant?
+    /// True if the text of `publishedAt` gave midnight in its own zone, which may stand for the whole day.
+    var isDatedMidnight = false
     public var updatedAt: Instant?
     public var expiresAt: Instant?
     public var embargo = Embargo.none

@@ -176,7 +176,7 @@ public struct Follower {
         if rules.futureDatesAreEmbargoes, entry.embargo == .none, let date = entry.publishedAt, date > now {
             entry.embargo = .until(date)
         }
-        if let date = entry.publishedAt, !FeedDate.isPlausible(date, at: now) || isCurrentDay(date) {
+        if let date = entry.publishedAt, !FeedDate.isPlausible(date, at: now) || isCurrentDay(date, entry) {
             entry.publishedAt = nil
         }
         if let date = entry.updatedAt, !FeedDate.isPlausible(date, at: now) { entry.updatedAt = nil }
@@ -184,10 +184,11 @@ public struct Follower {
     }
 
     /// True for the date of a whole day, which is midnight, until the day has ended everywhere on Earth.
-    private func isCurrentDay(_ date: Instant) -> Bool {
+    private func isCurrentDay(_ date: Instant, _ entry: FeedEntry) -> Bool {
         let seconds = date.nanoseconds / 1_000_000_000
         let isMidnight = seconds % 86_400 == 0 || (seconds + Int64(rules.zoneMinutes) * 60) % 86_400 == 0
-        return isMidnight && date.nanoseconds % 1_000_000_000 == 0 && now < date + .seconds(36 * 3_600)
+        return (isMidnight && date.nanoseconds % 1_000_000_000 == 0 || entry.isDatedMidnight)
+            && now < date + .seconds(36 * 3_600)
     }
 
     // MARK: - Recording decisions

@@ -88,6 +88,7 @@ enum Atom {
                 element.first("created", in: atom), element.first("date", in: .dc),
                 element.first("issued", in: .dcterms))
             ?? entry.updatedAt
+        entry.isDatedMidnight = parts.isMidnight(entry.publishedAt)
         entry.expiresAt = parts.expiry(of: element)
         entry.language =
             EntryParts.language(element.first("title", in: atom)?["lang", in: .xml])

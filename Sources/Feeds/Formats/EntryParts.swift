@@ -5,6 +5,8 @@ import NewsModel
 struct EntryParts {
     let source: DocumentSource
     private(set) var unreadableDates = 0
+    /// Dates whose text gave midnight in a zone of their own.
+    private var midnights: Set<Instant> = []
     /// The address of the site. Some feeds write their links relative to it.
     var site: String?
 
@@ -57,10 +59,16 @@ struct EntryParts {
 
     mutating func date(_ text: String) -> Instant? {
         guard !text.trimmed.isEmpty else { return nil }
-        if let date = FeedDate.read(text, zoneMinutes: source.zoneMinutes) { return date }
-        unreadableDates += 1
-        return nil
+        guard let date = FeedDate.reading(text, zoneMinutes: source.zoneMinutes) else {
+            unreadableDates += 1
+            return nil
+        }
+        if date.isMidnight { midnights.insert(date.instant) }
+        return date.instant
     }
+
+    /// Returns true if the text of the date gave midnight, which may stand for the whole day.
+    func isMidnight(_ date: Instant?) -> Bool { date.map(midnights.contains) ?? false }
 
     /// Reads the time of expiry. `dcterms:valid` may be a period: `start=…; end=…`.
     mutating func expiry(of entry: MarkupElement) -> Instant? {

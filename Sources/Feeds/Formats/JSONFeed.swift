@@ -33,6 +33,7 @@ enum JSONFeed {
         entry.link = parts.address(item["url"]) ?? parts.address(item["external_url"])
         let modified = item["date_modified"]?.text.flatMap { parts.date($0) }
         entry.publishedAt = item["date_published"]?.text.flatMap { parts.date($0) } ?? modified
+        entry.isDatedMidnight = parts.isMidnight(entry.publishedAt)
         entry.updatedAt = modified
         entry.language = EntryParts.language(item["language"]?.text)
         for tag in item["tags"]?.list ?? [] {
@@ -70,6 +71,7 @@ enum RSSInJSON {
         let isPermanent = guid?["isPermaLink"]?.text.map { !$0.equalsIgnoringASCIICase("false") } ?? true
         entry.link = parts.address(item["link"]) ?? (isPermanent ? id.flatMap { parts.absolute($0) } : nil)
         entry.publishedAt = item["pubDate"]?.text.flatMap { parts.date($0) }
+        entry.isDatedMidnight = parts.isMidnight(entry.publishedAt)
         for category in item["category"]?.list ?? [] {
             if let name = category.text ?? category.object?["#value"]?.text {
                 entry.add(category: name, scheme: category.object?["domain"]?.text)

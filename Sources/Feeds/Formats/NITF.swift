@@ -16,9 +16,9 @@ enum NITF {
         document.language = root["lang", in: .xml].flatMap(\.nonBlank)
         let data = head?.first("docdata", in: namespaces)
 
-        func date(_ name: StaticString) -> Instant? {
+        func date(_ name: StaticString) -> FeedDate.Reading? {
             guard let text = data?.first(name, in: namespaces)?["norm"].flatMap(\.nonBlank) else { return nil }
-            let date = FeedDate.read(text, zoneMinutes: source.zoneMinutes)
+            let date = FeedDate.reading(text, zoneMinutes: source.zoneMinutes)
             if date == nil { document.unreadableDates += 1 }
             return date
         }
@@ -32,8 +32,10 @@ enum NITF {
         entry.summary = body?.first("abstract", in: namespaces).flatMap { text($0, limit: EventLimits.summary) }
         entry.language = document.language
         entry.author = body?.first("byline", in: namespaces).flatMap { text($0, limit: EventLimits.category) }
-        entry.publishedAt = date("date.issue")
-        entry.expiresAt = date("date.expire")
+        let issue = date("date.issue")
+        entry.publishedAt = issue?.instant
+        entry.isDatedMidnight = issue?.isMidnight ?? false
+        entry.expiresAt = date("date.expire")?.instant
         entry.urgency = data?.first("urgency", in: namespaces)?["ed-urg"].flatMap(NewsMLG2.urgency)
         readSubjects(head, data, into: &entry)
         let notes = data?.all("ed-msg", in: namespaces).compactMap { $0["info"].flatMap(\.nonBlank) } ?? []
@@ -44,7 +46,7 @@ enum NITF {
         entry.status = managed.status
         if data?.first("date.release", in: namespaces)?["norm"].flatMap(\.nonBlank) != nil {
             // A date that cannot be read is still an embargo.
-            entry.embargo = date("date.release").map { .until($0) } ?? .untilFurtherNotice
+            entry.embargo = date("date.release").map { .until($0.instant) } ?? .untilFurtherNotice
         } else if managed.isEmbargoed {
             entry.embargo = .untilFurtherNotice
         }

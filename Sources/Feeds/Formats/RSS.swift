@@ -76,6 +76,7 @@ enum RSS {
             item.first("pubDate", in: .rss), item.first("date", in: .dc), item.first("issued", in: .dcterms),
             item.first("created", in: .dcterms),
             item.first("published", in: atom))
+        entry.isDatedMidnight = parts.isMidnight(entry.publishedAt)
         entry.updatedAt = parts.date(item.first("updated", in: atom), item.first("modified", in: .dcterms))
         entry.expiresAt = parts.expiry(of: item)
         entry.language =

@@ -104,6 +104,16 @@ import Testing
         #expect(feed.poll([new, known], after: .seconds(hoursLater * 3_600)).actions == [action, .unchanged])
     }
 
+    @Test(arguments: ["Mon, 21 Sep 2026 00:00:00 +0200", "2026-09-21T00:00:00-04:00"])
+    func `an entry dated by its day in a zone of its own is news above known entries`(_ date: String) throws {
+        var feed = FollowedFeed()
+        let known = feed.entry("known", age: .seconds(90_000))
+        feed.poll([known])
+        let item = "<item><guid>new</guid><title>New</title><pubDate>\(date)</pubDate></item>"
+        let document = try Samples.read("<rss version=\"2.0\"><channel>\(item)</channel></rss>")
+        #expect(feed.poll(document.entries + [known]).actions == [.alert, .unchanged])
+    }
+
     @Test func `an entry without a date is news only above known entries`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("b", age: nil)])
