@@ -19,6 +19,12 @@ extension FeedState {
         bodyHash = nil
     }
 
+    /// Returns to the configured address, because the one to which the feed had moved fails.
+    mutating func forgetMove() {
+        move = nil
+        forgetDocument()
+    }
+
     private mutating func endFailures() {
         failures = 0
         failingSince = nil

@@ -13,8 +13,11 @@ extension Ingester {
         switch AnswerVerdict(result, to: request, at: now.wall) {
         case .canceled:
             plan(&feed, at: now.steady + intervalMin(rules), because: "the last poll was canceled", now)
+        case .gone where request.url != rules.url:
+            // Only the configured address tells that the feed is gone.
+            fail(&feed, .status(410), of: request, at: now)
         case .gone: endPolls(&feed, at: now)
-        case .failed(let failure): fail(&feed, failure, at: now)
+        case .failed(let failure): fail(&feed, failure, of: request, at: now)
         case .wait(let pause, let host, let failure): wait(&feed, pause, host: host, failure, at: now)
         case .unchanged(let receipt):
             feed.counts.unchanged += 1
@@ -37,12 +40,18 @@ extension Ingester {
         storeIfChanged(&feed, at: now)
     }
 
-    private mutating func fail(_ feed: inout FollowedFeed, _ failure: PollFailure, at now: Moment) {
+    private mutating func fail(
+        _ feed: inout FollowedFeed, _ failure: PollFailure, of request: FetchRequest, at now: Moment
+    ) {
         feed.counts.failures += 1
         feed.state.fail(because: failure.detail, at: now.wall)
         let failures = feed.state.failures
         let level: IngestNote.Level = failures == Self.failuresUntilAlarm ? .error : failures == 1 ? .warning : .debug
         note(level, feed.name, "Poll \(failures) in a row failed: \(failure.detail).")
+        if request.url != feed.rules?.url, failures >= Self.failuresUntilAlarm || failure == .status(410) {
+            feed.state.forgetMove()
+            note(.warning, feed.name, "The address to which the feed has moved fails: its url is polled again.")
+        }
         planRetry(&feed, at: now)
         storeIfChanged(&feed, at: now)
     }
@@ -92,7 +101,7 @@ extension Ingester {
         let isHome = host == feed.state.host ?? (try? FetchAddress(rules.url))?.host
         if !isHome, wasPrimed, following.recognized == 0, !document.entries.isEmpty, !feed.log.table.isEmpty {
             // A domain that was sold, or a portal, has news of others.
-            return fail(&feed, .foreignFeed(host: host), at: now)
+            return fail(&feed, .foreignFeed(host: host), of: request, at: now)
         }
         var state = feed.state
         if !wasPrimed || following.recognized > 0 { state.host = host }

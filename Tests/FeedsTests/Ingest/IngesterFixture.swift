@@ -9,6 +9,8 @@ struct IngesterFixture {
     var document: [FeedEntry] = []
     /// The documents of feeds with other addresses.
     var others: [String: [FeedEntry]] = [:]
+    /// The statuses of answers without a document, by address.
+    var statuses: [String: Int] = [:]
     var isCutOff = false
     var entriesLeftOut = 0
     var etag: String?
@@ -137,6 +139,9 @@ struct IngesterFixture {
     }
 
     private func answer(to request: FetchRequest) -> FetchResult {
+        if let status = statuses[request.url] {
+            return .answered(FetchAnswer(status: status, finalURL: request.url))
+        }
         var feed = FeedDocument(format: .rss20, entries: others[request.url] ?? document)
         feed.isCutOff = isCutOff
         feed.entriesLeftOut = entriesLeftOut

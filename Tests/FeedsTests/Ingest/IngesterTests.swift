@@ -284,6 +284,18 @@ import Testing
         #expect(fixture.texts == ["wire:c 1 Headline of c", "wire:d 1 Headline of d"])
     }
 
+    @Test(arguments: [(404, 3), (410, 1)])
+    func `a feed whose new address fails is polled at its url again`(status: Int, polls: Int) {
+        let (old, new) = ("https://example.org/feed", "https://new.example/feed")
+        let move = #"{"from":"\#(old)","to":"\#(new)","since":"2026-01-01T00:00:00Z","polls":3}"#
+        let state = #"{"url":"\#(old)","primedAt":"2026-01-01T00:00:00Z","move":\#(move)}"#
+        var fixture = IngesterFixture()
+        fixture.topic = [StateRecord(key: "feed/wire", value: Array(state.utf8))]
+        fixture.statuses = [new: status]
+        fixture.live(as: "first", polls: polls + 1)
+        #expect(fixture.requests.map(\.url) == Array(repeating: new, count: polls) + [old])
+    }
+
     // MARK: - Messages
 
     @Test(arguments: [0, 3]) func `a feed with more entries than are read is reported once`(leftOut: Int) {
