@@ -121,6 +121,7 @@ extension FollowedFeed {
     /// that it does not begin again in each process.
     mutating func takeOverWait(at now: Moment) {
         guard let until = state.retryUntil, until > now.wall else { return }
+        if let url = rules?.url, url != state.url { return forgetWait() }
         let wait = min(until - now.wall, Self.restoredWaitMax)
         retryAt = now.steady + wait
         guard until > now.wall + wait else { return }
@@ -168,6 +169,21 @@ extension FollowedFeed {
         waiting = []
         isDue = false
         return requests
+    }
+
+    /// Ends the poll in flight, or discards its answer if that still waits.
+    /// - Returns: the request in flight.
+    mutating func cancelPoll() -> FetchID? {
+        defer { (fetch, nextPoll, isDue) = (nil, nil, false) }
+        waiting.removeAll { if case .answer = $0 { true } else { false } }
+        return fetch?.id
+    }
+
+    /// Ends the wait that the publisher of a former address asked for.
+    mutating func forgetWait() {
+        retryAt = nil
+        state.retryUntil = nil
+        batch?.feed.retryUntil = nil
     }
 
     /// Returns true if the document has more entries than are read, and the one before it had not.

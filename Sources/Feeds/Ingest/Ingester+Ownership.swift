@@ -155,7 +155,12 @@ extension Ingester {
         guard let new else { return stopFetching(&feed) }
         guard isOwned(feed) else { return }
         if let old {
-            guard old.url != new.url || old.intervalMin != new.intervalMin || old.intervalMax != new.intervalMax,
+            // A poll that the former rules made says nothing about the new address, or fails for want of the new headers.
+            let isOtherRequest =
+                old.url != new.url || old.headers != new.headers || old.allowPrivate != new.allowPrivate
+            if isOtherRequest, let request = feed.cancelPoll() { actions.append(.cancel(request)) }
+            if old.url != new.url { feed.forgetWait() }
+            guard isOtherRequest || old.intervalMin != new.intervalMin || old.intervalMax != new.intervalMax,
                 feed.fetch == nil
             else { return }
             leaveQueue(&feed)

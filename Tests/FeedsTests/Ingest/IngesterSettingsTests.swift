@@ -1,0 +1,87 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+/// Corrections of a feed's settings while its process runs.
+struct IngesterSettingsTests {
+    /// A process that follows one feed. What it writes to the state topic is read back at once.
+    private struct Process {
+        var settings = IngesterFixture().settings
+        var ingester: Ingester
+        private var now = FollowedFeed.start
+        private var offset: Int64 = 0
+
+        init() {
+            ingester = Ingester(settings)
+            handle(.assigned([0]))
+            handle(.restored(partition: 0))
+        }
+
+        @discardableResult
+        mutating func handle(_ input: IngestInput) -> [IngestAction] {
+            let moment = Moment(steady: now, wall: now)
+            var actions = ingester.handle(input, at: moment)
+            var place = 0
+            while place < actions.count {
+                if case .store(_, _, let records) = actions[place] {
+                    for record in records {
+                        actions += ingester.handle(
+                            .record(partition: 0, offset: offset, key: record.key, value: record.value), at: moment)
+                        offset += 1
+                    }
+                }
+                place += 1
+            }
+            return actions
+        }
+
+        mutating func reload(_ change: (inout FeedRules) -> Void) -> [IngestAction] {
+            change(&settings.feeds[0])
+            return handle(.rules(settings))
+        }
+
+        /// Waits for the next poll.
+        mutating func poll(within seconds: Int) -> (id: FetchID, request: FetchRequest)? {
+            for _ in 0..<seconds {
+                now = now + .seconds(1)
+                for case .fetch(let id, let request) in handle(.tick) { return (id, request) }
+            }
+            return nil
+        }
+    }
+
+    private let newURL = "https://new.example/feed"
+
+    @Test func `the answer of a former url is not applied`() throws {
+        var process = Process()
+        let former = try #require(process.poll(within: 61))
+        let actions = process.reload { $0.url = newURL }
+        #expect(actions.contains(.cancel(former.id)))
+        let document = FeedDocument(format: .rss20)
+        let answer = FetchAnswer(status: 200, finalURL: former.request.url, document: .feed(document))
+        let effects = process.handle(.fetched(former.id, .answered(answer)))
+        #expect(!effects.contains { if case .store = $0 { true } else { false } })
+        #expect(process.poll(within: 61)?.request.url == newURL)
+    }
+
+    @Test func `a wait that the host of a former url asked for does not delay the new one`() throws {
+        var process = Process()
+        let former = try #require(process.poll(within: 61))
+        let answer = FetchAnswer(
+            status: 429, headers: [HeaderField("retry-after", "86400")], finalURL: former.request.url)
+        process.handle(.fetched(former.id, .answered(answer)))
+        _ = process.reload { $0.url = newURL }
+        #expect(process.poll(within: 61)?.request.url == newURL)
+    }
+
+    @Test func `a failing feed is polled soon after its headers change`() throws {
+        var process = Process()
+        for _ in 0..<5 {
+            let poll = try #require(process.poll(within: 4_000))
+            process.handle(.fetched(poll.id, .answered(FetchAnswer(status: 401, finalURL: poll.request.url))))
+        }
+        _ = process.reload { $0.headers = [HeaderField("authorization", "Bearer secret")] }
+        #expect(process.poll(within: 61)?.request.headers.count == 1)
+    }
+}
