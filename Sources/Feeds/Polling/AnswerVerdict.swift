@@ -61,6 +61,8 @@ public enum AnswerVerdict: Sendable, Hashable {
                 // The body has changed under the same tag. Such a tag would hide news one day.
                 receipt.validators = nil
             }
+            // With the validators of a document that was cut off, the publisher would answer "not changed" for the missing part.
+            if document.isCutOff { (receipt.validators, receipt.bodyHash) = (nil, nil) }
             self = .changed(document, receipt)
         case (200, .notAFeed(let problem)?), (226, .notAFeed(let problem)?): self = .failed(.notAFeed(problem))
         case (304, _):

@@ -46,6 +46,17 @@ struct AnswerVerdictTests {
         #expect(receipt.move == nil)
     }
 
+    @Test func `the validators and the hash of a document that is cut off are not remembered`() {
+        var document = document
+        document.isCutOff = true
+        let judged = verdict(200, ["etag": "\"b\""], hash: "new", document: .feed(document))
+        guard case .changed(_, let receipt) = judged else {
+            Issue.record("\(judged)")
+            return
+        }
+        #expect(receipt.validators == nil && receipt.bodyHash == nil)
+    }
+
     @Test func `a known body is unchanged under 200 and 226, and its new validators count`() {
         for status in [200, 226] {
             guard case .unchanged(let receipt) = verdict(status, ["etag": "\"b\""], hash: "old") else {
