@@ -63,9 +63,6 @@ extension Ingester {
     ) {
         let until = now.steady + pause
         queue.block(host, until: until)
-        if let own = feed.url(at: now.wall).flatMap({ try? FetchAddress($0) })?.host, own != host {
-            queue.block(own, until: until)
-        }
         feed.counts.failures += 1
         feed.retryAt = until
         feed.state.mustWait(until: now.wall + pause, because: failure.detail)

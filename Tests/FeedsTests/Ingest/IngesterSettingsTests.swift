@@ -3,13 +3,13 @@ import Testing
 
 @testable import Feeds
 
-/// Corrections of a feed's settings while its process runs.
+/// The polls of one feed after refusals, and after corrections of its settings.
 struct IngesterSettingsTests {
     /// A process that follows one feed. What it writes to the state topic is read back at once.
     private struct Process {
         var settings = IngesterFixture().settings
         var ingester: Ingester
-        private var now = FollowedFeed.start
+        private(set) var now = FollowedFeed.start
         private var offset: Int64 = 0
 
         init() {
@@ -73,6 +73,17 @@ struct IngesterSettingsTests {
         process.handle(.fetched(former.id, .answered(answer)))
         _ = process.reload { $0.url = newURL }
         #expect(process.poll(within: 61)?.request.url == newURL)
+    }
+
+    @Test func `a host that a feed is redirected to does not make the redirecting host wait`() throws {
+        var process = Process()
+        let poll = try #require(process.poll(within: 61))
+        process.handle(
+            .fetched(poll.id, .answered(FetchAnswer(status: 429, finalURL: "https://cdn.example/feed"))))
+        #expect(process.ingester.queue.blockedUntil("cdn.example", at: process.now) != nil)
+        #expect(process.ingester.queue.blockedUntil("example.org", at: process.now) == nil)
+        // The feed itself waits.
+        #expect(process.poll(within: 500) == nil)
     }
 
     @Test func `a failing feed is polled soon after its headers change`() throws {
