@@ -12,19 +12,30 @@ enum Ninjs {
             list == nil ? isEmptyArray(bytes) : JSONItems(bytes, in: list).first { _ in true } == nil
         let decoder = NewsDecoder()
         let extras = JSONParser(sizeMax: EventLimits.document)
-        for item in JSONItems(bytes, in: list) {
+        func entry(_ item: ArraySlice<UInt8>) -> Result<FeedEntry, Undecodable> {
+            do throws(Undecodable) {
+                var entry = FeedEntry(try decoder.decode(SourceRecord(offset: 0, value: Array(item))))
+                try item.withUnsafeBufferPointer { item throws(Undecodable) in
+                    entry.read(try extras.object(in: item))
+                }
+                return .success(entry)
+            } catch {
+                return .failure(error)
+            }
+        }
+        for var item in JSONItems(bytes, in: list) {
             guard document.entries.count + document.skipped.count < FeedLimits.entriesRead else {
                 document.entriesLeftOut += 1
                 continue
             }
-            do throws(Undecodable) {
-                let event = try decoder.decode(SourceRecord(offset: 0, value: Array(item)))
-                var entry = FeedEntry(event)
-                try item.withUnsafeBufferPointer { item throws(Undecodable) in
-                    entry.read(try extras.object(in: item))
-                }
-                document.entries.append(entry)
-            } catch {
+            var result = entry(item)
+            if case .failure = result, let repaired = JSONRepair.repaired(Array(item)) {
+                item = repaired[...]
+                result = entry(item)
+            }
+            switch result {
+            case .success(let entry): document.entries.append(entry)
+            case .failure(let error):
                 if let entry = retraction(item, after: error, extras) {
                     document.entries.append(entry)
                     continue

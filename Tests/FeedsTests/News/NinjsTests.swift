@@ -36,6 +36,13 @@ struct NinjsTests {
         #expect(document.skipped.map(\.id) == ["urn:2", nil])
     }
 
+    @Test(arguments: [#"{"uri": "urn:1", "headline": "A\#u{0B}B"}"#, #"[{"uri": "urn:1", "headline": "A\#u{0B}B"}]"#])
+    func `a control character is repaired in a single item and in an array`(text: String) throws {
+        let document = try NewsSample.read(text)
+        #expect(document.entries.map(\.headline) == ["A B"])
+        #expect(document.skipped.isEmpty)
+    }
+
     @Test(arguments: [
         #""pubstatus": "hold""#, #""pubstatus": "Withheld""#, #""embargoed": "2030-01-01""#, #""embargoed": "soon""#,
         #""pubstatus": ["withheld"]"#, #""pubstatus": 4"#, #""pubStatus": {"literal": "stat:withheld"}"#,
