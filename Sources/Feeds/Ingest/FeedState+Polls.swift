@@ -37,9 +37,9 @@ extension FeedState {
         failure = because
     }
 
-    mutating func mustWait(until: Instant, because: String) {
+    mutating func mustWait(until: Instant, because: String, at wall: Instant) {
+        fail(because: because, at: wall)
         retryUntil = until
-        failure = because
     }
 
     /// Applies a successful answer. Its entries are handled separately.

@@ -124,7 +124,10 @@ extension FeedStatus.State {
             self = .stopped
         } else if state?.isGone == true {
             self = .gone
-        } else if let until = state?.retryUntil, until > now {
+        } else if let until = state?.retryUntil, until > now,
+            // After several refusals in a row, somebody should look at the feed.
+            state?.failures ?? 0 < Ingester.failuresUntilAlarm
+        {
             self = .waiting(until: until)
         } else if let state, state.failures > 0 {
             self = .failing(since: state.failingSince, because: state.failure ?? "the last poll failed")

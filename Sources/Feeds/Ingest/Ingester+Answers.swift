@@ -56,7 +56,8 @@ extension Ingester {
         storeIfChanged(&feed, at: now)
     }
 
-    private static let failuresUntilAlarm = 3
+    /// Number of polls in a row that fail, or are answered with a request to wait, after which the feed is a problem.
+    static let failuresUntilAlarm = 3
 
     private mutating func wait(
         _ feed: inout FollowedFeed, _ pause: Duration, host: String, _ failure: PollFailure, at now: Moment
@@ -65,8 +66,10 @@ extension Ingester {
         queue.block(host, until: until)
         feed.counts.failures += 1
         feed.retryAt = until
-        feed.state.mustWait(until: now.wall + pause, because: failure.detail)
-        note(.warning, feed.name, "\(host) is left alone for \(pause.words): \(failure.detail).")
+        feed.state.mustWait(until: now.wall + pause, because: failure.detail, at: now.wall)
+        note(
+            feed.state.failures == Self.failuresUntilAlarm ? .error : .warning, feed.name,
+            "\(host) is left alone for \(pause.words): \(failure.detail).")
         plan(&feed, at: until, because: "the publisher asks to wait", now)
         storeIfChanged(&feed, at: now)
     }

@@ -86,6 +86,16 @@ struct IngesterSettingsTests {
         #expect(process.poll(within: 500) == nil)
     }
 
+    @Test func `a feed whose publisher refuses several polls in a row is a problem`() throws {
+        var process = Process()
+        for isProblem in [false, false, true] {
+            let poll = try #require(process.poll(within: 700))
+            process.handle(.fetched(poll.id, .answered(FetchAnswer(status: 429, finalURL: poll.request.url))))
+            let moment = Moment(steady: process.now, wall: process.now)
+            #expect(process.ingester.status(at: moment).map(\.isProblem) == [isProblem])
+        }
+    }
+
     @Test func `a failing feed is polled soon after its headers change`() throws {
         var process = Process()
         for _ in 0..<5 {
