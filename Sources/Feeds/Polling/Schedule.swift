@@ -15,7 +15,7 @@ struct Schedule {
     var freshFor: Duration?
     /// The document's own requests; `nil` unless the feed is polite.
     var hints: PollHints?
-    /// Factor by which a proven WebSub hub lengthens the interval.
+    /// Factor by which a proven WebSub hub lengthens the interval, up to `max`.
     var webSubFactor = 1
 
     struct Plan: Sendable, Hashable {
@@ -46,7 +46,7 @@ struct Schedule {
                 interval: Swift.max(plan.interval / 2, min), because: "something new within the last 15 minutes")
         }
         if webSubFactor > 1 {
-            plan.interval = plan.interval * webSubFactor
+            plan.interval = clamped(plan.interval * webSubFactor)
             plan.because = "a WebSub hub pushes what is new"
         }
         if let freshFor, freshFor > plan.interval {

@@ -80,6 +80,13 @@ import Testing
         #expect(schedule.next(isChanged: true, at: start).interval == .seconds(1_800))
     }
 
+    @Test(arguments: [(240, 300), (4_800, 1_800)])
+    func `a proven hub lengthens the interval, but not beyond the maximum`(gap: Int, seconds: Int) {
+        var schedule = Schedule(min: .seconds(60), max: .seconds(1_800), medianGap: .seconds(gap))
+        schedule.webSubFactor = PushTrust.factor
+        #expect(schedule.next(isChanged: true, at: start).interval == .seconds(seconds))
+    }
+
     @Test(arguments: [(0, 120), (1, 120), (3, 480), (11, 86_400), (.max, 86_400)] as [(Int, Int)])
     func `each failure doubles the pause, up to a day`(_ failures: Int, _ seconds: Int) {
         #expect(Schedule.afterFailure(failures, min: .seconds(60)).interval == .seconds(seconds))
