@@ -41,7 +41,7 @@ extension Ingester {
         }
     }
 
-    /// Adds the feed's recent stories to the memory of its group.
+    /// Adds the feed's recent stories to the memory of its group, which it may have joined just now.
     private mutating func rememberEntries(of feed: FollowedFeed, at minute: UInt32) {
         guard feed.rules?.group != nil else { return }
         for row in feed.log.table.rows {
@@ -73,7 +73,11 @@ extension Ingester {
 
     mutating func lose(_ numbers: [Int32]) {
         for number in numbers {
-            for name in partitions[number]?.names.sorted() ?? [] { drop(name) }
+            for name in partitions[number]?.names.sorted() ?? [] {
+                // All feeds of a group share the partition.
+                if let group = feeds[name]?.rules?.group { groups[group] = nil }
+                drop(name)
+            }
             partitions[number] = nil
         }
     }
@@ -104,7 +108,6 @@ extension Ingester {
         stopFetching(&feed)
         abandonBatch(of: &feed)
         for path in feed.state.webSub.paths where callbacks[path] == name { callbacks[path] = nil }
-        if let group = feed.rules?.group { groups[group] = nil }
     }
 
     /// Releases leaving partitions whose feeds have no batch, and reports the end after `finish`.
@@ -138,6 +141,10 @@ extension Ingester {
             let home = partition(of: new)
             // A feed whose group has changed moves to the group's partition.
             if let home, home != feeds[name]?.partition, let stage = partitions[home]?.stage, stage != .leaving {
+                change(name) { ingester, feed in
+                    feed.rules = new
+                    ingester.rememberEntries(of: feed, at: Minute.of(now.wall))
+                }
                 add(name, to: home)
                 if stage == .owned { change(name) { $0.planFirst(&$1, at: now) } }
             } else {
@@ -154,6 +161,7 @@ extension Ingester {
         feed.rules = new
         guard let new else { return stopFetching(&feed) }
         guard isOwned(feed) else { return }
+        if old?.group != new.group { rememberEntries(of: feed, at: Minute.of(now.wall)) }
         if let old {
             // A poll that the former rules made says nothing about the new address, or fails for want of the new headers.
             let isOtherRequest =

@@ -96,6 +96,36 @@ struct IngesterSettingsTests {
         }
     }
 
+    @Test func `a feed that changes its group brings its recent stories, and the former group keeps them`() {
+        var fixture = IngesterFixture()
+        fixture.settings.partitions = 2
+        let groups = (0..<2 as Range<Int32>).map { partition in
+            (0..<100).map { "g\($0)" }.first { group in
+                var rules = fixture.settings.feeds[0]
+                rules.group = group
+                return rules.partition(among: 2) == partition
+            }
+        }
+        fixture.settings.feeds[0].group = groups[0]
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.live(as: "second", polls: 2)
+        var ingester = Ingester(fixture.settings)
+        fixture.settings.feeds[0].group = groups[1]
+        let records = fixture.inputs(of: fixture.topic, from: 0)
+        let restored = [IngestInput.restored(partition: 0), .restored(partition: 1)]
+        for input in [.assigned([0, 1])] + records + restored + [.rules(fixture.settings)] {
+            _ = ingester.handle(input, at: fixture.moment)
+        }
+        let link = StableHash.of(LinkKey.of("https://example.org/a"))
+        let minute = Minute.of(fixture.now)
+        let feeds = groups.compactMap { group in
+            group.flatMap { ingester.groups[$0] }?
+                .feed(thatBrought: link, title: 0, besides: "other", by: minute, at: minute)
+        }
+        #expect(feeds == ["wire", "wire"])
+    }
+
     @Test func `a failing feed is polled soon after its headers change`() throws {
         var process = Process()
         for _ in 0..<5 {
