@@ -42,54 +42,58 @@ struct IngesterSettingsTests {
         }
 
         /// Waits for the next poll.
-        mutating func poll(within seconds: Int) -> (id: FetchID, request: FetchRequest)? {
+        mutating func poll(within seconds: Int) throws -> (id: FetchID, request: FetchRequest) {
             for _ in 0..<seconds {
                 now = now + .seconds(1)
                 for case .fetch(let id, let request) in handle(.tick) { return (id, request) }
             }
-            return nil
+            throw NoPoll()
         }
     }
+
+    private struct NoPoll: Error {}
 
     private let newURL = "https://new.example/feed"
 
     @Test func `the answer of a former url is not applied`() throws {
         var process = Process()
-        let former = try #require(process.poll(within: 61))
+        let former = try process.poll(within: 61)
         let actions = process.reload { $0.url = newURL }
         #expect(actions.contains(.cancel(former.id)))
         let document = FeedDocument(format: .rss20)
         let answer = FetchAnswer(status: 200, finalURL: former.request.url, document: .feed(document))
         let effects = process.handle(.fetched(former.id, .answered(answer)))
         #expect(!effects.contains { if case .store = $0 { true } else { false } })
-        #expect(process.poll(within: 61)?.request.url == newURL)
+        let poll = try process.poll(within: 61)
+        #expect(poll.request.url == newURL)
     }
 
     @Test func `a wait that the host of a former url asked for does not delay the new one`() throws {
         var process = Process()
-        let former = try #require(process.poll(within: 61))
+        let former = try process.poll(within: 61)
         let answer = FetchAnswer(
             status: 429, headers: [HeaderField("retry-after", "86400")], finalURL: former.request.url)
         process.handle(.fetched(former.id, .answered(answer)))
         _ = process.reload { $0.url = newURL }
-        #expect(process.poll(within: 61)?.request.url == newURL)
+        let poll = try process.poll(within: 61)
+        #expect(poll.request.url == newURL)
     }
 
     @Test func `a host that a feed is redirected to does not make the redirecting host wait`() throws {
         var process = Process()
-        let poll = try #require(process.poll(within: 61))
+        let poll = try process.poll(within: 61)
         process.handle(
             .fetched(poll.id, .answered(FetchAnswer(status: 429, finalURL: "https://cdn.example/feed"))))
         #expect(process.ingester.queue.blockedUntil("cdn.example", at: process.now) != nil)
         #expect(process.ingester.queue.blockedUntil("example.org", at: process.now) == nil)
         // The feed itself waits.
-        #expect(process.poll(within: 500) == nil)
+        #expect(throws: NoPoll.self) { try process.poll(within: 500) }
     }
 
     @Test func `a feed whose publisher refuses several polls in a row is a problem`() throws {
         var process = Process()
         for isProblem in [false, false, true] {
-            let poll = try #require(process.poll(within: 700))
+            let poll = try process.poll(within: 700)
             process.handle(.fetched(poll.id, .answered(FetchAnswer(status: 429, finalURL: poll.request.url))))
             let moment = Moment(steady: process.now, wall: process.now)
             #expect(process.ingester.status(at: moment).map(\.isProblem) == [isProblem])
@@ -129,10 +133,11 @@ struct IngesterSettingsTests {
     @Test func `a failing feed is polled soon after its headers change`() throws {
         var process = Process()
         for _ in 0..<5 {
-            let poll = try #require(process.poll(within: 4_000))
+            let poll = try process.poll(within: 4_000)
             process.handle(.fetched(poll.id, .answered(FetchAnswer(status: 401, finalURL: poll.request.url))))
         }
         _ = process.reload { $0.headers = [HeaderField("authorization", "Bearer secret")] }
-        #expect(process.poll(within: 61)?.request.headers.count == 1)
+        let poll = try process.poll(within: 61)
+        #expect(poll.request.headers.count == 1)
     }
 }
