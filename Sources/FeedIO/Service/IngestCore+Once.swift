@@ -50,7 +50,7 @@ extension FeedStatus {
     package var wasPolled: Bool {
         switch state {
         case .gone, .stopped, .waiting: true
-        case .new, .primed, .capped, .failing, .blocked: lastPollAt != nil
+        case .new, .primed, .capped, .failing, .blocked: lastPollAt != nil || mustWait
         }
     }
 }

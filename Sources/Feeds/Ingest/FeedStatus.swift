@@ -17,6 +17,8 @@ public struct FeedStatus: Sendable, Hashable {
     /// True if polls succeed, but nothing new has come for three times the usual gap and for at least an hour.
     public var isQuiet: Bool
     public var nextPollAt: Instant?
+    /// True if a publisher's request to wait delays the next poll, even if that was the request of another feed at the same host.
+    package var mustWait = false
     /// The reason for `nextPollAt`: one sentence without a full stop.
     public var because: String?
     /// The address of a proven permanent redirect, which should replace the one in the settings file.

@@ -10,6 +10,8 @@ extension Ingester {
         guard isActive(feed) else { return }
         if feed.batch == nil, feed.state.correctFirstReading(at: now.wall) { feed.wantsStore = true }
         while feed.batch == nil {
+            // The intents of a stopped feed wait on the topic.
+            if stopped.contains(feed.name), !feed.log.intents.isEmpty { return }
             if feed.isUnfinished { return adopt(&feed, at: now) }
             switch feed.waiting.isEmpty ? nil : feed.waiting.removeFirst() {
             case .answer(let result, let request)?: receive(result, to: request, &feed, at: now)
@@ -90,8 +92,12 @@ extension Ingester {
             return store(&feed, at: now)
         }
         if stopped.contains(feed.name) {
-            // The intents of a stopped feed wait: in memory if this process stays, on the topic if it leaves.
-            if !isActive(feed) { abandonBatch(of: &feed) }
+            // The intents of a stopped feed wait on the topic, so that they take no place among the batches in progress. A batch that
+            // has published some events stays in memory, because these would be published again.
+            if let batch = feed.batch, !isActive(feed) || batch.published.isEmpty {
+                feed.state.learnForGood(from: batch.feed)
+                abandonBatch(of: &feed)
+            }
             return
         }
         let id = WriteID(nextID())

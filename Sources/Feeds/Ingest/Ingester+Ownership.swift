@@ -187,6 +187,7 @@ extension Ingester {
             guard ingester.isOwned(feed) else { return }
             ingester.note(.notice, feed.name, "Editors resumed this feed.")
             ingester.publish(&feed, at: now)
+            ingester.proceed(&feed, at: now)
             ingester.planHeldBack(&feed, at: now)
             ingester.plan(&feed, at: now.steady, because: "resumed", now)
         }

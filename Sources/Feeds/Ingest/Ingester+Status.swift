@@ -16,6 +16,9 @@ extension Ingester {
             status.nextPollAt = now.wall
             status.because = "it waits for its turn: the feeds of \(host) are polled one at a time"
         }
+        status.mustWait =
+            feed.retryAt.map { $0 > now.steady } ?? false
+            || feed.queuedAt.flatMap { queue.blockedUntil($0, at: now.steady) } != nil
         status.counts = feed.counts
         status.heldBack = feed.log.heldBack.count
         return status
@@ -27,7 +30,13 @@ extension Ingester {
 
     /// True while any feed has a request or a write in flight, or an answer or a record that waits for one.
     public var isBusy: Bool {
-        !fetches.isEmpty || !writes.isEmpty || feeds.names.contains { feeds[$0]?.isInProgress ?? false }
+        !fetches.isEmpty || !writes.isEmpty
+            || feeds.names.contains { feeds[$0].map { $0.isInProgress && !awaitsEditors($0) } ?? false }
+    }
+
+    /// True if the feed's intents wait until editors resume it.
+    private func awaitsEditors(_ feed: FollowedFeed) -> Bool {
+        stopped.contains(feed.name) && !feed.log.intents.isEmpty && feed.batch?.canPublish ?? true
     }
 
     /// True while the feed has a fetch, or a write to Kafka, that is in flight or due.

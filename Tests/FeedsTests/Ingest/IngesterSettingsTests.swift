@@ -7,12 +7,13 @@ import Testing
 struct IngesterSettingsTests {
     /// A process that follows one feed. What it writes to the state topic is read back at once.
     private struct Process {
-        var settings = IngesterFixture().settings
+        var settings: IngestSettings
         var ingester: Ingester
         private(set) var now = FollowedFeed.start
         private var offset: Int64 = 0
 
-        init() {
+        init(_ settings: IngestSettings = IngesterFixture().settings) {
+            self.settings = settings
             ingester = Ingester(settings)
             handle(.assigned([0]))
             handle(.restored(partition: 0))
@@ -128,6 +129,29 @@ struct IngesterSettingsTests {
                 .feed(thatBrought: link, title: 0, besides: "other", by: minute, at: minute)
         }
         #expect(feeds == ["wire", "wire"])
+    }
+
+    @Test func `a request to wait is known of all feeds of its host`() throws {
+        var settings = IngesterFixture().settings
+        settings.feeds.append(FeedRules(name: "other", url: "https://example.org/other"))
+        var process = Process(settings)
+        let poll = try process.poll(within: 61)
+        process.handle(.fetched(poll.id, .answered(FetchAnswer(status: 429, finalURL: poll.request.url))))
+        process.handle(.pollNow)
+        let moment = Moment(steady: process.now, wall: process.now)
+        #expect(process.ingester.status(at: moment).map(\.mustWait) == [true, true])
+    }
+
+    @Test func `unfinished events of a stopped feed keep no process busy, and are written once it is resumed`() {
+        var fixture = IngesterFixture.withTwoStories
+        var former = Ingester(fixture.settings)
+        let records = fixture.topic + fixture.follow(with: &former)
+        var ingester = Ingester(fixture.settings)
+        let inputs: [IngestInput] = [.stopped(["wire"]), .assigned([0])] + fixture.inputs(of: records, from: 0)
+        for input in inputs + [.restored(partition: 0)] { _ = ingester.handle(input, at: fixture.moment) }
+        #expect(!ingester.isBusy && ingester.load.batches == 0)
+        let actions = ingester.handle(.stopped([]), at: fixture.moment)
+        #expect(actions.contains { if case .publish(_, _, let events) = $0 { events.count == 2 } else { false } })
     }
 
     @Test func `a failing feed is polled soon after its headers change`() throws {
