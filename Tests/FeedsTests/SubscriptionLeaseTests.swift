@@ -5,6 +5,19 @@ import Testing
 
 /// Verifications by a hub, and the leases that they begin, extend or end.
 struct SubscriptionLeaseTests {
+    @Test func `the callbacks of former requests to the hub are forgotten`() {
+        var ingester = Ingester(IngestSettings())
+        var feed = Feeds.FollowedFeed(name: "wire", partition: 0, writer: "w", rules: nil)
+        var subscriber = TestSubscription.informed()
+        for _ in 0..<20 {
+            #expect(subscriber.ask() != nil)
+            subscriber.now = subscriber.now + .seconds(10 * 86_400)
+            feed.state.webSub = subscriber.subscription
+            ingester.learnCallbacks(of: &feed)
+        }
+        #expect(Set(ingester.callbacks.keys) == Set(subscriber.subscription.paths))
+    }
+
     // MARK: Verification
 
     @Test func `a verification of our request gets its challenge back`() {

@@ -49,6 +49,8 @@ struct FollowedFeed: Sendable {
     var heldBackRetryAt = Instant.distantPast
     /// The next request to the hub.
     var hubTimer = Timer()
+    /// The paths of hubs' callbacks under which the process finds this feed.
+    var callbackPaths: [String] = []
 
     init(name: String, partition: Int32, writer: String, rules: FeedRules?) {
         self.name = name

@@ -34,7 +34,7 @@ extension Ingester {
             feed.takeOverWait(at: now)
             // Two processes have followed the feed. The decisions about the document of the validators may not count.
             if !feed.log.overwritten.isEmpty { feed.forgetValidators() }
-            ingester.learnCallbacks(of: feed)
+            ingester.learnCallbacks(of: &feed)
             ingester.rememberEntries(of: feed, at: Minute.of(now.wall))
             ingester.proceed(&feed, at: now)
             ingester.planFirst(&feed, at: now)
@@ -107,7 +107,7 @@ extension Ingester {
         partitions[feed.partition]?.names.remove(name)
         stopFetching(&feed)
         abandonBatch(of: &feed)
-        for path in feed.state.webSub.paths where callbacks[path] == name { callbacks[path] = nil }
+        forgetCallbacks(of: feed)
     }
 
     /// Releases leaving partitions whose feeds have no batch, and reports the end after `finish`.

@@ -41,7 +41,7 @@ extension Ingester {
         let request = feed.state.webSub.request(
             base: base, at: now.wall, allowPrivate: rules.allowPrivate, using: &random)
         lastSecret = random.count
-        learnCallbacks(of: feed)
+        learnCallbacks(of: &feed)
         planHub(&feed, at: now)
         guard var request else { return }
         request.port = (try? FetchAddress(rules.url))?.port
@@ -70,9 +70,15 @@ extension Ingester {
         proceed(&feed, at: now)
     }
 
-    /// Registers the feed's callback paths, so that calls find their feed.
-    mutating func learnCallbacks(of feed: FollowedFeed) {
-        for path in feed.state.webSub.paths { callbacks[path] = feed.name }
+    /// Registers the feed's callback paths in place of its former ones, so that calls find their feed.
+    mutating func learnCallbacks(of feed: inout FollowedFeed) {
+        forgetCallbacks(of: feed)
+        feed.callbackPaths = feed.state.webSub.paths
+        for path in feed.callbackPaths { callbacks[path] = feed.name }
+    }
+
+    mutating func forgetCallbacks(of feed: FollowedFeed) {
+        for path in feed.callbackPaths where callbacks[path] == feed.name { callbacks[path] = nil }
     }
 
     mutating func receive(_ call: WebSubCall, _ id: CallbackID, at now: Moment) {
