@@ -45,6 +45,8 @@ enum Atom {
                 }
                 var entry = FeedEntry(id: id)
                 entry.status = .canceled
+                // In some feeds links identify the entries. A link is found as for the entry itself.
+                entry.link = parts.alternate(of: child, in: atom) ?? parts.absolute(id)
                 entry.updatedAt = child["when"].flatMap { parts.date($0) }
                 document.entries.append(entry)
             }

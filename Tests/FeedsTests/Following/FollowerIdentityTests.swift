@@ -5,6 +5,18 @@ import Testing
 
 /// Entries with the id, link or headline of another one.
 @Suite struct FollowerIdentityTests {
+    @Test(arguments: [("https://example.org/a", ""), ("urn:a", "<link href=\"https://example.org/a\"/>")])
+    func `a tombstone recalls its entry also if links identify entries`(id: String, link: String) throws {
+        var feed = FollowedFeed.empty { $0.identity = .link }
+        let alert = feed.poll([feed.entry(id, link: "https://example.org/a")])
+        let tombstone = "<t:deleted-entry ref=\"\(id)\" when=\"2026-09-21T15:00:00Z\">\(link)</t:deleted-entry>"
+        let namespaces = "xmlns=\"http://www.w3.org/2005/Atom\" xmlns:t=\"http://purl.org/atompub/tombstones/1.0\""
+        let document = try Samples.read("<feed \(namespaces)>\(tombstone)</feed>")
+        let recall = feed.poll(document.entries)
+        #expect(recall.actions == [.canceled])
+        #expect(recall.events.map(\.id) == alert.events.map(\.id))
+    }
+
     // MARK: - Identity
 
     @Test func `a feed whose ids repeat is identified by its links, without new alerts`() {
