@@ -38,10 +38,11 @@ struct GroupTests {
         fixture.others[other.url] = []
         fixture.live(as: "first", polls: 6)
         for id in ["x", "y"] { fixture.publish(id) }
-        fixture.live(as: "second", polls: 6)
+        fixture.live(as: "second", polls: 12)
         #expect(fixture.texts == ["wire:y 1 Headline of y"])
         fixture.others[other.url] = [fixture.document[1]]
-        fixture.live(as: "third", polls: 6)
+        // Many, because the feed with news is polled more often than the other one.
+        fixture.live(as: "third", polls: 20)
         fixture.now = fixture.now + .seconds(3_600)
         fixture.live(as: "fourth", polls: 6)
         #expect(fixture.texts == ["wire:y 1 Headline of y", "other:x 1 Headline of x"])
