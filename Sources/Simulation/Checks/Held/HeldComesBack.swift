@@ -28,7 +28,8 @@ struct HeldComesBack: Checker {
     private var recorded: (last: HeldPlace, at: Instant)?
     private var places: [Int: (place: HeldPlace, since: Instant)] = [:]
 
-    private struct Line: Hashable {
+    /// A place for one event.
+    struct Line: Hashable {
         /// The partition of the held topic.
         var partition: Int32?
         var story: String

@@ -4,18 +4,26 @@ import PublishEngine
 
 /// An event held for an embargo does not return before its embargo ends, unless it has expired. No clock of a process may cause that:
 /// the hub's clock is right, and a process returns nothing before it has heard it. Clocks may differ from the hub's by the tolerance.
-/// An event that returns just after the clock was set may have been decided by the former clock.
+/// An event that returns just after the clock was set may have been decided by the former clock. An event whose place another one of
+/// its story has taken waits on its lane instead.
 struct HeldInTime: Checker {
     let promise = Promise.heldInTime
     private var setAt: [Address: Instant] = [:]
+    /// The item in each place for a story.
+    private var holders: [HeldComesBack.Line: Int] = [:]
+    private var displaced: Set<Int> = []
 
     /// The longest time that a slow broker takes to write a return.
     private static let longestWrite = Duration.seconds(60)
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         if case .clockStepped(let address, _, _) = fact { setAt[address] = truth.now }
+        if case .standsHeld(let item, let partition) = fact {
+            let line = HeldComesBack.Line(partition: partition, story: truth.news[item].story)
+            if let former = holders.updateValue(item, forKey: line), former != item { displaced.insert(former) }
+        }
         guard case .returned(_, let item, let event, .due, let address, let wall) = fact, event.because == .embargo,
-            let embargo = truth.news[item].embargoUntil,
+            !displaced.contains(item), let embargo = truth.news[item].embargoUntil,
             embargo > truth.now + (isRight(address, wall, truth) ? .zero : ClockWitnesses.tolerance + .seconds(2)),
             truth.news[item].expiresAt.map({ $0 > truth.now }) ?? true
         else { return nil }

@@ -10,6 +10,10 @@ struct StoryOrder: Checker {
     /// Offsets and deliveries that were accepted, by story.
     private var accepted: [GroundTruth.Story: [(offset: Int64, delivery: Int)]] = [:]
 
+    /// Items that an engine requested to hold. A later owner whose predecessor died meanwhile reads such an item again, perhaps when
+    /// its embargo has ended, and before it reads what has left since.
+    private var setAside: Set<Int> = []
+
     /// Deliveries that failed. Their results wait for their dead letters while the story goes on, so a later owner may not know of
     /// them and repeats them.
     private var failed: Set<Int> = []
@@ -23,6 +27,7 @@ struct StoryOrder: Checker {
         switch fact {
         case .stored(let delivery, let result, _) where result.outcome == .accepted:
             accepted[truth.story(of: delivery), default: []].append((offset(delivery, truth), delivery))
+        case .holding(let delivery, _, _, _): setAside.insert(truth.item(of: delivery))
         case .deadLettered(let delivery, _, _, _): failed.insert(delivery)
         case .sent(let number, _, _): return sent(number, truth)
         default: break
@@ -50,7 +55,7 @@ struct StoryOrder: Checker {
         // A delivery with a result that its owner could not know is a repeat rather than late. The same applies to a delivery
         // whose result the broker first refused.
         guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery],
-            !failed.contains(attempt.delivery)
+            !setAside.contains(truth.item(of: attempt.delivery)), !failed.contains(attempt.delivery)
         else { return nil }
         if truth.places[truth.item(of: attempt.delivery)]?.isHidden == true { return nil }
         let ownership = truth.ownerships[attempt.ownership]
