@@ -25,8 +25,8 @@ extension FeedWorld {
     }
 
     /// Checks the bound of alerts when an intent has reached the topic, because an alert whose intent was lost is never sent. Its
-    /// time is that of the decision. Processes that briefly follow the same feed may each send as many, and so may a killed process
-    /// and its successor, which began before the last records of the killed one arrived.
+    /// time is that of the decision. Processes that briefly follow the same feed may each send as many, and so may a process that
+    /// was killed or whose writes took too long, and its successor, which began before the last records of the former one arrived.
     mutating func checkBound(_ record: StateRecord, isLate: Bool) throws(FeedViolation) {
         guard let (intent, name, item) = alert(in: record) else { return }
         intents.insert(intent.event)

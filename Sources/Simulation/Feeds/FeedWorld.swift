@@ -229,8 +229,9 @@ public struct FeedWorld {
         case .answer(let number, let life, let id, let request, let isCanceled):
             try answer(number, life, id, request, isCanceled: isCanceled)
         case .stored(let number, let life, let id, let partition, let records, let fails, let appearing):
-            // The successor of a dead process has begun without these records.
-            let isLate = processes[number].life != life && owners[Int(partition)] != nil
+            // The successor of a dead process, or of one that did not answer in time, has begun without these records.
+            let isGone = processes[number].life != life || owners[Int(partition)] != number
+            let isLate = isGone && owners[Int(partition)] != nil
             try append(Array(records.prefix(appearing)), to: partition, isLate: isLate)
             tell(fails ? .writeFailed(id, because: "the simulated broker is away") : .stored(id), number, life)
         case .published(let number, let life, let id, let lane, let events, let stored):
