@@ -275,9 +275,24 @@ import Testing
         state.pass(.seconds(2))
         #expect(state.told.last == .lifted(.recall(story: "a")))
         #expect(!state.written.contains(.lifted(.recall(story: "a"))))
-        state.pass(.seconds(120))
+        state.pass(.seconds(120), echoes: true)
         #expect(state.written.count { $0 == .lifted(.recall(story: "a")) } == 1)
         #expect(state.audited.map(\.action) == [.lapse])
+    }
+
+    @Test func `a process that stood still removes no lapsed order before it has read whether it was given again`() {
+        var state = TestControlState()
+        state.write(.stands(Order(recall: "a", until: state.now.wall + .seconds(100))))
+        state.start()
+        state.pass(.seconds(101), echoes: true)
+        #expect(state.recalled.isEmpty)
+        (state.now.steady, state.now.wall) = (state.now.steady + .seconds(200), state.now.wall + .seconds(200))
+        state.take(.tick)
+        #expect(!state.written.contains(.lifted(.recall(story: "a"))))
+        state.write(.stands(Order(recall: "a", id: "2")))
+        state.read()
+        state.pass(.seconds(200), echoes: true)
+        #expect(state.recalled == ["a"] && !state.written.contains(.lifted(.recall(story: "a"))))
     }
 
     /// The clock of the process is a week ahead. Another process lives, or the hub tells the time.
