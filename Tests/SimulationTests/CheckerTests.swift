@@ -181,7 +181,7 @@ extension Options {
 @Test(arguments: PlantedBug.all)
 func `each checker catches its planted bug`(_ bug: PlantedBug) throws {
     var caught: Violation?
-    for seed in 1...400 as ClosedRange<UInt64> where caught == nil {
+    for seed in 1...2_000 as ClosedRange<UInt64> where caught == nil {
         var cluster = try SimulatedCluster(
             Scenario(seed: seed, options: bug.options), promises: [bug.promise], interference: bug.make())
         do {

@@ -84,6 +84,7 @@ extension Engine {
             let story = StoryID(routed.orderKey, platform: platform, lane: first.lane)
             supersedeDelayed(in: story, of: first.lane, by: routed, content, from: source, &turn)
         }
+        advanceStories(&turn)
     }
 
     /// Requests a held event back if an event that was published after it has ended here.
