@@ -96,6 +96,10 @@ struct ApproveCommandTests {
         let refused = try await Program.run(
             ["approve", "--config", room.path("other.yaml"), id, "--by", "ben"], environment: room.environment)
         #expect(refused.status == 1 && refused.errors.contains("(tags everyone)"), "\(refused.errors)")
+        try room.write(former + "\npayload: {message: \"False alarm: {{headline}}\"}\n", to: "other.yaml")
+        let otherText = try await Program.run(
+            ["approve", "--config", room.path("other.yaml"), id, "--by", "ben"], environment: room.environment)
+        #expect(otherText.status == 1 && otherText.errors.contains("is not carried out"), "\(otherText.errors)")
         #expect(room.hub.receivedCount == 0)
         #expect(try await room.run("approve", id, "--by", "ben").status == 0)
         await room.close()

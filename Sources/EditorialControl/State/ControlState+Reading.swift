@@ -47,7 +47,7 @@ extension ControlState {
             readLift(of: scope, at: record.timestamp ?? now.wall, now)
         case .beat(let beat):
             beats.heard(beat, now)
-            if beat.replica != settings.replica { missing.heard(beat, known: ordersRead) }
+            missing.heard(beat, known: ordersRead, isOurs: beat.replica == settings.replica)
             if beat.replica == settings.replica {
                 if beats.saw(beat, now) { see() }
             } else if case .following = phase {

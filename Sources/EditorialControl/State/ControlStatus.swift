@@ -48,7 +48,8 @@ public struct ControlStatus: Sendable, Hashable {
         case garbage(Int)
         /// This many orders are of a kind that this version does not know. One may be a stop, so nothing is sent.
         case unknownOrders(Int)
-        /// The topic has lost orders that running processes obey. Nothing is sent until they have written them again.
+        /// The topic has lost records, perhaps orders that running processes obey. Nothing is sent until they have had time to write
+        /// them again.
         case ordersMissing
         case notWritten(KafkaFailure)
         case notAudited(KafkaFailure)

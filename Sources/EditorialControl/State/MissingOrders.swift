@@ -8,16 +8,16 @@ struct MissingOrders: Sendable {
     private var changedAt: Int64 = -1
     /// True if records were removed from the topic's beginning.
     private var isCut = false
-    /// The earliest and the latest time of the log on the topic's beats.
+    /// The earliest and the latest time of the log on the topic's beats, without those of this run.
     private var history: ClosedRange<Duration>?
     /// Processes whose last comparable beat named more orders than the topic had before it.
     private var holders: Set<String> = []
     /// Time of the first end of a reading, by the monotonic clock.
     private var followedSince: Instant?
 
-    /// After this time, every running process has written a beat.
-    private static let beatsAfter = ControlRecord.Beat.interval + .seconds(5)
-    /// The longest wait. Running processes write missing orders again within 20 s.
+    /// In this time, every process that runs has written a beat.
+    private static let beatsWithin = ControlRecord.Beat.interval + .seconds(5)
+    /// The longest wait. Running processes write missing orders again within 20 s, or 20 s after a standstill.
     static let patience = Duration.seconds(60)
     private static let capacity = 1_000
 
@@ -26,13 +26,15 @@ struct MissingOrders: Sendable {
 
     mutating func changed(at offset: Int64) { changedAt = max(changedAt, offset) }
 
-    /// - Parameter known: the number of orders in force on the topic before the beat.
-    mutating func heard(_ beat: ControlRecord.Beat, known: Int) {
-        if let time = beat.logTime {
+    /// - Parameters:
+    ///   - known: the number of orders in force on the topic before the beat.
+    ///   - isOurs: the beat is this process's, or that of a former run under its name.
+    mutating func heard(_ beat: ControlRecord.Beat, known: Int, isOurs: Bool) {
+        if let time = beat.logTime, !isOurs || followedSince == nil {
             history = history.map { min($0.lowerBound, time)...max($0.upperBound, time) } ?? time...time
         }
         // A process that has not applied the last changes obeys another number of orders.
-        guard let obeyed = beat.orders, let appliedTo = beat.appliedTo, appliedTo >= changedAt else { return }
+        guard !isOurs, let obeyed = beat.orders, let appliedTo = beat.appliedTo, appliedTo >= changedAt else { return }
         if obeyed <= known {
             holders.remove(beat.replica)
         } else if holders.count < Self.capacity {
@@ -47,7 +49,7 @@ struct MissingOrders: Sendable {
     /// - Parameter living: the other processes.
     func mayBe(_ now: Moment, _ living: [ControlRecord.Beat]) -> Bool {
         guard let waited = waited(now), waited < Self.patience else { return false }
-        return isUnheard(waited) || areHeld(by: living)
+        return isUnheard || areHeld(by: living)
     }
 
     /// Returns true if other processes still obey more orders than the topic has, after the longest wait.
@@ -58,9 +60,8 @@ struct MissingOrders: Sendable {
     private func waited(_ now: Moment) -> Duration? { followedSince.map { max(.zero, now.steady - $0) } }
 
     /// True if a running process may have written no beat since records were removed.
-    private func isUnheard(_ waited: Duration) -> Bool {
-        isCut && waited < Self.beatsAfter
-            && history.map { $0.upperBound - $0.lowerBound < Self.beatsAfter } ?? true
+    private var isUnheard: Bool {
+        isCut && history.map { $0.upperBound - $0.lowerBound < Self.beatsWithin } ?? true
     }
 
     private func areHeld(by living: [ControlRecord.Beat]) -> Bool {

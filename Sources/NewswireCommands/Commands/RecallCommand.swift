@@ -140,6 +140,12 @@ struct RecallCommand: ParsableCommand {
             // Nothing was lifted, and nothing is to be sent.
             if outcome == nil, !republish { return { _ in } }
             let history = try client.history(of: target.story, results: settings.engine.resultsTopic)
+            let later = history.accepted.filter { sent in history.ended.contains { $0.settledAt < sent.at } }
+            if republish, !later.isEmpty {
+                notice(
+                    "warning: readers have got newer news of it since: \(later.map(\.eventID).joined(separator: ", ")). What is put "
+                        + "back follows that, unless versions tell which is newer")
+            }
             var republication = Republication(history.ended, settings)
             if republish { areAllBack = try republication.run(client) }
             if !options.json {

@@ -121,7 +121,7 @@ struct SendCommand: AsyncParsableCommand {
             try Terminal.standardOutput.line(texts.joined(separator: "\n\n---\n\n"))
             return
         }
-        if !test, settings.needsApproval(.send) { return try propose(routing, settings) }
+        if !test, settings.needsApproval(.send) { return try propose(settings) }
         var recorded = RecordedSend(event, categories: routing.categories, settings, isForced: despiteStop)
         try recorded.announce(by: authorOptions.author, reason: authorOptions.reason)
         var table = TextTable(
@@ -156,20 +156,29 @@ struct SendCommand: AsyncParsableCommand {
         try output.end()
     }
 
-    private func propose(_ routing: Routing.Tagged, _ settings: Settings) throws {
-        try ProposalDesk(settings).propose(try deed(routing, settings), authorOptions, isJSON: json)
+    private func propose(_ settings: Settings) throws {
+        try ProposalDesk(settings).propose(try deed(settings), authorOptions, isJSON: json)
     }
 
     /// What it proposes by these settings.
-    func deed(_ settings: Settings) throws -> ProposedDeed { try deed(event(settings).1, settings) }
-
-    private func deed(_ routing: Routing.Tagged, _ settings: Settings) throws -> ProposedDeed {
-        let platforms = platform.isEmpty ? settings.payload.platforms.map(\.rawValue) : platform
+    func deed(_ settings: Settings) throws -> ProposedDeed {
+        let (event, routing, rules) = try event(settings, id: "proposed")
+        // Nothing in the requests may depend on the moment.
+        let requests = requests(event, routing, rules, platforms: try platforms(settings), at: Instant(milliseconds: 0))
+        let platforms = requests.map(\.platform.rawValue)
         var effect = "send to the readers of \(routing.categories.joined(separator: ", "))"
         effect += " (tags \(routing.tags.joined(separator: ", "))) on \(platforms.joined(separator: ", "))"
         if let edition = routing.edition { effect += " in \(edition)" }
-        if let at { effect += " through lane \(try scheduleLane(settings).name) at \(at.instant)" }
-        if let hub = try? settings.hub() { effect += " of the hub \(hub)" }
+        if let at {
+            let lane = try scheduleLane(settings)
+            effect += " through lane \(lane.name) (\(lane.topics.joined(separator: ", "))) at \(at.instant)"
+        } else {
+            let sender = try SingleSend(settings)
+            var fingerprint = Fingerprint()
+            for request in requests { fingerprint.mix(sender.text(of: request.request, isSigned: false)) }
+            effect += " of the hub \(sender.hub) at \(sender.connection.endpoint.authority)"
+            effect += ", requests \(String(fingerprint.value, radix: 16))"
+        }
         if despiteStop { effect += ", despite stops" }
         let texts = [message] + headline.map { "\($0.headline.language): \($0.headline.text)" }
         return ProposedDeed(
@@ -193,7 +202,7 @@ struct SendCommand: AsyncParsableCommand {
         event.publishedAt = ServiceClock.wall
         let send = ScheduledSend(event: event, lane: try scheduleLane(settings))
         if dryRun { return try Terminal.standardOutput.line(send.text) }
-        if !test, settings.needsApproval(.send) { return try propose(routed.1, settings) }
+        if !test, settings.needsApproval(.send) { return try propose(settings) }
         let entry = AuditEntry.send(
             event, at: ServiceClock.wall, by: authorOptions.author, reason: authorOptions.reason, despite: [])
         AuditWriter(settings).note(entry, "this notification")
@@ -234,11 +243,13 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// The event, its routing, and the rules that made both.
-    private func event(_ settings: Settings) throws -> (NewsEvent, Routing.Tagged, ContentRules) {
+    private func event(
+        _ settings: Settings, id: String = "send-\(UUID().uuidString.lowercased())"
+    ) throws -> (NewsEvent, Routing.Tagged, ContentRules) {
         let table = try settings.categoryTable()
         // An unknown category is a typing mistake here, regardless of the policy for unroutable news.
         let rules = try settings.contentRules(unroutable: .deadLetter)
-        var event = NewsEvent(id: "send-\(UUID().uuidString.lowercased())", headline: message)
+        var event = NewsEvent(id: id, headline: message)
         event.categories = category
         event.isTest = test
         event.language = language
@@ -274,19 +285,25 @@ struct SendCommand: AsyncParsableCommand {
         _ settings: Settings
     ) throws -> (NewsEvent, Routing.Tagged, [(platform: Platform, request: SendRequest)]) {
         let (event, routing, rules) = try event(settings)
-        let (chosen, now) = (try platforms(), ServiceClock.wall)
-        let platforms = chosen.isEmpty ? settings.payload.platforms : chosen
+        let platforms = try platforms(settings)
         let filled = platforms.contains(.template) ? rules.builder.filled(for: event, on: .template) : []
         if !filled.isEmpty { notice("filled from the fallback: \(filled.joined(separator: ", "))") }
-        let requests = platforms.map {
-            (
-                platform: $0,
-                request: rules.builder.payload(
-                    event, routing: routing, platform: $0, lane: LaneID(0), since: now
-                ).request
-            )
+        return (event, routing, requests(event, routing, rules, platforms: platforms, at: ServiceClock.wall))
+    }
+
+    private func platforms(_ settings: Settings) throws -> [Platform] {
+        let chosen = try platforms()
+        return chosen.isEmpty ? settings.payload.platforms : chosen
+    }
+
+    private func requests(
+        _ event: NewsEvent, _ routing: Routing.Tagged, _ rules: ContentRules, platforms: [Platform], at now: Instant
+    ) -> [(platform: Platform, request: SendRequest)] {
+        platforms.map { platform in
+            let payload = rules.builder.payload(
+                event, routing: routing, platform: platform, lane: LaneID(0), since: now)
+            return (platform, payload.request)
         }
-        return (event, routing, requests)
     }
 }
 

@@ -70,11 +70,13 @@ struct SingleSend: Sendable {
     }
 
     /// The request as it is sent, with the signature masked.
-    func text(of request: SendRequest) -> String {
+    ///
+    /// - Parameter isSigned: false for a text without the signature and its time.
+    func text(of request: SendRequest, isSigned: Bool = true) -> String {
         let path = HubPath(endpoint: connection.endpoint, hub: hub).send
-        var fields = [
-            ("Host", connection.endpoint.authority), ("User-Agent", "newswire"),
-            ("Authorization", Self.masked(authorization)),
+        var fields = [("Host", connection.endpoint.authority), ("User-Agent", "newswire")]
+        if isSigned { fields.append(("Authorization", Self.masked(authorization))) }
+        fields += [
             ("Content-Type", request.format.contentType), ("ServiceBusNotification-Format", request.format.rawValue),
             ("ServiceBusNotification-Tags", request.tags),
         ]

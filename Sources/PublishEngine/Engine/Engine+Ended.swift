@@ -42,7 +42,10 @@ extension Engine {
     func isOvertaken(_ content: ExaminedRecord, _ routed: RoutedEvent, at place: Place, in story: StoryID) -> Bool {
         guard content.record.origin == .published else { return false }
         if let source = content.heldFrom {
-            return source.partition == partitions[place.slot].id && hasEnded(laterThan: source.offset, routed, place)
+            guard source.partition == partitions[place.slot].id else { return false }
+            // A copy that was restored after the held topic had lost the event may come behind a later event that is held.
+            return hasEnded(laterThan: source.offset, routed, place)
+                || content.returned == nil && held.hasLater(than: source, of: routed)
         }
         guard routed.event.embargoUntil != nil, content.returned == nil, !routed.event.isForSomeOfItsStory else {
             return false

@@ -133,8 +133,8 @@ extension ControlStatus.Alarm {
         case .ordersMissing:
             .init(
                 .ordersUnknown,
-                "records were removed from the control topic \(topics.control), and running processes obey orders that it does not "
-                    + "have: nothing is sent until they have written them again, for at most a minute",
+                "records were removed from the control topic \(topics.control), and running processes may obey orders that it does "
+                    + "not have: nothing is sent until they have had time to write them again, at most a minute",
                 remedy: "wait; let nothing remove records from it: its cleanup.policy must be compact")
         case .notWritten(let failure):
             .init(

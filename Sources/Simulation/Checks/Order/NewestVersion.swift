@@ -17,6 +17,8 @@ struct NewestVersion: Checker {
 
     /// Deliveries that ended as withheld, expired or accepted, by story.
     private var ended: [GroundTruth.Story: [Int]] = [:]
+    /// Deliveries that ended as held, with their owners, by story.
+    private var held: [GroundTruth.Story: [(delivery: Int, ownership: Int?)]] = [:]
     /// Each process's knowledge of partitions that were created again, and of held events that were published before.
     private var former: [Address: Former] = [:]
 
@@ -30,6 +32,9 @@ struct NewestVersion: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         if case .settled(let delivery, _, let result, _) = fact, endsOlder(delivery, result, truth) {
             ended[truth.story(of: delivery), default: []].append(delivery)
+        }
+        if case .settled(let delivery, let ownership, let result, _) = fact, result.outcome == .held {
+            held[truth.story(of: delivery), default: []].append((delivery, ownership))
         }
         noteFormer(fact)
         if let problem = followsAnew(fact, truth) { return problem }
@@ -137,6 +142,16 @@ struct NewestVersion: Checker {
                 })
             else { continue }
             return "\(truth.name(attempt.delivery)) was sent after \(truth.name(later)), published behind its original"
+        }
+        for later in held[truth.story(of: attempt.delivery)] ?? []
+        where news.copy == .restored && later.ownership == attempt.ownership {
+            guard let other = truth.places[truth.item(of: later.delivery)], !other.isGone,
+                let copy = truth.places[truth.item(of: attempt.delivery)], other.partition == place.partition,
+                place.offset < other.offset, other.offset < copy.offset,
+                news.version == nil || truth.news(of: later.delivery).version == nil
+            else { continue }
+            let name = truth.name(later.delivery)
+            return "\(truth.name(attempt.delivery)) was sent although \(name), published later, is held"
         }
         return nil
     }
