@@ -63,6 +63,16 @@ struct EngineOvertakenTests: HoldingSuite {
         }
     }
 
+    @Test func `an event that was restored to its lane gives way to a later one that is held`() throws {
+        var shell = try shell()
+        _ = shell.publish(news("x"))
+        _ = shell.store(shell.publish(news("b", story: "s", embargo(shell.wall + .seconds(600)))))
+        let headers = [RecordHeader(HeaderName.restored, "1"), RecordHeader(HeaderName.heldFrom, "news/0/0")]
+        let restored = shell.publish(
+            news("a", story: "s", embargo(shell.wall + .seconds(300))), headers: headers)
+        #expect(restored.outcomes == [.superseded])
+    }
+
     @Test func `after a crash, an event under embargo does not follow a later one that was accepted`() throws {
         var shell = try TestShell { $0.holdsBeyond = nil }
         let first = shell.record(news("a", story: "s", embargo(shell.wall + .seconds(600))))
