@@ -162,11 +162,16 @@ extension Follower {
         alert(keyed, meaning, because: "it is new, and can become an event now", lane: lane, keeping: &state, old)
     }
 
-    /// Follows an entry whose alert is held back. If its text has changed, a new alert replaces that one.
+    /// Follows an entry whose alert is held back. If its text, its embargo or its expiry has changed, a new alert replaces that one.
     private mutating func awaitRoom(
         _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
     ) {
-        guard prints.significant(for: rules.updates) != old.significant(for: rules.updates) else {
+        let isSame =
+            prints.significant(for: rules.updates) == old.significant(for: rules.updates)
+            && embargo(prints.embargo) == embargo(old.embargo) && prints.expiry == old.expiry
+        // An old copy does not end an embargo.
+        let isFreedByCopy = embargo(prints.embargo) < embargo(old.embargo) && old.isNewer(than: keyed.entry)
+        guard !isSame, !isFreedByCopy else {
             unchanged(keyed, old, "its alert is held back")
             return
         }
@@ -236,7 +241,9 @@ extension Follower {
         if !hasNewEmbargo { limit = limit ?? feedLimit }
         learn(keyed, prints, in: &state)
         let version = old.nextVersion(keyed.entry.version)
-        let change: EventMaker.Change = meaning.isCorrection ? .correction : .update
+        // Readers do not have what is still under embargo.
+        let isUnread = embargo(old.embargo) > 0
+        let change: EventMaker.Change? = isUnread ? nil : meaning.isCorrection ? .correction : .update
         switch maker.event(keyed, id: eventID(keyed), version: version, change: change, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):

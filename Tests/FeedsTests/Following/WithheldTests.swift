@@ -67,6 +67,38 @@ struct WithheldTests {
         #expect(feed.poll([entry(feed, version: "1", embargo: .seconds(60))]).events.isEmpty)
     }
 
+    @Test(arguments: ["1", "2", nil] as [String?])
+    func `an alert that is held back gets an embargo that the publisher sets meanwhile`(version: String?) throws {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 0 }
+        feed.poll([entry(feed, version: version == nil ? nil : "1")])
+        let end = feed.now + .seconds(3_660)
+        let delayed = feed.poll([entry(feed, version: version, embargo: .seconds(3_600))])
+        #expect(delayed.actions == [.limited])
+        let held = try #require(feed.log.heldBack[EntryHash("a")])
+        #expect(String(decoding: held.intent.event, as: UTF8.self).contains(#""embargoUntil":"\#(end)""#))
+    }
+
+    @Test func `an old copy does not end the embargo of an alert that is held back`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 0 }
+        var delayed = entry(feed, version: nil, embargo: .seconds(3_600))
+        delayed.updatedAt = feed.now
+        feed.poll([delayed])
+        var copy = entry(feed, version: nil)
+        copy.updatedAt = feed.now - .seconds(600)
+        #expect(feed.poll([copy]).actions == [.unchanged])
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(7_200)])
+    func `a correction is an alert while the embargo of the first text lasts`(embargo: Duration) {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, version: "1", embargo: .seconds(3_600))])
+        let corrected = feed.poll(
+            [entry(feed, "Corrected", version: "2", embargo: embargo == .zero ? nil : embargo)])
+        #expect(corrected.events.map(\.urgency) == [nil] && corrected.events.allSatisfy { $0.data.isEmpty })
+        let update = feed.poll([entry(feed, "Corrected again", version: "3")], after: .seconds(10_000))
+        #expect(update.events.map(\.urgency) == [5])
+    }
+
     @Test func `an entry that is free again under the version that was withheld is reported`() {
         var feed = FollowedFeed.empty()
         feed.poll([entry(feed, version: "1")])
