@@ -105,12 +105,19 @@ struct NewestVersion: Checker {
                     && truth.scenario.setting.engine.duplicateWindow >= 1024)
             // A return may be under way for some time.
             && later.at + .seconds(30) < wall && truth.news(of: later.delivery).copy == nil
-            && truth.places[truth.item(of: later.delivery)]?.isGone == false
+            && isPublishedLater(truth.item(of: later.delivery), than: original, truth)
             && truth.news[original].record.isEarlier(than: truth.news(of: later.delivery).record)
         {
             return "\(event.source) of a former incarnation is due after \(truth.name(later.delivery))"
         }
         return nil
+    }
+
+    /// Returns true for an event that stands on its topic and was published after another one. A partition that was cut back keeps
+    /// events that were published before.
+    private func isPublishedLater(_ item: Int, than original: Int, _ truth: GroundTruth) -> Bool {
+        guard let place = truth.places[item], let former = truth.places[original] else { return false }
+        return !place.isGone && place.publishedAt >= former.publishedAt
     }
 
     private func endsOlder(_ delivery: Int, _ result: ResultRecord, _ truth: GroundTruth) -> Bool {
