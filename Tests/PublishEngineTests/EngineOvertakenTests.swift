@@ -73,6 +73,15 @@ struct EngineOvertakenTests: HoldingSuite {
         #expect(restored.outcomes == [.superseded])
     }
 
+    @Test func `an event that was restored twice does not give way to its own copy`() throws {
+        var shell = try shell()
+        _ = shell.publish(news("x"))
+        let json = news("a", story: "s", embargo(shell.wall + .seconds(600)))
+        let headers = [RecordHeader(HeaderName.restored, "1"), RecordHeader(HeaderName.heldFrom, "news/0/0")]
+        #expect(shell.store(shell.publish(json, headers: headers)).outcomes == [.held])
+        #expect(!shell.publish(json, headers: headers).outcomes.contains(.superseded))
+    }
+
     @Test func `after a crash, an event under embargo does not follow a later one that was accepted`() throws {
         var shell = try TestShell { $0.holdsBeyond = nil }
         let first = shell.record(news("a", story: "s", embargo(shell.wall + .seconds(600))))

@@ -45,14 +45,14 @@ extension Engine {
             guard source.partition == partitions[place.slot].id else { return false }
             // A copy that was restored after the held topic had lost the event may come behind a later event that is held.
             return hasEnded(laterThan: source.offset, routed, place)
-                || content.returned == nil && held.hasLater(than: source, of: routed)
+                || content.returned == nil && held.hasLater(than: source, of: routed, content.identity)
         }
         guard routed.event.embargoUntil != nil, content.returned == nil, !routed.event.isForSomeOfItsStory else {
             return false
         }
         let source = partitions.source(of: place)
         return hasEnded(laterThan: source.offset, routed, place) || isBehindLater(story, place)
-            || held.hasLater(than: source, of: routed)
+            || held.hasLater(than: source, of: routed, content.identity)
     }
 
     private func hasEnded(laterThan offset: Int64, _ routed: RoutedEvent, _ place: Place) -> Bool {

@@ -149,9 +149,9 @@ struct HeldStories: Sendable {
         }
     }
 
-    /// True if an event of the story is held that was published behind this one on the same partition. Two versions are compared as
-    /// such elsewhere.
-    func hasLater(than source: ResultRecord.Source, of routed: RoutedEvent) -> Bool {
+    /// True if another event of the story is held that was published behind this one on the same partition. Two versions are compared
+    /// as such elsewhere.
+    func hasLater(than source: ResultRecord.Source, of routed: RoutedEvent, _ identity: RecordIdentity) -> Bool {
         guard !isEmpty, routed.event.story != nil else { return false }
         let key = Fingerprint(of: routed.orderKey).value
         guard let held = added[key] ?? known[key], held.version == nil || routed.event.version == nil else {
@@ -159,6 +159,8 @@ struct HeldStories: Sendable {
         }
         return held.partition == Fingerprint(of: source.partition.description).value
             && held.incarnation == incarnation(of: source.partition) && held.offset > source.offset
+            // Not a copy of this event, which has a later place.
+            && held.original != HeldOriginal(offset: held.offset, identity: identity)
     }
 
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
