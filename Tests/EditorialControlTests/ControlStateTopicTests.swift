@@ -159,7 +159,7 @@ import Testing
         #expect(state.log.suffix(2) == ["tell", "known"])
     }
 
-    @Test func `a process waits a minute for an order that another one obeys, and then goes on`() {
+    @Test func `a process waits a minute for an order that another one obeys, and sends after that`() {
         var state = TestControlState()
         state.write(beat(1, after: .zero, state))
         state.start()

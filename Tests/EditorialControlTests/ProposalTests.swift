@@ -9,8 +9,10 @@ import Testing
 
     private func proposal(_ text: String = "Polls close", logTime: Duration? = nil) -> Proposal {
         Proposal(
-            .send, arguments: ["send", "--message=\(text)"], effect: "send to the readers of World", text: text,
-            order: "o", by: "anna@desk1", reason: nil, at: Self.at, logTime: logTime)
+            Proposal.Deed(
+                .send, arguments: ["send", "--message=\(text)"], effect: "send to the readers of World", text: text,
+                order: "o"),
+            by: "anna@desk1", reason: nil, at: Self.at, logTime: logTime)
     }
 
     private func view(_ records: ControlRecord...) -> ControlView {
@@ -27,13 +29,13 @@ import Testing
         #expect(read.proposal == proposal && read.approval == nil)
         #expect(proposal.id != self.proposal("Größe “m” \u{1F600}").id)
         #expect(proposal.id.count == 12)
-        for change in [\Proposal.effect, \.by] {
+        for change in [\Proposal.deed.effect, \.by] {
             var other = proposal
             other[keyPath: change] += "x"
             #expect(other.id != proposal.id)
         }
         var other = proposal
-        other.order = nil
+        other.deed.order = nil
         #expect(other.id != proposal.id)
     }
 

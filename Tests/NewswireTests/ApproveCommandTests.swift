@@ -87,7 +87,7 @@ struct ApproveCommandTests {
         await room.close()
     }
 
-    @Test func `what would do something else than was proposed is not approved`() async throws {
+    @Test func `a proposal that would do something else by now is not approved`() async throws {
         let room = try await room()
         let id = try await propose(
             room, "send", "--category", "World", "--message", "m", "--language", "fr", "--by", "anna")

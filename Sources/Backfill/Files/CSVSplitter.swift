@@ -17,7 +17,7 @@ struct CSVSplitter: ItemSplitter {
     private var hasBegun = false
     private var length = 0
     private var quotes = Quotes.none
-    /// True if a quoted field of the row goes on after its closing quote, so that it is not certain where the row ends.
+    /// True if a quoted field of the row has text after its closing quote, so that it is not certain where the row ends.
     private var isMalformed = false
 
     private enum Quotes {

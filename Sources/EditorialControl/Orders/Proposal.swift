@@ -13,15 +13,24 @@ public struct Proposal: Sendable, Hashable {
         case resumeHub
     }
 
-    public var act: Act
-    /// The command line that carries it out, from the command's name on, without the configuration, the author and the reason.
-    public var arguments: [String]
-    /// What it does, for the person who approves it: by the proposer's configuration, and to the orders in force.
-    public var effect: String
-    /// The text that readers get; `nil` if they get none.
-    public var text: String?
-    /// The id of the order that it ends or replaces; `nil` without one.
-    public var order: String?
+    /// The act that is proposed. A command that was approved acts only if it would propose the same again.
+    public struct Deed: Sendable, Hashable {
+        public var act: Act
+        /// The command line that carries it out, from the command's name on, without the configuration, the author and the reason.
+        public var arguments: [String]
+        /// Its effect, for the person who approves it: by the proposer's configuration, and on the orders in force.
+        public var effect: String
+        /// The text that readers get; `nil` if they get none.
+        public var text: String?
+        /// The id of the order that it ends or replaces; `nil` without one.
+        public var order: String?
+
+        public init(_ act: Act, arguments: [String], effect: String, text: String? = nil, order: String? = nil) {
+            (self.act, self.arguments, self.effect, self.text, self.order) = (act, arguments, effect, text, order)
+        }
+    }
+
+    public var deed: Deed
     public var by: String
     public var reason: String?
     public var at: Instant
@@ -29,12 +38,8 @@ public struct Proposal: Sendable, Hashable {
     public var logTime: Duration?
 
     /// - Parameter at: rounded down to milliseconds, as in its record.
-    public init(
-        _ act: Act, arguments: [String], effect: String, text: String? = nil, order: String? = nil, by: String,
-        reason: String?, at: Instant, logTime: Duration?
-    ) {
-        (self.act, self.arguments, self.effect, self.text, self.order) = (act, arguments, effect, text, order)
-        (self.by, self.reason, self.logTime) = (by, reason, logTime)
+    public init(_ deed: Deed, by: String, reason: String?, at: Instant, logTime: Duration?) {
+        (self.deed, self.by, self.reason, self.logTime) = (deed, by, reason, logTime)
         self.at = Instant(milliseconds: at.nanoseconds / 1_000_000)
     }
 
@@ -65,11 +70,11 @@ public struct Proposal: Sendable, Hashable {
 
     func encode(_ approval: Approval?) -> [UInt8] {
         JSONWriter.object { json in
-            json.field("act", act.rawValue)
-            json.array("arguments", of: arguments)
-            json.field("effect", effect.isEmpty ? nil : effect)
-            json.field("text", text)
-            json.field("order", order)
+            json.field("act", deed.act.rawValue)
+            json.array("arguments", of: deed.arguments)
+            json.field("effect", deed.effect.isEmpty ? nil : deed.effect)
+            json.field("text", deed.text)
+            json.field("order", deed.order)
             json.field("by", by)
             json.field("reason", reason)
             json.field("at", at)
@@ -86,11 +91,13 @@ public struct Proposal: Sendable, Hashable {
         let fields = try JSONFields(bytes, parser)
         defer { withExtendedLifetime(parser) {} }
         let logTime: Int64? = try fields.integer("logTime")
-        let proposal = Proposal(
+        let deed = Deed(
             try fields.required("act", fields.word("act")), arguments: try fields.strings("arguments"),
             effect: try fields.string("effect") ?? "", text: try fields.string("text"),
-            order: try fields.string("order"), by: try fields.required("by", fields.string("by")),
-            reason: try fields.string("reason"), at: try fields.required("at", fields.instant("at")),
+            order: try fields.string("order"))
+        let proposal = Proposal(
+            deed, by: try fields.required("by", fields.string("by")), reason: try fields.string("reason"),
+            at: try fields.required("at", fields.instant("at")),
             logTime: logTime.map { .milliseconds($0) })
         guard let by = try fields.string("approvedBy"), let token = try fields.string("token") else {
             return (proposal, nil)

@@ -1,7 +1,7 @@
 import KafkaModel
 import NewsModel
 
-/// Whether the topic has lost orders in force when a process starts. After records were removed from it, running processes obey
+/// Finds out, when a process starts, if the topic has lost orders in force. After records were removed from it, running processes obey
 /// orders that they have not written again yet. Their beats say how many.
 struct MissingOrders: Sendable {
     /// Offset of the last record that gave or lifted an order.

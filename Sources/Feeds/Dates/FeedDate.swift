@@ -15,7 +15,7 @@ public enum FeedDate {
     /// Offsets of clocks somewhere on Earth, in minutes east of UTC.
     static let offsets = -12 * 60...14 * 60
 
-    /// What the text of a date says.
+    /// The content of a date's text.
     struct Reading {
         var instant: Instant
         /// True if the time of day is midnight in the date's own zone, which may stand for the whole day.

@@ -74,14 +74,14 @@ struct ApproveCommand: AsyncParsableCommand {
         }
         let prepared = try command(proposal, names: "\(proposal.by), approved by \(name)")
         let deed = try Self.deed(of: prepared, settings, view)
-        guard proposal.is(deed) else {
+        guard deed == proposal.deed else {
             throw CommandFailure(
                 "\(id) is not carried out, because by now, or by the configuration here, it would \(deed?.effect ?? "do nothing"), "
-                    + "and not \(proposal.effect). Use the proposer's configuration, or propose it again")
+                    + "and not \(proposal.deed.effect). Use the proposer's configuration, or propose it again")
         }
         notice(Self.summary(proposal))
         try desk.claim(proposal, by: name)
-        try await ApprovedDeed.$current.withValue(ApprovedDeed(order: proposal.order)) {
+        try await Proposal.Deed.$approved.withValue(deed) {
             var command = prepared
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -103,16 +103,16 @@ struct ApproveCommand: AsyncParsableCommand {
     private static func parsed(_ proposal: Proposal, _ options: [String]) throws -> any ParsableCommand {
         do {
             return try NewswireCommand.parseAsRoot(
-                proposal.arguments.prefix(1) + options + proposal.arguments.dropFirst())
+                proposal.deed.arguments.prefix(1) + options + proposal.deed.arguments.dropFirst())
         } catch {
             throw CommandFailure("it cannot be carried out: \(NewswireCommand.message(for: error))")
         }
     }
 
-    /// What the command would propose now, by these settings; `nil` for one that needs no approval.
+    /// The deed that the command would propose now, by these settings; `nil` for one that needs no approval.
     private static func deed(
         of command: any ParsableCommand, _ settings: Settings, _ view: ControlView
-    ) throws -> ProposedDeed? {
+    ) throws -> Proposal.Deed? {
         switch command {
         case let send as SendCommand: try send.deed(settings)
         case let recall as RecallCommand:
@@ -135,9 +135,9 @@ struct ApproveCommand: AsyncParsableCommand {
             try output.line(
                 JSONLine.object { json in
                     json.field("id", proposal.id)
-                    json.field("act", proposal.act.rawValue)
-                    json.field("text", proposal.text)
-                    json.field("effect", proposal.effect)
+                    json.field("act", proposal.deed.act.rawValue)
+                    json.field("text", proposal.deed.text)
+                    json.field("effect", proposal.deed.effect)
                     json.field("by", proposal.by)
                     json.field("reason", proposal.reason)
                     json.field("at", proposal.at)
@@ -146,15 +146,9 @@ struct ApproveCommand: AsyncParsableCommand {
     }
 
     private static func summary(_ proposal: Proposal) -> String {
-        let words = proposal.text.map { ": “\($0)”" } ?? ""
+        let words = proposal.deed.text.map { ": “\($0)”" } ?? ""
         let why = proposal.reason.map { ": \($0)" } ?? ""
         let author = "(proposed by \(proposal.by) at \(proposal.at.short) UTC\(why))"
-        return "\(proposal.id)  \(proposal.effect)\(words)  \(author)"
-    }
-}
-
-extension Proposal {
-    fileprivate func `is`(_ deed: ProposedDeed?) -> Bool {
-        deed == ProposedDeed(act: act, arguments: arguments, effect: effect, text: text, order: order)
+        return "\(proposal.id)  \(proposal.deed.effect)\(words)  \(author)"
     }
 }

@@ -79,15 +79,15 @@ struct RecallCommand: ParsableCommand {
         try result.get()
     }
 
-    /// What `recall --replace` proposes.
+    /// The deed that `recall --replace` proposes.
     ///
     /// - Parameter story: the one that was found.
-    static func deed(_ replacement: String, of story: String, _ view: ControlView) throws -> ProposedDeed {
+    static func deed(_ replacement: String, of story: String, _ view: ControlView) throws -> Proposal.Deed {
         guard let order = view.order(.recall(story: story), at: ServiceClock.wall) else {
             throw CommandFailure("the recall of \(story) was lifted, so nothing is replaced")
         }
-        return ProposedDeed(
-            act: .replace, arguments: ["recall", "--replace=\(replacement)", "--unseen", "--", story],
+        return Proposal.Deed(
+            .replace, arguments: ["recall", "--replace=\(replacement)", "--unseen", "--", story],
             effect: "replace \(story) for the readers who have it; it was recalled \(FormerOrder(order).phrase)",
             text: replacement, order: order.id)
     }

@@ -160,8 +160,8 @@ struct SendCommand: AsyncParsableCommand {
         try ProposalDesk(settings).propose(try deed(settings), authorOptions, isJSON: json)
     }
 
-    /// What it proposes by these settings.
-    func deed(_ settings: Settings) throws -> ProposedDeed {
+    /// The deed that it proposes by these settings.
+    func deed(_ settings: Settings) throws -> Proposal.Deed {
         let (event, routing, rules) = try event(settings, id: "proposed")
         // Nothing in the requests may depend on the moment.
         let requests = requests(event, routing, rules, platforms: try platforms(settings), at: Instant(milliseconds: 0))
@@ -181,8 +181,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         if despiteStop { effect += ", despite stops" }
         let texts = [message] + headline.map { "\($0.headline.language): \($0.headline.text)" }
-        return ProposedDeed(
-            act: .send, arguments: arguments, effect: effect, text: texts.joined(separator: " / "))
+        return Proposal.Deed(.send, arguments: arguments, effect: effect, text: texts.joined(separator: " / "))
     }
 
     /// The command line that another person approves.
@@ -195,9 +194,9 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func schedule(_ time: Instant, _ settings: Settings) throws {
-        let routed = try event(settings)
-        var event = routed.0
-        warn(about: routed.1, settings)
+        let (draft, routing, _) = try event(settings)
+        warn(about: routing, settings)
+        var event = draft
         event.embargoUntil = time
         event.publishedAt = ServiceClock.wall
         let send = ScheduledSend(event: event, lane: try scheduleLane(settings))

@@ -82,13 +82,13 @@ struct ResumeCommand: ParsableCommand {
         try options.give(options.instruction(.stop(gateArgument.gate), lifts: true), settings)
     }
 
-    /// What `resume hub` proposes.
-    static func deed(_ view: ControlView) throws -> ProposedDeed {
+    /// The deed that `resume hub` proposes.
+    static func deed(_ view: ControlView) throws -> Proposal.Deed {
         guard let order = view.order(.stop(.hub), at: ServiceClock.wall) else {
             throw CommandFailure("the hub is not stopped, so there is nothing to resume")
         }
-        return ProposedDeed(
-            act: .resumeHub, arguments: ["resume", "hub"],
+        return Proposal.Deed(
+            .resumeHub, arguments: ["resume", "hub"],
             effect: "resume the hub, which was stopped \(FormerOrder(order).phrase)", order: order.id)
     }
 }

@@ -81,7 +81,7 @@ struct OrderOptions: ParsableArguments {
                         + "\(settings.control.topics.control) is of \(theirs). Use the settings of \(theirs), or a control topic "
                         + "of your own")
             }
-            if let approved = ApprovedDeed.current,
+            if let approved = Proposal.Deed.approved,
                 client.view.order(instruction.scope, at: clock.now.wall)?.id != approved.order
             {
                 throw CommandFailure("not carried out: the order was lifted or given again meanwhile; propose it again")

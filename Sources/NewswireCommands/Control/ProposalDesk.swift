@@ -25,13 +25,12 @@ struct ProposalDesk {
     }
 
     /// Writes a proposal and prints its id.
-    func propose(_ deed: ProposedDeed, _ author: AuthorOptions, isJSON: Bool) throws {
+    func propose(_ deed: Proposal.Deed, _ author: AuthorOptions, isJSON: Bool) throws {
         let (view, now) = (try view(), ServiceClock.wall)
         // Proposals that have lapsed are removed with the next one.
         for open in view.proposals.all where view.hasLapsed(open.proposal, at: now) { try end(open.proposal) }
         let proposal = Proposal(
-            deed.act, arguments: deed.arguments, effect: deed.effect, text: deed.text, order: deed.order,
-            by: author.author, reason: author.reason, at: now, logTime: view.signs.time)
+            deed, by: author.author, reason: author.reason, at: now, logTime: view.signs.time)
         let record = ControlRecord.proposed(proposal).record(on: topic)
         guard (record.key ?? []).count + (record.value ?? []).count <= ControlRecord.sizeMax else {
             throw CommandFailure("not proposed: it is longer than \(ControlRecord.sizeMax) bytes")
@@ -69,27 +68,12 @@ struct ProposalDesk {
     private func store(_ record: ProducedRecord) throws { _ = try AuditWriter(settings).store(record) }
 }
 
-/// What a command proposes instead of doing it. An approved command does it only if it would propose the same again.
-struct ProposedDeed: Hashable {
-    var act: Proposal.Act
-    /// See `Proposal.arguments`.
-    var arguments: [String]
-    /// See `Proposal.effect`.
-    var effect: String
-    var text: String?
-    /// See `Proposal.order`.
-    var order: String?
-}
-
-/// The approval under which a command runs.
-struct ApprovedDeed {
-    /// See `Proposal.order`.
-    var order: String?
-
-    @TaskLocal static var current: ApprovedDeed?
+extension Proposal.Deed {
+    /// The deed of the approved proposal that is being carried out; `nil` if a command runs without one.
+    @TaskLocal static var approved: Proposal.Deed?
 }
 
 extension Settings {
     /// Returns true if the command must propose the act instead of carrying it out.
-    func needsApproval(_ act: Proposal.Act) -> Bool { control.approval[act] && ApprovedDeed.current == nil }
+    func needsApproval(_ act: Proposal.Act) -> Bool { control.approval[act] && Proposal.Deed.approved == nil }
 }

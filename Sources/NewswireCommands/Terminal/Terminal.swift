@@ -145,7 +145,7 @@ struct StandardOutput: Sendable {
 }
 
 /// The output of a command that changes something. A line that cannot be written must not leave the change half done, so the command
-/// goes on, and fails at its end.
+/// continues, and fails at its end.
 struct ActOutput {
     private var failure: ExitCode?
 
@@ -156,8 +156,11 @@ struct ActOutput {
 
     mutating func line(_ text: String) { write(text + "\n") }
 
-    /// - Throws: failure if a line was lost, except to a reader who has closed the stream.
-    func end() throws(ExitCode) { if let failure, failure != .success { throw failure } }
+    /// True if a line was lost, except to a reader who has closed the stream.
+    var hasLost: Bool { failure.map { $0 != .success } ?? false }
+
+    /// - Throws: failure if a line was lost.
+    func end() throws(ExitCode) { if hasLost { throw .failure } }
 }
 
 enum JSONLine {

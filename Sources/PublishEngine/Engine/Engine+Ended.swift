@@ -83,6 +83,8 @@ extension Engine {
         partitions[first.slot].ended.note(
             routed.orderKey, at: source.offset, writtenAt: writtenAt, routed.event.version, as: outcome)
         takeBackHeld(olderThan: routed, from: source, writtenAt: writtenAt, isGone: isGone, &turn)
+        // Most lanes delay nothing, and every record that is read again comes here.
+        guard lanes[first.lane].delayed.hasEmbargoes else { return }
         for platform in settings.platforms.indices {
             let story = StoryID(routed.orderKey, platform: platform, lane: first.lane)
             supersedeDelayed(in: story, of: first.lane, by: routed, content, from: source, &turn)

@@ -14,7 +14,7 @@ struct StoryOrder: Checker {
     /// its embargo has ended, and before it reads what has left since.
     private var setAside: Set<Int> = []
 
-    /// Deliveries that failed. Their results wait for their dead letters while the story goes on, so a later owner may not know of
+    /// Deliveries that failed. Their results wait for their dead letters while the story continues, so a later owner may not know of
     /// them and repeats them.
     private var failed: Set<Int> = []
 
