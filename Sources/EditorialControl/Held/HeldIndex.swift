@@ -61,6 +61,11 @@ struct HeldIndex: Sendable {
             return original.offset > former.offset
         }
 
+        /// Returns true if one of the two is newer, or if both have the same version, so that one of them is enough.
+        func hasOrder(with other: Entry) -> Bool {
+            isLater(than: other) || other.isLater(than: self) || !version.isNone && version.isCovered(by: other.version)
+        }
+
         /// Sorts by time, then by arrival.
         fileprivate static func < (one: Entry, other: Entry) -> Bool {
             one.release != other.release ? one.release < other.release : one.packedPlace < other.packedPlace

@@ -205,7 +205,7 @@ public struct HeldState: Sendable {
             endangered[index[slot].place] = nil
             let isOther = entry.original != nil && !entry.original.mayBe(index[slot].original)
             let isSuperseded = entry.isLater(than: index[slot]) || event.replacesFormer && isOther
-            if isSuperseded || isOther && !index[slot].isLater(than: entry) {
+            if isSuperseded || isOther && !index[slot].hasOrder(with: entry) {
                 displace(index[slot], isSuperseded ? .superseded : index[slot].reason)
             }
             index.replace(slot, by: entry, since: since)

@@ -219,6 +219,19 @@ import Testing
         #expect(play.wait(.seconds(60)).returns == [1: .due])
     }
 
+    @Test func `of two events of a story with the same version, one leaves`() {
+        let other = TopicPartition(topic: "archive", partition: 3)
+        var play = PlayedHeldState(owning: [PlayedHeldState.source, other])
+        for (offset, source) in [PlayedHeldState.source, other].enumerated() {
+            let event = HeldEvent(
+                eventID: "e", story: "s", version: NewsEvent.Version("2"), due: PlayedHeldState.noon + .seconds(60),
+                because: .embargo, lane: "live", source: .init(partition: source, offset: 5),
+                identity: RecordIdentity(eventID: "e\(offset)"))
+            #expect(play.read(Int64(offset), .held(event, since: nil)).returns.isEmpty)
+        }
+        #expect(play.wait(.seconds(60)).returns == [1: .due])
+    }
+
     @Test func `an event requested back takes no room and returns although no room is left`() {
         var play = PlayedHeldState()
         play.pace = 1
