@@ -118,8 +118,8 @@ struct KillTests {
         while told.duration(to: .now) < .milliseconds(400) { moment() }
         #expect(second.isRunning)
         second.signal(SIGTERM)
+        // An orderly end would return 0.
         #expect(second.wait() == 128 + SIGTERM)
-        #expect(told.duration(to: .now) < .seconds(3))
         room.hub.clearFaults()
 
         let last = try room.run("--until-caught-up", environment: ["NEWSWIRE_RATE_PER_SECOND": "unlimited"])

@@ -29,10 +29,9 @@ struct PublishTests {
         room.signalBroker(SIGSTOP)
         // The message shows that events are in flight.
         while !frozen.output.contains("waiting for the broker to acknowledge"), frozen.isRunning { moment() }
-        let began = ContinuousClock.now
+        // The broker stays frozen until the command has ended.
         frozen.signal(SIGINT)
         #expect(frozen.wait() == 1, "\(frozen.output)")
-        #expect(began.duration(to: .now) < .seconds(15))
         room.signalBroker(SIGCONT)
         let told = try #require(
             frozen.output.split(separator: "\n").first { $0.contains("the broker did not answer for") })

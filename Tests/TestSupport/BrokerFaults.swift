@@ -1,17 +1,28 @@
 import CRdkafka
+import Foundation
 package import KafkaIO
 import KafkaModel
 package import NewsModel
+import Synchronization
 
 /// Faults of the embedded broker.
 extension EmbeddedBroker {
     /// Drops all connections and refuses new ones.
-    package func setDown() { rd_kafka_mock_broker_set_down(pointer, 1) }
+    package func setDown() {
+        rd_kafka_mock_broker_set_down(pointer, 1)
+        // The broker has closed its socket. Without a placeholder, a test beside this one could be given the port, and the
+        // broker, which insists on its port, would abort the process.
+        guard let port else { return }
+        placeholders.withLock { if $0[port] == nil { $0[port] = boundSocket(port: port) } }
+    }
 
     package func setUp() {
         rd_kafka_mock_broker_set_up(pointer, 1)
         answerAtOnce()
+        if let port, let placeholder = placeholders.withLock({ $0.removeValue(forKey: port) }) { close(placeholder) }
     }
+
+    private var port: UInt16? { bootstrapServers.first?.split(separator: ":").last.flatMap { UInt16($0) } }
 
     /// Removes a partition's leader, so that the partition can be neither read nor written.
     package func takeOffline(_ partition: TopicPartition) { setLeader(of: partition, -1) }
@@ -51,4 +62,28 @@ extension EmbeddedBroker {
 
     /// Serves requests of a kind again, although fewer than `count` of `failNext` were answered with an error.
     package func serve(_ request: Request) { rd_kafka_mock_clear_request_errors(pointer, request.rawValue) }
+}
+
+/// A socket for the port of each broker that is down. It does not listen, so clients are refused. The broker can bind the port
+/// beside it, because both allow the reuse of the address.
+private let placeholders = Mutex<[UInt16: Int32]>([:])
+
+/// - Returns: the descriptor, or `nil` if the port is taken.
+private func boundSocket(port: UInt16) -> Int32? {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    var on: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout.size(ofValue: on)))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+    let error = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+    if error == 0 { return descriptor }
+    close(descriptor)
+    return nil
 }
