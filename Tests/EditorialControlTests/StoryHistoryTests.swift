@@ -74,6 +74,28 @@ struct StoryHistoryTests {
         #expect(history.unknown.map(\.hasSingleReaders) == [true, false])
     }
 
+    @Test func `later news for the same readers that has left or is held is found`() {
+        let old = result("old", .canceled, at: 5, offset: 3)
+        func later(_ results: ResultRecord...) -> [String] {
+            var history = history(old)
+            for result in results { history.apply(result) }
+            return history.later(than: old)
+        }
+        #expect(later(result("b", .accepted, offset: 4), result("a", .unknown, offset: 5)) == ["a", "b"])
+        #expect(later(result("a", .held, offset: 4)) == ["a"])
+        #expect(later(result("a", .held, offset: 4), result("a", .superseded, offset: 9)) == [])
+        #expect(later(result("a", .accepted, offset: 4), result("a", .canceled, offset: 9)) == ["a"])
+        #expect(later(result("a", .accepted, at: 9, offset: 2), result("old", .accepted, offset: 9)) == [])
+        #expect(later(result("a", .rejected, offset: 4), result("a", .accepted, .apple, offset: 4)) == [])
+        #expect(later(result("a", .accepted, offset: 4, users: ["1f"])) == [])
+
+        var elsewhere = result("a", .accepted, at: 6, offset: 1)
+        elsewhere.source.partition.partition = 1
+        #expect(later(elsewhere) == ["a"])
+        elsewhere.language = "fr"
+        #expect(later(elsewhere) == [])
+    }
+
     @Test func `requests in flight and processes without an answer leave the story in doubt`() {
         let recall = Instruction(id: "o", scope: .recall(story: "S"), at: start, by: "m")
         var signs = LifeSigns(capacity: 9)

@@ -224,11 +224,28 @@ struct ControlTruthTests {
         #expect(lifted.errors.contains("to send them: newswire recall --config FILE 'quake' --lift --republish"))
         let again = try await room.run("recall", "quake", "--lift", "--republish", "--json")
         #expect(again.status == 0, "\(again.errors)")
-        #expect(again.output.contains(#""ended":["e-1"],"republished":["e-1"],"lost":[]"#), "\(again.output)")
+        #expect(again.output.contains(#""ended":["e-1"],"republished":["e-1"],"lost":[],"overtaken":[]"#), "\(again.output)")
         #expect(try await room.run("run", "--until-caught-up").status == 0)
         #expect(room.hub.receivedCount == 2)
         let rest = try await room.run("recall", "quake", "--lift", "--republish", "--json")
         #expect(rest.output.contains(#""ended":[],"republished":[]"#), "\(rest.output)")
+        await room.close()
+    }
+
+    @Test func `a recalled text is not put back behind later news of its story`() async throws {
+        let room = try await room()
+        _ = try await room.run("recall", "quake", "--reason", "r", "--unseen")
+        try await publish(event("e-1", story: "quake"), to: room)
+        _ = try await room.run("recall", "quake", "--lift")
+        try await publish(event("e-2", story: "quake"), to: room)
+        #expect(room.hub.receivedCount == 1)
+        let again = try await room.run("recall", "quake", "--lift", "--republish")
+        #expect(again.status == 1)
+        #expect(
+            again.errors.contains("error: not put back: e-1. Later news of the story has left or is held: e-2."),
+            "\(again.errors)")
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        #expect(room.hub.receivedCount == 1)
         await room.close()
     }
 

@@ -35,12 +35,13 @@ struct RecallCommand: ParsableCommand {
 
             --lift ends the recall. What the recall has ended does not come back: the command lists it, and \
             --republish puts it on its lane again, for the platforms that did not get it, as far as the originals are \
-            still on some topic. If several people do this, it is sent once.
+            still on some topic. If several people do this, it is sent once. A text without a version stays ended if later \
+            news of its story has left or is held.
 
             Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the \
             same), if the name was never seen, if readers may have the story who get no replacement, if another recall \
-            of the story has taken the place of this one before its replacement left, if an original is gone, or if \
-            Kafka fails.
+            of the story has taken the place of this one before its replacement left, if an event is not put back, \
+            or if Kafka fails.
             """)
 
     @OptionGroup var options: OrderOptions
@@ -140,13 +141,7 @@ struct RecallCommand: ParsableCommand {
             // Nothing was lifted, and nothing is to be sent.
             if outcome == nil, !republish { return { _ in } }
             let history = try client.history(of: target.story, results: settings.engine.resultsTopic)
-            let later = history.accepted.filter { sent in history.ended.contains { $0.settledAt < sent.at } }
-            if republish, !later.isEmpty {
-                notice(
-                    "warning: readers have got newer news of it since: \(later.map(\.eventID).joined(separator: ", ")). What is put "
-                        + "back follows that, unless versions tell which is newer")
-            }
-            var republication = Republication(history.ended, settings)
+            var republication = Republication(history, settings)
             if republish { areAllBack = try republication.run(client) }
             if !options.json {
                 if outcome?.answers.former?.replacement != nil {

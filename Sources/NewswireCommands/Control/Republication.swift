@@ -12,24 +12,29 @@ import PublishEngine
 struct Republication {
     /// The deliveries that the recall has ended.
     private let ended: [ResultRecord]
+    private let history: StoryHistory
     private let settings: Settings
     private let decoder: NewsDecoder
     /// The originals found, by the source that their results name.
     private var originals: [ResultRecord.Source: SourceRecord] = [:]
     private var written: Set<String> = []
     private var lost: Set<String> = []
+    /// The events that stay ended, because later news of the story has left or is held.
+    private var overtaken: Set<String> = []
+    private var overtaking: Set<String> = []
 
     /// Maximum time for reading originals from their topics.
     private static let patience = Duration.seconds(20)
 
-    init(_ ended: [ResultRecord], _ settings: Settings) {
+    init(_ history: StoryHistory, _ settings: Settings) {
+        self.history = history
         // Leaves out replacements, because they are about the recall that is over.
-        self.ended = ended.filter { $0.eventID.map { !$0.hasPrefix(Replacement.idPrefix) } ?? false }
+        ended = history.ended.filter { $0.eventID.map { !$0.hasPrefix(Replacement.idPrefix) } ?? false }
         self.settings = settings
         decoder = settings.decoders.make()
     }
 
-    /// - Returns: false if an original is gone.
+    /// - Returns: false if an event is not on its lane again.
     mutating func run(_ client: OrderClient) throws(KafkaFailure) -> Bool {
         let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts()
         try findWhereTheyStood(counts)
@@ -54,8 +59,20 @@ struct Republication {
         var records: [ProducedRecord] = []
         for result in ended {
             guard let id = result.eventID else { continue }
-            guard let original = originals[result.source],
-                case .putBack(var record) = redrive.verdict(on: original, of: result)
+            guard let original = originals[result.source] else {
+                lost.insert(id)
+                continue
+            }
+            // Between versions, the engine decides.
+            if (try? decoder.decode(original, topic: result.source.partition.topic))?.version == nil {
+                let later = history.later(than: result)
+                if !later.isEmpty {
+                    overtaken.insert(id)
+                    overtaking.formUnion(later)
+                    continue
+                }
+            }
+            guard case .putBack(var record) = redrive.verdict(on: original, of: result)
             else {
                 lost.insert(id)
                 continue
@@ -65,7 +82,7 @@ struct Republication {
             written.insert(id)
         }
         for record in Redrive.joined(records) { try client.store(record) }
-        return lost.isEmpty
+        return lost.isEmpty && overtaken.isEmpty
     }
 
     private var missing: [ResultRecord] { ended.filter { originals[$0.source] == nil } }
@@ -140,6 +157,11 @@ struct Republication {
         if !lost.isEmpty {
             output.plainLine("error: the originals are gone, or were put back too often: \(phrase(lost))")
         }
+        if !overtaken.isEmpty {
+            output.plainLine(
+                "error: not put back: \(phrase(overtaken)). Later news of the story has left or is held: "
+                    + "\(phrase(overtaking)). Without versions, the older text would follow it. newswire send sends a text all the same")
+        }
     }
 
     /// Writes the members of the JSON object.
@@ -148,6 +170,7 @@ struct Republication {
         if isDone {
             json.array("republished", of: written.sorted())
             json.array("lost", of: lost.sorted())
+            json.array("overtaken", of: overtaken.sorted())
         }
     }
 }
