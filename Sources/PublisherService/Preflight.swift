@@ -16,8 +16,6 @@ struct Preflight {
     var removedUnread: UInt64 = 0
     /// The existing topics with their settings.
     private(set) var states: [String: TopicState] = [:]
-    /// True if the held topic exists.
-    var canHold = false
     /// Problems that do not prevent a start.
     var warnings: [String] = []
 
@@ -36,7 +34,6 @@ struct Preflight {
             // The publisher serves the available partitions. The status lists the others.
             warnings = findings.map(\.description)
             let counts = states.mapValues(\.partitions)
-            canHold = states[settings.control.topics.held] != nil
             for (index, lane) in settings.engine.lanes.enumerated() {
                 lanePartitions.append(lane.topics.reduce(0) { $0 + (counts[$1] ?? 0) })
                 if measuringEnds { try measure(index, lane, settings, counts, admin) }

@@ -210,8 +210,6 @@ public final class Publisher: Sendable {
         } catch {
             return .kafka(error)
         }
-        var settings = settings
-        if preflight.canHold { settings.engine.holdsBeyond = Self.holdsBeyond }
         let shared = SharedConnections(most: settings.engine.connections, shards: settings.shards) { shard in
             loops[shard.index].execute { shards[shard.index].shard?.value.shareConnections() }
         }

@@ -14,7 +14,7 @@ public final class HeldLink: Sendable {
     public enum Notice: Sendable {
         /// Changes for every engine of the process.
         case held([HeldStory])
-        /// The topic exists and can be read.
+        /// The topic exists, and all that it contained was read.
         case isThere
         /// The topic is missing or cannot be read, so nothing returns from it. The link polls for it.
         case isAway(KafkaFailure)

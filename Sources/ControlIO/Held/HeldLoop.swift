@@ -26,6 +26,9 @@ final class HeldLoop {
     private var hasMore = false
     /// True once something of the topic was read. A user who may not read it can connect, too.
     private var isReadable = false
+    /// True once what the topic contained at the start was read, and `isThere` was told. Otherwise an engine could hold an event
+    /// in the place of another one that it does not know yet.
+    private var isKnown = false
 
     /// Records that are being read from the held topic.
     private struct Pass {
@@ -58,7 +61,7 @@ final class HeldLoop {
         (reader, originals, pass) = (nil, nil, nil)
         (returns, rewrites, look) = ([], [], nil)
         status = nil
-        isReadable = false
+        (isReadable, isKnown) = (false, false)
         let reader = try TableReader(settings: settings, topic: topic, admin: ask(), lookInterval: Self.lookInterval)
         originals = try PlaceReader(settings: settings, topic: topic, partitions: reader.partitionCount)
         self.reader = reader
@@ -111,10 +114,7 @@ final class HeldLoop {
         for event in events {
             // The link connects again until the user may read the topic.
             if case .failed(let failure) = event, failure.isRefusal { throw failure }
-            if !isReadable {
-                isReadable = true
-                notify(.isThere)
-            }
+            isReadable = true
             switch event {
             case .rows(let partition, let rows):
                 handle(
@@ -136,6 +136,10 @@ final class HeldLoop {
         finish(writer.flush(notify))
         // Also notices steps of the clock.
         handle(.alarm)
+        if isReadable, !isKnown, state.isCaughtUp {
+            isKnown = true
+            notify(.isThere)
+        }
         report()
     }
 

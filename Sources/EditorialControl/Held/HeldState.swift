@@ -46,6 +46,8 @@ public struct HeldState: Sendable {
     public private(set) var failingSince: Instant?
     /// Time since which records that a return depends on are unread, by the monotonic clock.
     public var behindSince: Instant? { reach.behindSince }
+    /// True if the topic was read to the end that it had when the reading began, or when partitions were taken over.
+    public var isCaughtUp: Bool { reach.isCaughtUp }
     /// Partitions of the held topic that must be read first.
     public var behind: [Int32] { reach.behind }
     /// Number of events that wait in this process for their time or for another condition of their return.

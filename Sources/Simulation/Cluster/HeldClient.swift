@@ -19,6 +19,8 @@ struct HeldClient {
     /// Number of lost events that `HeldState` has reported.
     var lost = 0
     var isReading = false
+    /// True once the engine may hold events, because the topic was read.
+    var isKnown = false
     /// Time of the last delivery to the engine, so that stories arrive in the order in which they were read.
     var toldUntil = Instant.distantPast
     /// Time of the last input, so that recall requests arrive in the order in which they were made.

@@ -21,7 +21,26 @@ extension SimulatedCluster {
         if let trace, !actions.isEmpty { trace("  held state \(address): \(actions)") }
         for action in actions { carryOut(action, address) }
         noteHeldTotals(address)
+        tellWhetherHeldIsKnown(address)
         armHeld(index)
+    }
+
+    /// Lets the engine hold events once the topic was read, and no more when the topic is gone.
+    private mutating func tellWhetherHeldIsKnown(_ address: Address) {
+        guard let client = processes[address.process].held else { return }
+        let isKnown = client.hasBegun && (client.isKnown || client.state.isCaughtUp)
+        guard isKnown != client.isKnown else { return }
+        processes[address.process].held?.isKnown = isKnown
+        let least = isKnown ? setting.engine.holdsBeyond : nil
+        agenda.add(.input(address, .holdsBeyond(least), items: []), at: toldAt(address))
+        if isKnown { agenda.add(.input(address, .held([]), items: []), at: toldAt(address)) }
+    }
+
+    /// Returns the time at which the next message of the held state reaches the engine. Messages keep their order.
+    private mutating func toldAt(_ address: Address) -> Instant {
+        let at = max(processes[address.process].held?.toldUntil ?? now, now + random.milliseconds(0...3))
+        processes[address.process].held?.toldUntil = at
+        return at
     }
 
     /// Tells the control state what the held topic contains, and records lost events that the held state reports.
@@ -40,9 +59,7 @@ extension SimulatedCluster {
     private mutating func carryOut(_ action: HeldState.Action, _ address: Address) {
         switch action {
         case .tell(let stories):
-            let at = max(processes[address.process].held?.toldUntil ?? now, now + random.milliseconds(0...3))
-            processes[address.process].held?.toldUntil = at
-            agenda.add(.input(address, .held(stories), items: []), at: at)
+            agenda.add(.input(address, .held(stories), items: []), at: toldAt(address))
         case .findEnds(let look):
             agenda.add(.findHeldEnds(address, look: look), at: now + random.milliseconds(1...60))
         case .putBack(let returns):

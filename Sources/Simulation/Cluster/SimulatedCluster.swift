@@ -175,7 +175,10 @@ public struct SimulatedCluster {
 
     mutating func makeEngine(process: Int, run: Int) -> Engine {
         var seeds = SeededRandom(seed: scenario.seed, 5, process, run)
-        return Engine(settings: setting.engine, decoder: decoder, rules: rules, seed: seeds.next())
+        var settings = setting.engine
+        // The process holds nothing before it has read the held topic.
+        settings.holdsBeyond = nil
+        return Engine(settings: settings, decoder: decoder, rules: rules, seed: seeds.next())
     }
 
     /// Passes an input to an engine and carries out its actions.

@@ -145,6 +145,22 @@ import Testing
         #expect(returned.first?.headers.contains(RecordHeader(HeaderName.held, "recalled")) == true)
     }
 
+    @Test func `the topic counts as there once all that it contained was read`() async throws {
+        try hold(0..<900, due: .distantFuture)
+        let told = Mutex(0)
+        let (counts, there) = AsyncStream<Int>.makeStream()
+        let link = link { notice in
+            switch notice {
+            case .held(let stories): told.withLock { $0 += stories.count }
+            case .isThere: there.yield(told.withLock { $0 })
+            default: break
+            }
+        }
+        defer { link.close() }
+        var next = counts.makeAsyncIterator()
+        #expect(await next.next() == 900)
+    }
+
     @Test func `a topic that the user may not read is away until the user may`() async throws {
         try hold(0..<1, due: .distantFuture)
         // librdkafka drops the answer to a request that it made before an assignment, so one error would not suffice.
