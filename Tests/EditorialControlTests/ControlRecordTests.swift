@@ -35,6 +35,14 @@ import Testing
         #expect(reading.fault == nil)
     }
 
+    @Test func `the recall of a test whose story has the maximum size is decoded`() {
+        let story = "test:" + String(repeating: "a", count: EventLimits.story)
+        let order = Order(id: "1", scope: .recall(story: story), at: at, by: "event", until: at)
+        let produced = ControlRecord.stands(order).record(on: "news.control")
+        let reading = ControlRecord.read(SourceRecord(offset: 7, key: produced.key, value: produced.value))
+        #expect(reading.record == .stands(order))
+    }
+
     @Test(arguments: [
         ("", "{}", ControlRecord.Fault.key), ("hold/story/a", "{}", .key), ("recall/story/", "{}", .key),
         ("recall/story/", "{\"do\":\"recall\"}", .key), ("stop/lane/", "{\"do\":\"stop\"}", .key),
@@ -47,7 +55,7 @@ import Testing
         ("environment/hub/", "{}", .key), ("held/totals/news.held", "{}", .value), ("held/totals", "{}", .value),
         ("held/totals", "{\"count\":-1}", .value),
         ("held/totals", "{\"count\":9223372036854775807}", .value),
-        ("recall/story/\(String(repeating: "a", count: 513))", "{\"do\":\"recall\"}", .key),
+        ("recall/story/\(String(repeating: "a", count: 518))", "{\"do\":\"recall\"}", .key),
         ("recall/story/a", "{\"do\":\"recall\",\"reason\":\"\(String(repeating: "a", count: 1 << 16))\"}", .tooLarge),
     ])
     func `an invalid record has a fault and no meaning`(key: String, value: String, fault: ControlRecord.Fault) {

@@ -224,7 +224,8 @@ struct ControlTruthTests {
         #expect(lifted.errors.contains("to send them: newswire recall --config FILE 'quake' --lift --republish"))
         let again = try await room.run("recall", "quake", "--lift", "--republish", "--json")
         #expect(again.status == 0, "\(again.errors)")
-        #expect(again.output.contains(#""ended":["e-1"],"republished":["e-1"],"lost":[],"overtaken":[]"#), "\(again.output)")
+        let fields = #""ended":["e-1"],"republished":["e-1"],"lost":[],"overtaken":[]"#
+        #expect(again.output.contains(fields), "\(again.output)")
         #expect(try await room.run("run", "--until-caught-up").status == 0)
         #expect(room.hub.receivedCount == 2)
         let rest = try await room.run("recall", "quake", "--lift", "--republish", "--json")

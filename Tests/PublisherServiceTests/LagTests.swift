@@ -31,6 +31,17 @@ struct LagTests {
         #expect(lag.records == 7)
     }
 
+    @Test func `a partition that was not measured keeps its records and their age`() {
+        var lag = Lag()
+        lag.measure(
+            [.init(partition: first, committed: 5, end: 7), .init(partition: second, committed: 0, end: 3)], at: at(10))
+        lag.measure([.init(partition: second, committed: 3, end: 3)], unmeasured: [first], at: at(15))
+        #expect(lag.records == 2)
+        #expect(lag.since() == at(10))
+        lag.measure([.init(partition: second, committed: 3, end: 3)], at: at(20))
+        #expect(lag.records == 0, "it belongs to another process now")
+    }
+
     @Test func `in a steady stream no record is older than the last measurement`() {
         var lag = Lag()
         for second: Int64 in 0..<100 {

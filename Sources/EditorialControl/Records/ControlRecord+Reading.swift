@@ -30,7 +30,7 @@ extension ControlRecord {
         guard record.byteCount <= sizeMax, let key = record.key.flatMap({ String(validating: $0, as: UTF8.self) })
         else { return Reading(fault: record.byteCount > sizeMax ? .tooLarge : .key) }
         if let scope = ControlScope(key: key) {
-            guard scope.nameLength <= EventLimits.story else { return Reading(fault: .key) }
+            guard scope.nameLength <= EventLimits.orderKey else { return Reading(fault: .key) }
             guard let value = record.value else { return Reading(record: .lifted(scope)) }
             return order(scope, value, record)
         }

@@ -73,7 +73,8 @@ public enum AnswerVerdict: Sendable, Hashable {
             receipt.validators = headers.refreshing(sent)
             receipt.bodyHash = request.knownBodyHash
             self = .unchanged(receipt)
-        case (410, _): self = .gone
+        // The target of a temporary redirect says nothing about the feed's own address.
+        case (410, _) where answer.redirects.allSatisfy(\.isPermanent): self = .gone
         case (429, _), (503, _):
             let failure = headers.isBotWall ? PollFailure.botWall(answer.status) : .status(answer.status)
             let host = (try? FetchAddress(answer.finalURL))?.host ?? ""

@@ -89,6 +89,9 @@ public struct FetchAnswer: Sendable, Hashable {
             self.from = from
             self.to = to
         }
+
+        /// True if the target replaces the address for good.
+        var isPermanent: Bool { status == 301 || status == 308 }
     }
 
     /// Headers that decisions need. A fetcher drops all others.

@@ -9,7 +9,7 @@ public struct PermanentMove: Sendable, Hashable {
     /// `nil` if the first redirect is temporary, or if the target looks like a login page.
     init?(from: String, _ redirects: [FetchAnswer.Redirect]) {
         // The target of a temporary redirect may be another one tomorrow, even if the last step is permanent.
-        guard let last = redirects.prefix(while: { $0.status == 301 || $0.status == 308 }).last, last.to != from,
+        guard let last = redirects.prefix(while: \.isPermanent).last, last.to != from,
             !Self.looksCaptive(last.to, unlike: from)
         else { return nil }
         self.from = from

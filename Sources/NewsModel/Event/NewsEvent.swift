@@ -58,7 +58,7 @@ public struct NewsEvent: Sendable, Hashable {
         key.hasPrefix(testPrefix) ? String(key.dropFirst(testPrefix.count)) : nil
     }
 
-    private static let testPrefix = "test:"
+    fileprivate static let testPrefix = "test:"
 
     /// The publication status, IPTC `pubStatus`.
     public enum Status: String, Codable, Sendable, Hashable {
@@ -151,6 +151,8 @@ public enum EventLimits {
     public static let headline = 4_096
     public static let summary = 16_384
     public static let story = 512
+    /// `NewsEvent.orderKey`: that of a test is longer than its story.
+    public static let orderKey = story + NewsEvent.testPrefix.utf8.count
     public static let version = 64
     public static let language = 64
     public static let environment = 64

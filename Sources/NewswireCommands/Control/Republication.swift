@@ -160,7 +160,8 @@ struct Republication {
         if !overtaken.isEmpty {
             output.plainLine(
                 "error: not put back: \(phrase(overtaken)). Later news of the story has left or is held: "
-                    + "\(phrase(overtaking)). Without versions, the older text would follow it. newswire send sends a text all the same")
+                    + "\(phrase(overtaking)). Without versions, the older text would follow it. newswire send sends a text all the same"
+            )
         }
     }
 

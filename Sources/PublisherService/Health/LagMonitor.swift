@@ -43,12 +43,13 @@ final class LagMonitor: Sendable {
         // The short time limit keeps an unresponsive broker from delaying the other lanes.
         var admin: KafkaAdmin?
         var stable = StableEnds(settings: settings.kafka, timeout: Self.timeout)
+        var unmeasured: [LaneID: Set<TopicPartition>] = [:]
         var summary = Summary(at: metrics.clock.now.wall)
         var reasons = ReadinessLog()
         repeat {
             if admin == nil { admin = try? KafkaAdmin(settings: settings.kafka, timeout: Self.timeout) }
             if let admin {
-                measure(admin, &stable)
+                measure(admin, &stable, &unmeasured)
                 if let catchUp { checkCommits(catchUp, admin) }
             }
             let status = metrics.status
@@ -77,7 +78,10 @@ final class LagMonitor: Sendable {
         }
     }
 
-    private func measure(_ admin: KafkaAdmin, _ stable: inout StableEnds) {
+    /// - Parameter unmeasured: the partitions that the last query did not reach.
+    private func measure(
+        _ admin: KafkaAdmin, _ stable: inout StableEnds, _ unmeasured: inout [LaneID: Set<TopicPartition>]
+    ) {
         for (index, lane) in settings.engine.lanes.enumerated() {
             do throws(KafkaFailure) {
                 let unknown = metrics.positions(lane: LaneID(index)).filter { $0.committed == nil }.map(\.partition)
@@ -87,20 +91,42 @@ final class LagMonitor: Sendable {
                         group: settings.kafka.consumerGroup(lane: index, named: lane.name), unknown)
                     metrics.found(stored, of: unknown)
                 }
-                var measurements: [Lag.Measurement] = []
-                for (partition, committed) in metrics.positions(lane: LaneID(index)) {
-                    let kept = try admin.watermarks(partition)
-                    var measured = Lag.Measurement(
-                        partition: partition, committed: max(committed ?? 0, kept.lowerBound), end: kept.upperBound)
-                    // The stable end is queried after the committed offsets, so that later commits count as readable.
-                    if measured.committed < measured.end { measured.stable = try stable.end(of: partition) }
-                    measurements.append(measured)
-                }
-                metrics.measured(lane: LaneID(index), measurements)
+                measure(LaneID(index), named: lane.name, admin, &stable, &unmeasured[LaneID(index), default: []])
             } catch {
                 log.debug("lag unknown", metadata: ["lane": "\(lane.name)", "failure": "\(error)"])
             }
         }
+    }
+
+    /// Measures the partitions of a lane. Those that failed the last time come last, so that one without a leader, whose query takes
+    /// `timeout`, does not hide the others.
+    private func measure(
+        _ lane: LaneID, named name: String, _ admin: KafkaAdmin, _ stable: inout StableEnds,
+        _ unmeasured: inout Set<TopicPartition>
+    ) {
+        let positions = metrics.positions(lane: lane)
+        let deadline = ContinuousClock.now + Self.interval
+        var measurements: [Lag.Measurement] = []
+        var left = Set(positions.map(\.partition))
+        let known = positions.filter { !unmeasured.contains($0.partition) }
+        for (partition, committed) in known + positions.filter({ unmeasured.contains($0.partition) }) {
+            guard ContinuousClock.now < deadline else { break }
+            do throws(KafkaFailure) {
+                let kept = try admin.watermarks(partition)
+                var measured = Lag.Measurement(
+                    partition: partition, committed: max(committed ?? 0, kept.lowerBound), end: kept.upperBound)
+                // The stable end is queried after the committed offsets, so that later commits count as readable.
+                if measured.committed < measured.end { measured.stable = try stable.end(of: partition) }
+                measurements.append(measured)
+                left.remove(partition)
+            } catch {
+                log.debug(
+                    "lag unknown",
+                    metadata: ["lane": "\(name)", "partition": "\(partition)", "failure": "\(error)"])
+            }
+        }
+        unmeasured = left
+        metrics.measured(lane: lane, measurements, unmeasured: left)
     }
 }
 

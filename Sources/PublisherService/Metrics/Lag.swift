@@ -3,7 +3,7 @@ import NewsModel
 /// The distance of a lane behind its topics, measured every few seconds.
 struct Lag: Sendable {
     /// Uncommitted records of this process's partitions at the last measurement.
-    private(set) var records: Int64 = 0
+    var records: Int64 { marks.values.reduce(0) { $0 + $1.records } }
     /// The ends of partitions at earlier measurements, for partitions that are not committed up to them.
     private var marks: [TopicPartition: Mark] = [:]
 
@@ -13,6 +13,7 @@ struct Lag: Sendable {
     private struct Mark {
         var end: Int64
         var at: Instant
+        var records: Int64 = 0
         /// True if everything that the lane can read is committed.
         var isHidden: Bool
     }
@@ -52,15 +53,18 @@ struct Lag: Sendable {
         hidden.filter { now - $0.value.since >= patience }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    mutating func measure(_ measurements: [Measurement], at now: Instant) {
-        records = 0
+    /// - Parameter unmeasured: the partitions that the brokers said nothing about. They stay as they were.
+    mutating func measure(
+        _ measurements: [Measurement], unmeasured: Set<TopicPartition> = [], at now: Instant
+    ) {
         let (known, knownHidden) = (marks, hidden)
-        (marks, hidden) = ([:], [:])
+        marks = known.filter { unmeasured.contains($0.key) }
+        hidden = knownHidden.filter { unmeasured.contains($0.key) }
         for measured in measurements where measured.committed < measured.end {
-            records += measured.end - measured.committed
             let stable = measured.stable ?? measured.end
             var mark = known[measured.partition].flatMap { measured.committed < $0.end ? $0 : nil }
             mark = mark ?? Mark(end: measured.end, at: now, isHidden: false)
+            mark?.records = measured.end - measured.committed
             mark?.isHidden = stable < measured.end && measured.committed >= stable
             marks[measured.partition] = mark
             guard stable < measured.end else { continue }

@@ -164,9 +164,9 @@ public final class ServiceMetrics: Sendable {
 
     func refused(_ reasons: [RefusedRecords.Reason]) { state.withLock { $0.refused = reasons } }
 
-    func measured(lane: LaneID, _ measurements: [Lag.Measurement]) {
+    func measured(lane: LaneID, _ measurements: [Lag.Measurement], unmeasured: Set<TopicPartition>) {
         let now = clock.now.steady
-        state.withLock { $0.lags[lane, default: Lag()].measure(measurements, at: now) }
+        state.withLock { $0.lags[lane, default: Lag()].measure(measurements, unmeasured: unmeasured, at: now) }
     }
 
     func removedUnread(_ removed: RemovedRecords, lane: LaneID) {

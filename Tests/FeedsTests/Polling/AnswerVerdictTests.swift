@@ -121,7 +121,14 @@ struct AnswerVerdictTests {
         #expect(PollFailure.status(status).detail.contains("\(status)"))
     }
 
-    @Test func `410 ends a feed`() { #expect(verdict(410) == .gone) }
+    @Test func `410 ends a feed, but not behind a temporary redirect`() {
+        #expect(verdict(410) == .gone)
+        #expect(verdict(410, redirects: [.init(status: 308, from: address, to: address + "/2")]) == .gone)
+        let steps = [(301, "/2"), (302, "/3")].map {
+            FetchAnswer.Redirect(status: $0.0, from: address, to: address + $0.1)
+        }
+        #expect(verdict(410, redirects: steps) == .failed(.status(410)))
+    }
 
     @Test(arguments: [403, 429, 503])
     func `a bot wall is reported by its name`(status: Int) {
