@@ -72,6 +72,19 @@ struct EngineIncarnationTests {
         #expect(sent.map { $0.text.contains("headline of b") } == [true])
     }
 
+    @Test func `a new incarnation does not replace the ledger reading of another topic`() throws {
+        var shell = try TestShell { $0.lanes[0].topics = ["news", "sport"] }
+        let sport = TopicPartition(topic: "sport", partition: 0)
+        let assigned = shell.take(.assigned(TestShell.live, TestShell.first, [TestShell.source, sport]))
+        let begun = shell.take(.restarted(TestShell.live, TestShell.first, sport, incarnation: 1))
+        #expect(!begun.rewinds, "the ledger of both is being read")
+        let restored = shell.restore(assigned)
+        #expect(restored.rewinds)
+        #expect(shell.publish(news("a")).sends.count == 1)
+        _ = shell.restore(restored)
+        #expect(shell.publish(news("b"), partition: sport).sends.count == 1)
+    }
+
     @Test func `L falls with a new incarnation, before any of its records is done`() throws {
         var shell = try TestShell()
         _ = shell.assign()

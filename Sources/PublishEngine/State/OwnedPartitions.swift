@@ -255,11 +255,15 @@ struct OwnedPartitions: Sendable {
 
     mutating func finishIncarnation() { hasFinishing = true }
 
-    /// The slots of former incarnations whose records are all done.
+    /// The slots of former incarnations whose records are all done. Those whose results partition is being read for another topic
+    /// follow later, because a second reading would take the place of the first.
     mutating func takeFinished(in partitions: PartitionTable) -> [Int] {
         guard hasFinishing else { return [] }
         let finishing = slots.filter { partitions[$0].isFinishing }
-        let finished = finishing.filter { partitions[$0].entries.isEmpty }
+        let reading = Set(slots.filter { partitions[$0].ledgerReading != nil }.map { partitions[$0].id.partition })
+        let finished = finishing.filter {
+            partitions[$0].entries.isEmpty && !reading.contains(partitions[$0].id.partition)
+        }
         hasFinishing = finished.count < finishing.count
         return finished
     }
