@@ -64,6 +64,23 @@ func `a wrong call is answered with what was wrong`(arguments: [String], beginni
     await room.close()
 }
 
+@Test(arguments: [["publish", "--lane", "live", "--confirm", "1", "e.ndjson"], ["redrive"], ["results"]])
+func `settings that the Kafka client refuses are a wrong configuration`(command: [String]) async throws {
+    let room = try await ProgramRoom()
+    try room.write("{\"id\":\"a\",\"headline\":\"h\"}\n", to: "e.ndjson")
+    try room.write(
+        """
+        kafka: {bootstrapServers: "127.0.0.1:1", properties: {security.protocol: SSL, ssl.ca.location: /nowhere}}
+        lanes: {live: {topics: [news.events]}}
+        hub: {connectionString: "Endpoint=sb://127.0.0.1:1/;SharedAccessKeyName=send;SharedAccessKey=x", name: x}
+        """, to: "newswire.yaml")
+    let arguments = command.map { $0 == "e.ndjson" ? room.path($0) : $0 }
+    let ended = try await Program.run(arguments + ["--config", room.path("newswire.yaml")])
+    #expect(ended.status == 78, "\(ended.errors)")
+    #expect(ended.errors.contains("Kafka client refused: ssl.ca.location failed"), "\(ended.errors)")
+    await room.close()
+}
+
 @Test(arguments: ["check", "run"])
 func `an example without real secrets is refused with the names of its settings`(command: String)
     async throws

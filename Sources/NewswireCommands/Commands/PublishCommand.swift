@@ -121,6 +121,7 @@ struct PublishCommand: ParsableCommand {
             if errors.isInteractive { errors.line("run \(ready.run)") }
             isSound = try publishAll(ready, permission, progresses, stop, &total)
         } catch {
+            if begun == nil, (error as? KafkaFailure)?.isConfiguration == true { throw error }
             errors.plainLine("error: \(error)")
             isSound = false
         }

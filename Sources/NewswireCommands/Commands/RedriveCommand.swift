@@ -104,9 +104,9 @@ struct RedriveCommand: ParsableCommand {
             try putBack(settings, publisher, partitions: partitions, stop: stop, &summary)
         }
         if case .failure(let failure) = result {
-            notice("error: \(failure)")
             // Counts of zero would look like an answer.
-            if summary.kinds.isEmpty { throw ExitCode.failure }
+            if summary.kinds.isEmpty { throw failure }
+            notice("error: \(failure)")
         }
         let output = Terminal.standardOutput
         if json {
