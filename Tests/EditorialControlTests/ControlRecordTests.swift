@@ -37,7 +37,7 @@ import Testing
 
     @Test func `the recall of a test whose story has the maximum size is decoded`() {
         let story = "test:" + String(repeating: "a", count: EventLimits.story)
-        let order = Order(id: "1", scope: .recall(story: story), at: at, by: "event", until: at)
+        let order = Order(id: "1", scope: .recall(story: story), at: Self.at, by: "event", until: Self.at)
         let produced = ControlRecord.stands(order).record(on: "news.control")
         let reading = ControlRecord.read(SourceRecord(offset: 7, key: produced.key, value: produced.value))
         #expect(reading.record == .stands(order))
