@@ -18,6 +18,7 @@ struct SimulateCommand: AsyncParsableCommand {
               newswire simulate --lives 10000
               newswire simulate --model feeds --lives 10000
               newswire simulate --seed 31026 --lives 1      # repeats one life
+              newswire simulate --seed 31026 --trace        # prints every step of a life of news
 
             A life of feeds has publishers that lie about changes, change ids and bring back old entries, and \
             processes that crash, lose their session and share the feeds. Without --model, both kinds are lived.
@@ -29,19 +30,29 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "The number of lives of each kind.") var lives = 1_000
     @Option(help: "What to simulate: news or feeds; both if left out.") var model: Model?
     @Option(help: "The number of lives to run at once.") var workers = 2
+    @Flag(help: "Print every step of the life of news with the seed.") var trace = false
 
     enum Model: String, ExpressibleByArgument, CaseIterable { case news, feeds }
 
     func validate() throws {
         guard (1...100_000_000).contains(lives) else { throw ValidationError("--lives must be 1 to 100000000.") }
+        if trace, model == .feeds { throw ValidationError("--trace prints a life of news.") }
         guard (1...256).contains(workers) else { throw ValidationError("--workers must be 1 to 256.") }
     }
 
     func run() async throws {
+        if trace { return try printSteps() }
         var isKept = true
         if model != .feeds { isKept = try await simulateNews() }
         if model != .news { isKept = try await simulateFeeds() && isKept }
         if !isKept { throw ExitCode.failure }
+    }
+
+    private func printSteps() throws {
+        let life = Campaign.live(Scenario(seed: seed)) { step in try? Terminal.standardOutput.line(step) }
+        guard case .failure(let violation) = life else { return }
+        try Terminal.standardOutput.line("\(violation)")
+        throw ExitCode.failure
     }
 
     /// - Returns: `true` if every promise was kept.

@@ -57,9 +57,14 @@ public struct Campaign: Sendable {
     }
 
     /// Runs one life and checks every promise.
-    public static func live(_ life: Scenario) -> Result<LifeReport, Violation> {
+    ///
+    /// - Parameter trace: called with a line for every step.
+    public static func live(
+        _ life: Scenario, trace: ((String) -> Void)? = nil
+    ) -> Result<LifeReport, Violation> {
         do {
             var cluster = try SimulatedCluster(life)
+            cluster.trace = trace
             return .success(try cluster.run())
         } catch let violation as Violation {
             return .failure(violation)

@@ -158,6 +158,7 @@ public struct SimulatedCluster {
 
     /// Passes a fact to the checkers. The first broken promise ends the life.
     mutating func record(_ fact: Fact) {
+        trace?("    \(fact)")
         for index in checkers.indices where violation == nil {
             guard let sentence = checkers[index].check(fact, truth) else { continue }
             violation = Violation(promise: checkers[index].promise, sentence: sentence, at: now - Scenario.start)
