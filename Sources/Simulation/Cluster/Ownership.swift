@@ -12,6 +12,8 @@ struct Ownership {
     var hasRewound = false
     /// True if the ledger was read, so that requests may leave.
     var isRestored = false
+    /// The end of the ledger when it was read. A former owner may still store results behind it.
+    var ledgerEnd = Int64.max
     /// First offset whose records need the rest of the ledger, if it had no room for all at once.
     var readsOnFrom: Int64?
     /// Offsets of the results that were read back for it and settle a delivery.
@@ -50,6 +52,11 @@ struct Ownership {
 
     /// Returns true if its engine knows the result, including results that only help to recognize duplicates.
     func hasSeen(_ result: GroundTruth.StoredResult, as number: Int) -> Bool {
-        result.ownership == number || seen.contains(result.offset)
+        result.ownership == number || result.partition == partition.partition && seen.contains(result.offset)
+    }
+
+    /// Returns true for a result that was stored after its ledger was read.
+    func isLate(_ result: GroundTruth.StoredResult) -> Bool {
+        result.partition == partition.partition && result.offset >= ledgerEnd
     }
 }

@@ -153,8 +153,9 @@ extension SimulatedCluster {
                 guard let row = truth.ledger[results.partition]?.rows[Int(entry.offset)] else { continue }
                 truth.ownerships[number].settled[entry.source.offset, default: []].insert(truth.item(of: row.delivery))
             }
-            guard end != nil else { continue }
+            guard let end else { continue }
             truth.ownerships[number].isRestored = true
+            truth.ownerships[number].ledgerEnd = end.offset
             if truth.ownerships[number].readsOnFrom != nil, let kept = truth.ledger[results.partition]?.start {
                 // Retention may have removed entries for which there was no room in the first reading.
                 truth.ownerships[number].readsOnFrom = nil

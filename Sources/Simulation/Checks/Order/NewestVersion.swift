@@ -58,10 +58,11 @@ struct NewestVersion: Checker {
             }
             let isReturned = truth.news(of: attempt.delivery).isReturned
             for newer in accepted[truth.story(of: attempt.delivery)] ?? [] where newer.version > version {
+                let owner = truth.ownerships[attempt.ownership]
                 let isKnown = truth.resultsOf[newer.delivery].contains {
                     $0.outcome == .accepted
-                        && (isReturned && truth.isKept($0)
-                            || truth.ownerships[attempt.ownership].hasSeen($0, as: attempt.ownership))
+                        && (isReturned && truth.isKept($0) && !owner.isLate($0)
+                            || owner.hasSeen($0, as: attempt.ownership))
                 }
                 if isKnown { return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery))" }
             }
