@@ -68,6 +68,55 @@ import Testing
         #expect(written.map { $0.headers.first { $0.name == HeaderName.replacement }?.text } == ["2"])
     }
 
+    @Test func `an order that only running processes know is lifted after a beat has told of it`() throws {
+        try recreateControl()
+        let desk = try OrderClient(topics.kafka, ControlTopics()) {
+            Moment(steady: Instant(milliseconds: 0), wall: Self.now)
+        }
+        var waits = 0
+        desk.onWait = {
+            waits += 1
+            try? beat()
+        }
+        let lift = Instruction(id: "1", scope: .stop(.hub), lifts: true, at: Self.now, by: "anna")
+        #expect(try desk.give(lift, patience: .zero).answers.applied == 0)
+        #expect(waits == 1 && desk.view.lacksOrders)
+    }
+
+    @Test func `a reader waits for the beats of running processes if the topic may have lost orders`() throws {
+        try recreateControl()
+        var waits = 0
+        let view = try ControlReading(topics.kafka, ControlTopics()).view(awaitingBeats: { Self.now }) {
+            waits += 1
+            try? beat()
+        }
+        #expect(waits == 1 && view.lacksOrders)
+        // Without a line on the audit topic that is older, nothing was lost.
+        let others = ControlTopics(control: "news.control", audit: Self.results)
+        _ = try ControlReading(topics.kafka, others).view(awaitingBeats: { Self.now }) { waits += 1 }
+        #expect(waits == 1)
+    }
+
+    /// The audit topic has a line of an hour ago, and the control topic is empty.
+    private func recreateControl() throws {
+        let publisher = try RecordPublisher(settings: topics.kafka)
+        var line = AuditEntry(at: Self.now, scope: "process/a", action: .start).record(on: "news.audit")
+        line.timestamp = Self.now - .seconds(3_600)
+        try publisher.publish(line)
+        try publisher.flush()
+    }
+
+    /// Writes the beat of a process that obeys an order.
+    private func beat() throws {
+        let publisher = try RecordPublisher(settings: topics.kafka)
+        let beat = ControlRecord.Beat(
+            replica: "a", at: Self.now, logTime: .seconds(60), appliedTo: 0, orders: 1)
+        var record = ControlRecord.beat(beat).record(on: "news.control")
+        record.timestamp = Self.now
+        try publisher.publish(record)
+        try publisher.flush()
+    }
+
     @Test func `a replacement is not written once its recall was lifted`() throws {
         try accept()
         let desk = try client()

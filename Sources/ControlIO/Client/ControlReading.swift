@@ -20,6 +20,29 @@ public struct ControlReading {
         return view
     }
 
+    /// Waits for the beats of running processes if the topic may have lost orders, because whoever sees no order acts on that.
+    ///
+    /// - Parameters:
+    ///   - wall: the time by the wall clock.
+    ///   - onWait: called before a wait of up to 15 seconds.
+    /// - Throws: an error if the topic is missing or cannot be read.
+    public func view(
+        awaitingBeats wall: @escaping () -> Instant, onWait: () -> Void
+    ) throws(KafkaFailure) -> ControlView {
+        var view = ControlView(partitions: try partitions(of: topics.control))
+        let reader = try TopicReader(settings: settings, topic: topics.control, follow: true, end: .highWatermark)
+        try reader.readToEnd { view.apply($0.record) }
+        try view.awaitBeats(reader, audited: firstLine(), wall: wall, onWait: onWait)
+        return view
+    }
+
+    /// The time of the first line on the audit topic; `nil` if there is none.
+    func firstLine() -> Instant? {
+        var first: Instant?
+        try? read(topics.audit, from: .beginning, { first != nil }) { first = first ?? $0.timestamp }
+        return first
+    }
+
     /// - Parameter since: earlier lines are omitted.
     public func trail(since: Instant? = nil, isStopped: () -> Bool = { false }) throws(KafkaFailure) -> AuditTrail {
         _ = try partitions(of: topics.audit)
@@ -57,5 +80,24 @@ public struct ControlReading {
     ) throws(KafkaFailure) {
         try TopicReader(settings: settings, topic: topic, from: start, end: end)
             .readToEnd(isStopped: isStopped) { take($0.record) }
+    }
+}
+
+extension ControlView {
+    /// Reads on while running processes may obey orders that the topic has lost.
+    ///
+    /// - Parameters:
+    ///   - reader: follows the topic, and is at its end.
+    ///   - audited: the time of the first line on the audit topic.
+    ///   - onWait: called before a wait.
+    mutating func awaitBeats(
+        _ reader: TopicReader, audited: Instant?, wall: () -> Instant, onWait: () -> Void
+    ) throws(KafkaFailure) {
+        guard mayLackOrders(at: wall(), audited: audited) else { return }
+        onWait()
+        let deadline = ContinuousClock.now + ControlRecord.Beat.writtenWithin
+        while ContinuousClock.now < deadline, mayLackOrders(at: wall(), audited: audited) {
+            for read in try reader.next(timeout: .milliseconds(200)) { apply(read.record) }
+        }
     }
 }

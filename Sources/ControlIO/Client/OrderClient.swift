@@ -16,6 +16,8 @@ public final class OrderClient {
     let now: () -> Moment
     /// The orders in force and the living processes.
     public private(set) var view: ControlView
+    /// Called before a wait of up to 15 seconds for processes that may obey an order that the control topic has lost.
+    public var onWait: () -> Void = {}
 
     /// Time limit for reading the control topic.
     private static let readingMax = Duration.seconds(20)
@@ -104,7 +106,7 @@ public final class OrderClient {
     ///
     /// - Parameter patience: the longest wait. Later answers count as missing.
     public func give(_ instruction: Instruction, patience: Duration = .seconds(5)) throws(Refusal) -> OrderOutcome {
-        let begin = now()
+        var begin = now()
         var instruction = instruction
         if let known = instruction.target(among: view.orders) {
             // The topic compares the bytes of names, and orders compare their characters: "é" has two spellings in Unicode. The
@@ -114,9 +116,14 @@ public final class OrderClient {
             throw .tooMany
         }
         // An order that only the processes know is lifted without its record.
-        if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall), !view.lacksOrders {
-            throw .standsNot
+        if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall) {
+            let audited = ControlReading(settings, topics).firstLine()
+            do {
+                try view.awaitBeats(control, audited: audited, wall: { now().wall }, onWait: onWait)
+            } catch { throw .failed(error) }
+            if !view.isStanding(instruction.scope, at: begin.wall), !view.lacksOrders { throw .standsNot }
         }
+        begin = now()
         let former = view.order(instruction.scope, at: begin.wall)
         instruction.processTime = view.signs.living.map(\.at).max()
         // A process that confirms the last one has read the others.

@@ -17,6 +17,8 @@ public struct ControlView: Sendable, Hashable {
     private var offsets: [ControlScope: Int64] = [:]
     /// Offset of the last record that gave or lifted an order.
     private var changedAt: Int64 = -1
+    /// The earliest time of a record; `nil` if there is none.
+    private var beganAt: Instant?
     /// Number of partitions of the topic. Records in several partitions have no common order.
     public let partitions: Int
 
@@ -26,6 +28,7 @@ public struct ControlView: Sendable, Hashable {
     @discardableResult
     public mutating func apply(_ record: SourceRecord) -> ControlRecord? {
         let reading = ControlRecord.read(record)
+        beganAt = min(beganAt ?? .distantFuture, record.timestamp ?? .distantPast)
         if reading.fault != nil { unreadable += 1 }
         present.take(record, reading.fault)
         switch reading.record {
@@ -110,6 +113,16 @@ public struct ControlView: Sendable, Hashable {
             guard let obeyed = beat.orders, let appliedTo = beat.appliedTo else { return false }
             return appliedTo >= changedAt && obeyed > orders.count
         }
+    }
+
+    /// True if running processes may obey orders that the topic has lost, and not each of them has had the time for a beat, which tells.
+    /// A topic that was recreated, or whose records were removed, is younger than the audit topic.
+    ///
+    /// - Parameter audited: the time of the first line on the audit topic; `nil` if there is none.
+    public func mayLackOrders(at wall: Instant, audited: Instant?) -> Bool {
+        guard let audited, !lacksOrders else { return false }
+        let beganAt = beganAt ?? wall
+        return wall - beganAt < ControlRecord.Beat.writtenWithin && beganAt - audited > ControlRecord.Beat.writtenWithin
     }
 
     public func isStanding(_ scope: ControlScope, at wall: Instant) -> Bool { order(scope, at: wall) != nil }

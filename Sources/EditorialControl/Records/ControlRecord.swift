@@ -53,6 +53,8 @@ public enum ControlRecord: Sendable, Hashable {
 
         /// Interval at which a process writes beats.
         public static let interval = Duration.seconds(10)
+        /// In this time, every running process writes a beat.
+        public static let writtenWithin = interval + .seconds(5)
         /// A process counts as living until the time of the log has advanced this far past its last beat.
         public static let countsFor = Duration.seconds(30)
 

@@ -15,8 +15,6 @@ struct MissingOrders: Sendable {
     /// Time of the first end of a reading, by the monotonic clock.
     private var followedSince: Instant?
 
-    /// In this time, every process that runs has written a beat.
-    private static let beatsWithin = ControlRecord.Beat.interval + .seconds(5)
     /// The longest wait. Running processes write missing orders again within 20 s, or 20 s after a standstill.
     static let patience = Duration.seconds(60)
     private static let capacity = 1_000
@@ -61,7 +59,7 @@ struct MissingOrders: Sendable {
 
     /// True if a running process may have written no beat since records were removed.
     private var isUnheard: Bool {
-        isCut && history.map { $0.upperBound - $0.lowerBound < Self.beatsWithin } ?? true
+        isCut && history.map { $0.upperBound - $0.lowerBound < ControlRecord.Beat.writtenWithin } ?? true
     }
 
     private func areHeld(by living: [ControlRecord.Beat]) -> Bool {

@@ -60,6 +60,13 @@ package enum ControlTable {
             + "listed, and only lifting them by name ends them"
     }
 
+    /// Says why a command waits for beats.
+    static func noteWait() {
+        notice(
+            "the control topic is younger than the audit topic and may have lost orders: waiting up to 15 s until running processes "
+                + "tell what they obey")
+    }
+
     /// Writes the warnings about a control topic that was widened or recreated.
     static func warn(of view: ControlView, _ topic: String) {
         for line in [width(view, topic), loss(view, topic)].compactMap(\.self) { notice(line) }

@@ -109,7 +109,8 @@ struct RecordedSend {
             // A missing topic has no orders, and processes send without it too.
             return ([], HubEnvironments())
         }
-        let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
+        let view = try ControlReading(settings.kafkaSettings, settings.control.topics)
+            .view(awaitingBeats: { ServiceClock.wall }, onWait: ControlTable.noteWait)
         ControlTable.warn(of: view, settings.control.topics.control)
         guard view.unknownOrders == 0 else {
             throw KafkaFailure(
