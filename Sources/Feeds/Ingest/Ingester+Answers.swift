@@ -107,7 +107,9 @@ extension Ingester {
         if !wasPrimed || following.recognized > 0 { state.host = host }
         succeed(&state, feed.name, receipt, request, at: now)
         state.learn(following.feed, isPartial: false)
-        state.isHalfPrimed = !wasPrimed && document.isCutOff
+        // The backlog may be in the part that is missing. A document without any entry does not change that.
+        let isStillHalf = feed.state.isHalfPrimed && document.entries.isEmpty
+        state.isHalfPrimed = document.isCutOff && (!wasPrimed || isStillHalf)
         feed.freshFor = receipt.freshFor
         feed.counts.bytes += Int64(max(answer.bodyBytes, 0))
         if settings.webSubURL != nil, rules.usesWebSub {

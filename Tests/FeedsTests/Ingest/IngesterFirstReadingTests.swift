@@ -84,6 +84,19 @@ import Testing
         #expect(fixture.written.count == (isCutOff ? 1 : 2))
     }
 
+    @Test func `the backlog is not news if the first documents are cut off before their entries`() {
+        var fixture = IngesterFixture()
+        fixture.isCutOff = true
+        fixture.live(as: "a", polls: 3)
+        fixture.isCutOff = false
+        fixture.document = [FeedEntry(id: "old", headline: "It stood in the feed")]
+        fixture.live(as: "b")
+        #expect(fixture.written.isEmpty)
+        fixture.document.insert(FeedEntry(id: "new", headline: "It is certainly new"), at: 0)
+        fixture.live(as: "c")
+        #expect(fixture.written.count == 1)
+    }
+
     @Test func `an undated entry is not news after a first reading that may be stored in part`() {
         var fixture = IngesterFixture()
         fixture.settings.feeds[0].isUndated = true
