@@ -18,7 +18,7 @@ struct SimulateCommand: AsyncParsableCommand {
               newswire simulate --lives 10000
               newswire simulate --model feeds --lives 10000
               newswire simulate --seed 31026 --lives 1      # repeats one life
-              newswire simulate --seed 31026 --trace        # prints every step of a life of news
+              newswire simulate --seed 31026 --trace        # prints every step
 
             A life of feeds has publishers that lie about changes, change ids and bring back old entries, and \
             processes that crash, lose their session and share the feeds. Without --model, both kinds are lived.
