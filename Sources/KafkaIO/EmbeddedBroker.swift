@@ -53,9 +53,11 @@ public final class EmbeddedBroker: Sendable {
     /// Disables Nagle's algorithm, which the cluster leaves on. Otherwise, an answer would wait up to 60 ms until the previous
     /// one is acknowledged.
     package func answerAtOnce() {
-        for server in bootstrapServers {
-            guard let port = server.split(separator: ":").last.flatMap({ UInt16($0) }) else { continue }
-            ListeningSocket(port: port)?.disableNagle()
-        }
+        for port in ports { ListeningSocket(port: port)?.disableNagle() }
+    }
+
+    /// The ports of `bootstrapServers`.
+    package var ports: [UInt16] {
+        bootstrapServers.compactMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }
     }
 }

@@ -68,7 +68,7 @@ import Testing
         #expect(written.map { $0.headers.first { $0.name == HeaderName.replacement }?.text } == ["2"])
     }
 
-    @Test func `an order that only running processes know is lifted after a beat has told of it`() throws {
+    @Test func `an order that only running processes know is lifted after a beat has shown it`() throws {
         try recreateControl()
         let desk = try OrderClient(topics.kafka, ControlTopics()) {
             Moment(steady: Instant(milliseconds: 0), wall: Self.now)

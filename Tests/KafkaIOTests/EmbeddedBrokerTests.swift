@@ -17,7 +17,7 @@ struct EmbeddedBrokerTests {
         try publisher.publish(ProducedRecord(topic: "news", partition: 0, key: nil, value: nil))
         try publisher.flush()
 
-        let port = try #require(broker.bootstrapServers.first?.split(separator: ":").last.flatMap { UInt16($0) })
+        let port = try #require(broker.ports.first)
         let sockets = try Self.sockets(of: port)
         // One socket accepts connections; the others are connections.
         #expect(sockets.count > 1)

@@ -12,17 +12,16 @@ extension EmbeddedBroker {
         rd_kafka_mock_broker_set_down(pointer, 1)
         // The broker has closed its socket. Without a placeholder, a test beside this one could be given the port, and the
         // broker, which insists on its port, would abort the process.
-        guard let port else { return }
+        guard let port = ports.first else { return }
         placeholders.withLock { if $0[port] == nil { $0[port] = boundSocket(port: port) } }
     }
 
     package func setUp() {
         rd_kafka_mock_broker_set_up(pointer, 1)
         answerAtOnce()
-        if let port, let placeholder = placeholders.withLock({ $0.removeValue(forKey: port) }) { close(placeholder) }
+        guard let port = ports.first else { return }
+        if let placeholder = placeholders.withLock({ $0.removeValue(forKey: port) }) { close(placeholder) }
     }
-
-    private var port: UInt16? { bootstrapServers.first?.split(separator: ":").last.flatMap { UInt16($0) } }
 
     /// Removes a partition's leader, so that the partition can be neither read nor written.
     package func takeOffline(_ partition: TopicPartition) { setLeader(of: partition, -1) }

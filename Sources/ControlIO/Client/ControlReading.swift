@@ -20,24 +20,41 @@ public struct ControlReading {
         return view
     }
 
-    /// Waits for the beats of running processes if the topic may have lost orders, because whoever sees no order acts on that.
+    /// Reads the control topic for a command that acts if it sees no order. Waits for the beats of running processes if the topic may
+    /// have lost orders.
     ///
     /// - Parameters:
     ///   - wall: the time by the wall clock.
     ///   - onWait: called before a wait of up to 15 seconds.
     /// - Throws: an error if the topic is missing or cannot be read.
-    public func view(
-        awaitingBeats wall: @escaping () -> Instant, onWait: () -> Void
-    ) throws(KafkaFailure) -> ControlView {
+    public func view(awaitingBeats wall: () -> Instant, onWait: () -> Void) throws(KafkaFailure) -> ControlView {
         var view = ControlView(partitions: try partitions(of: topics.control))
         let reader = try TopicReader(settings: settings, topic: topics.control, follow: true, end: .highWatermark)
         try reader.readToEnd { view.apply($0.record) }
-        try view.awaitBeats(reader, audited: firstLine(), wall: wall, onWait: onWait)
+        try awaitBeats(&view, reader, wall: wall, onWait: onWait)
         return view
     }
 
-    /// The time of the first line on the audit topic; `nil` if there is none.
-    func firstLine() -> Instant? {
+    /// Reads on while running processes may obey orders that the control topic has lost.
+    ///
+    /// - Parameters:
+    ///   - reader: follows the topic, and is at its end.
+    ///   - onWait: called before a wait.
+    func awaitBeats(
+        _ view: inout ControlView, _ reader: TopicReader, wall: () -> Instant, onWait: () -> Void
+    ) throws(KafkaFailure) {
+        guard view.mayLackBeats(at: wall()), let line = firstLine(), view.isYounger(than: line, at: wall()) else {
+            return
+        }
+        onWait()
+        let deadline = ContinuousClock.now + ControlRecord.Beat.writtenWithin
+        while ContinuousClock.now < deadline, view.mayLackBeats(at: wall()) {
+            for read in try reader.next(timeout: .milliseconds(200)) { view.apply(read.record) }
+        }
+    }
+
+    /// The time of the first line on the audit topic; `nil` for an empty topic, and for one that cannot be read.
+    private func firstLine() -> Instant? {
         var first: Instant?
         try? read(topics.audit, from: .beginning, { first != nil }) { first = first ?? $0.timestamp }
         return first
@@ -80,24 +97,5 @@ public struct ControlReading {
     ) throws(KafkaFailure) {
         try TopicReader(settings: settings, topic: topic, from: start, end: end)
             .readToEnd(isStopped: isStopped) { take($0.record) }
-    }
-}
-
-extension ControlView {
-    /// Reads on while running processes may obey orders that the topic has lost.
-    ///
-    /// - Parameters:
-    ///   - reader: follows the topic, and is at its end.
-    ///   - audited: the time of the first line on the audit topic.
-    ///   - onWait: called before a wait.
-    mutating func awaitBeats(
-        _ reader: TopicReader, audited: Instant?, wall: () -> Instant, onWait: () -> Void
-    ) throws(KafkaFailure) {
-        guard mayLackOrders(at: wall(), audited: audited) else { return }
-        onWait()
-        let deadline = ContinuousClock.now + ControlRecord.Beat.writtenWithin
-        while ContinuousClock.now < deadline, mayLackOrders(at: wall(), audited: audited) {
-            for read in try reader.next(timeout: .milliseconds(200)) { apply(read.record) }
-        }
     }
 }

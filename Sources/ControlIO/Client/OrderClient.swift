@@ -106,8 +106,14 @@ public final class OrderClient {
     ///
     /// - Parameter patience: the longest wait. Later answers count as missing.
     public func give(_ instruction: Instruction, patience: Duration = .seconds(5)) throws(Refusal) -> OrderOutcome {
-        var begin = now()
         var instruction = instruction
+        // The control topic may have lost the order, and its record may be written again during the wait.
+        if instruction.lifts, instruction.target(among: view.orders) == nil {
+            do {
+                try ControlReading(settings, topics).awaitBeats(&view, control, wall: { now().wall }, onWait: onWait)
+            } catch { throw .failed(error) }
+        }
+        let begin = now()
         if let known = instruction.target(among: view.orders) {
             // The topic compares the bytes of names, and orders compare their characters: "é" has two spellings in Unicode. The
             // record that is in force must be the one that is replaced or lifted.
@@ -116,14 +122,9 @@ public final class OrderClient {
             throw .tooMany
         }
         // An order that only the processes know is lifted without its record.
-        if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall) {
-            let audited = ControlReading(settings, topics).firstLine()
-            do {
-                try view.awaitBeats(control, audited: audited, wall: { now().wall }, onWait: onWait)
-            } catch { throw .failed(error) }
-            if !view.isStanding(instruction.scope, at: begin.wall), !view.lacksOrders { throw .standsNot }
+        if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall), !view.lacksOrders {
+            throw .standsNot
         }
-        begin = now()
         let former = view.order(instruction.scope, at: begin.wall)
         instruction.processTime = view.signs.living.map(\.at).max()
         // A process that confirms the last one has read the others.

@@ -17,7 +17,7 @@ public struct ControlView: Sendable, Hashable {
     private var offsets: [ControlScope: Int64] = [:]
     /// Offset of the last record that gave or lifted an order.
     private var changedAt: Int64 = -1
-    /// The earliest time of a record; `nil` if there is none.
+    /// The earliest time of a record; `nil` for an empty topic.
     private var beganAt: Instant?
     /// Number of partitions of the topic. Records in several partitions have no common order.
     public let partitions: Int
@@ -115,14 +115,17 @@ public struct ControlView: Sendable, Hashable {
         }
     }
 
-    /// True if running processes may obey orders that the topic has lost, and not each of them has had the time for a beat, which tells.
-    /// A topic that was recreated, or whose records were removed, is younger than the audit topic.
+    /// True if a running process may not have written a beat since the topic began. Its beat would show if it obeys orders that the
+    /// topic has lost.
+    public func mayLackBeats(at wall: Instant) -> Bool {
+        !lacksOrders && wall - (beganAt ?? wall) < ControlRecord.Beat.writtenWithin
+    }
+
+    /// True if the topic is younger than the audit topic: it was recreated, or its records were removed.
     ///
-    /// - Parameter audited: the time of the first line on the audit topic; `nil` if there is none.
-    public func mayLackOrders(at wall: Instant, audited: Instant?) -> Bool {
-        guard let audited, !lacksOrders else { return false }
-        let beganAt = beganAt ?? wall
-        return wall - beganAt < ControlRecord.Beat.writtenWithin && beganAt - audited > ControlRecord.Beat.writtenWithin
+    /// - Parameter line: the time of the first line on the audit topic.
+    public func isYounger(than line: Instant, at wall: Instant) -> Bool {
+        (beganAt ?? wall) - line > ControlRecord.Beat.writtenWithin
     }
 
     public func isStanding(_ scope: ControlScope, at wall: Instant) -> Bool { order(scope, at: wall) != nil }

@@ -47,7 +47,7 @@ public struct StoryHistory: Sendable {
     public mutating func apply(_ result: ResultRecord) {
         guard let id = result.eventID, result.story ?? id == story else { return }
         noteEnd(of: id, result)
-        noteStanding(of: id, result)
+        noteSentOrHeld(of: id, result)
         guard result.outcome.mayHaveLeft else { return }
         let name = DeliveryName(event: id, platform: result.platform)
         let isAccepted = result.outcome == .accepted
@@ -96,31 +96,31 @@ public struct StoryHistory: Sendable {
     }
 
     /// The deliveries to everybody that have left, may have left or are held, each with the place and time of its last result.
-    private var standing: [DeliveryName: Standing] = [:]
+    private var sentOrHeld: [DeliveryName: SentOrHeld] = [:]
 
-    private struct Standing {
+    private struct SentOrHeld {
         var source: ResultRecord.Source
         var at: Instant
         var language: String?
         var isHeld: Bool
     }
 
-    private mutating func noteStanding(of event: String, _ result: ResultRecord) {
+    private mutating func noteSentOrHeld(of event: String, _ result: ResultRecord) {
         guard result.users.isEmpty, !result.isTest else { return }
         let name = DeliveryName(event: event, platform: result.platform)
         guard result.outcome.mayHaveLeft || result.outcome == .held else {
-            if result.outcome != .duplicate, standing[name]?.isHeld == true { standing[name] = nil }
+            if result.outcome != .duplicate, sentOrHeld[name]?.isHeld == true { sentOrHeld[name] = nil }
             return
         }
-        guard standing[name] != nil || standing.count < Self.eventsMax else { return }
-        standing[name] = Standing(
+        guard sentOrHeld[name] != nil || sentOrHeld.count < Self.eventsMax else { return }
+        sentOrHeld[name] = SentOrHeld(
             source: result.source, at: result.settledAt, language: result.language, isHeld: result.outcome == .held)
     }
 
     /// Returns the ids of later events of the story, for the same readers, that have left, may have left or are held. Events of
     /// one partition are compared by offset, others by the times of their results.
     public func later(than ended: ResultRecord) -> [String] {
-        let later = standing.filter { name, other in
+        let later = sentOrHeld.filter { name, other in
             guard name.event != ended.eventID, name.platform == ended.platform, other.language == ended.language else {
                 return false
             }

@@ -33,7 +33,7 @@ struct ControlCommand: ParsableCommand {
     func run() throws {
         let settings = try configurationOption.settings()
         let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
-        let view = try reading.view(awaitingBeats: { ServiceClock.wall }, onWait: ControlTable.noteWait)
+        let view = try ControlTable.view(settings)
         // Read after the orders, because processes confirm only orders that are on the control topic.
         let confirmations = confirmations(reading)
         let now = ServiceClock.wall

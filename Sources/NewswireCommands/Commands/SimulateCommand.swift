@@ -49,7 +49,12 @@ struct SimulateCommand: AsyncParsableCommand {
     }
 
     private func printSteps() throws {
-        let life = Campaign.live(Scenario(seed: seed)) { step in try? Terminal.standardOutput.line(step) }
+        var lost: (any Error)?
+        let life = Campaign.live(Scenario(seed: seed)) { step in
+            guard lost == nil else { return }
+            do { try Terminal.standardOutput.line(step) } catch { lost = error }
+        }
+        if let lost { throw lost }
         guard case .failure(let violation) = life else { return }
         try Terminal.standardOutput.line("\(violation)")
         throw ExitCode.failure

@@ -1,6 +1,10 @@
 import ByteText
+import ControlIO
 package import EditorialControl
+import KafkaIO
+import KafkaModel
 import NewsModel
+import NewswireSettings
 
 /// Orders and audit lines as tables for people.
 package enum ControlTable {
@@ -58,6 +62,12 @@ package enum ControlTable {
             "warning: running processes obey orders that are not on \(topic). It was probably deleted and made again, or "
             + "its records were removed; the processes put their orders back within a minute. Until then they are not "
             + "listed, and only lifting them by name ends them"
+    }
+
+    /// Reads the control topic for a command that acts if it sees no order.
+    static func view(_ settings: Settings) throws(KafkaFailure) -> ControlView {
+        try ControlReading(settings.kafkaSettings, settings.control.topics)
+            .view(awaitingBeats: { ServiceClock.wall }, onWait: noteWait)
     }
 
     /// Says why a command waits for beats.

@@ -19,8 +19,7 @@ struct ProposalDesk {
 
     /// - Throws: an error if the control topic is missing or cannot be read.
     func view() throws(KafkaFailure) -> ControlView {
-        let view = try ControlReading(settings.kafkaSettings, settings.control.topics)
-            .view(awaitingBeats: { ServiceClock.wall }, onWait: ControlTable.noteWait)
+        let view = try ControlTable.view(settings)
         ControlTable.warn(of: view, topic)
         return view
     }

@@ -109,8 +109,7 @@ struct RecordedSend {
             // A missing topic has no orders, and processes send without it too.
             return ([], HubEnvironments())
         }
-        let view = try ControlReading(settings.kafkaSettings, settings.control.topics)
-            .view(awaitingBeats: { ServiceClock.wall }, onWait: ControlTable.noteWait)
+        let view = try ControlTable.view(settings)
         ControlTable.warn(of: view, settings.control.topics.control)
         guard view.unknownOrders == 0 else {
             throw KafkaFailure(
