@@ -61,7 +61,8 @@ package final class MarkupDocument: Sendable {
 
 extension MarkupDocument {
     /// Matches end tags with start tags. An end tag closes the nearest open element of its name and all elements inside
-    /// it. An end tag without a match is ignored.
+    /// it. An end tag without a match is ignored. An element below `FeedLimits.depth` is not recorded; its end tag is
+    /// told from that of a recorded element by its name.
     fileprivate struct Builder {
         let bytes: UnsafeBufferPointer<UInt8>
         var nodes: [Node] = []
@@ -70,8 +71,9 @@ extension MarkupDocument {
         var work = 0
 
         private var open: [(node: Int, hash: UInt32)] = []
-        /// Number of open start tags beyond `FeedLimits.depth`.
-        private var tooDeep = 0
+        /// Number of open start tags beyond `FeedLimits.depth`, by the hash of their name. There are at most
+        /// `FeedLimits.depth` names.
+        private var tooDeep: [UInt32: Int] = [:]
         private var scope: Int32 = -1
 
         init(bytes: UnsafeBufferPointer<UInt8>) {
@@ -95,7 +97,9 @@ extension MarkupDocument {
 
         private mutating func start(_ token: MarkupTokens.Token) {
             guard open.count < FeedLimits.depth else {
-                if !token.closesItself { tooDeep += 1 }
+                guard !token.closesItself else { return }
+                let name = hash(token.name)
+                if tooDeep[name] != nil || tooDeep.count < FeedLimits.depth { tooDeep[name, default: 0] += 1 }
                 return
             }
             guard nodes.count < MarkupDocument.elementsMax else { return }
@@ -119,17 +123,18 @@ extension MarkupDocument {
         }
 
         private mutating func end(_ token: MarkupTokens.Token) {
-            if tooDeep > 0 {
-                tooDeep -= 1
+            let wanted = hash(token.name)
+            if let count = tooDeep[wanted] {
+                tooDeep[wanted] = count > 1 ? count - 1 : nil
                 return
             }
-            let wanted = hash(token.name)
             guard
                 let match = open.lastIndex(where: {
                     work &+= 1
                     return $0.hash == wanted && spellsSame(nodes[$0.node].name, token.name)
                 })
             else { return }
+            tooDeep = [:]
             while open.count > match { close(at: token.start, cutOff: !token.isComplete) }
         }
 

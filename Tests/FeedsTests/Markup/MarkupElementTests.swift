@@ -73,6 +73,19 @@ struct MarkupElementTests {
         #expect(element.inherited("lang", in: .xml) == nil)
     }
 
+    @Test func `elements without an end tag, however deep, do not hide what follows their entry`() throws {
+        let open = String(repeating: "<p>", count: 1_000)
+        let channel = try root("<channel><item>\(open)x<br/></b></item><item>y<p>z</p></item></channel>")
+        #expect(channel.children.map(\.text) == ["x", "yz"])
+        #expect(channel.children.map(\.isCutOff) == [false, false])
+    }
+
+    @Test func `more names than the maximum below the maximum depth do not hide what follows their entry`() throws {
+        let names = (0..<2_000).map { "<n\($0)>" }.joined()
+        let channel = try root("<channel><item>\(names)x</n1999></n300></item><item>y</item></channel>")
+        #expect(channel.children.map(\.text) == ["x", "y"])
+    }
+
     @Test func `escaped markup is unescaped once, and elements are kept`() throws {
         let element = try root("<a>&lt;b&gt;x&lt;/b&gt; <i>y &amp;amp; z</i><![CDATA[<u>&amp;</u>]]></a>")
         #expect(String(decoding: element.markup, as: UTF8.self) == "<b>x</b> <i>y &amp;amp; z</i><u>&amp;</u>")
