@@ -243,7 +243,7 @@ extension Follower {
         let version = old.nextVersion(keyed.entry.version)
         // Readers do not have what is still under embargo.
         let isUnread = embargo(old.embargo) > 0
-        let change: EventMaker.Change? = isUnread ? nil : meaning.isCorrection ? .correction : .update
+        let change: EventMaker.Change? = isUnread ? nil : meaning.change
         switch maker.event(keyed, id: eventID(keyed), version: version, change: change, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):

@@ -3,7 +3,10 @@ import NewsModel
 /// Properties of an entry beyond its text: whether it is a correction, withheld or withdrawn.
 struct EntryMeaning {
     var status: NewsEvent.Status
+    /// True for a correction or a refile.
     var isCorrection: Bool
+    /// What a new version of the entry says that it is.
+    var change: EventMaker.Change
 
     /// True if the entry must not be published yet.
     var isHeld: Bool { status == .withheld }
@@ -23,5 +26,7 @@ struct EntryMeaning {
             entry.status == .withheld || found.contains(.hold) || entry.embargo == .untilFurtherNotice
         status = found.contains(.kill) || entry.status == .canceled ? .canceled : isHeld ? .withheld : .usable
         isCorrection = found.contains(.correction) || found.contains(.refile)
+        // A refile repairs what no reader needs to be told.
+        change = found.contains(.correction) ? .correction : .update
     }
 }

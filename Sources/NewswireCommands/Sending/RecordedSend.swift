@@ -40,7 +40,7 @@ struct RecordedSend {
         } catch {
             // Without the topic there is no audit. If an audit fails, the operator must know before anything is sent.
             guard isForced || error.code == Self.missing else {
-                throw CommandFailure("not sent: it cannot be recorded. \(error) --despite-stop sends it all the same.")
+                throw CommandFailure("not sent: it cannot be recorded. \(error) \(Self.wayRound).")
             }
             warn(error)
         }
@@ -68,7 +68,7 @@ struct RecordedSend {
             guard isForced else {
                 throw CommandFailure(
                     "\(notSent): the standing orders cannot be read, and one of them may be against it. \(error) "
-                        + "--despite-stop sends it all the same.")
+                        + "\(Self.wayRound).")
             }
             warn(error)
             return nil
@@ -84,13 +84,20 @@ struct RecordedSend {
             for order in orders {
                 notice("error: \(notSent): \(order.scope.standing) \(FormerOrder(order).phrase)")
             }
-            notice("--despite-stop sends it all the same, and is recorded.")
+            notice("\(Self.wayRound), and is recorded.")
             throw ExitCode.failure
         }
         return orders
     }
 
     private var notSent: String { hasSent ? "not sent to the other platforms" : "not sent" }
+
+    /// What sends it all the same. `newswire approve` has no such option.
+    private static var wayRound: String {
+        Proposal.Deed.approved == nil
+            ? "--despite-stop sends it all the same"
+            : "Proposed again with --despite-stop, it is sent all the same once it is approved"
+    }
 
     private static let missing = KafkaFailure.missing(topic: "").code
 

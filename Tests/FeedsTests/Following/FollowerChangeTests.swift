@@ -25,13 +25,16 @@ import Testing
     }
 
     @Test func `an update is marked as an update and makes no sound`() {
-        var feed = FollowedFeed.empty { $0.signals = [.correction: ["CORRECTED:"]] }
+        var feed = FollowedFeed.empty { $0.signals = [.correction: ["CORRECTED:"], .refile: ["REFILE:"]] }
         feed.poll([feed.entry("a", "Storm")])
         let updated = feed.poll([feed.entry("a", "Big storm")]).events
         #expect(updated.first?.data == [NewsEvent.DataField(name: "update", value: "update")])
         #expect(updated.first?.urgency == EventMaker.updateUrgency)
         let corrected = feed.poll([feed.entry("a", "CORRECTED: small storm")]).events
         #expect(corrected.first?.data == [NewsEvent.DataField(name: "update", value: "correction")])
+        // A refile repairs what no reader needs to be told.
+        let refiled = feed.poll([feed.entry("a", "REFILE: small storm in town")]).events
+        #expect(refiled.first?.data == [NewsEvent.DataField(name: "update", value: "update")])
     }
 
     @Test func `another date alone is not a change`() {
