@@ -94,7 +94,7 @@ enum Atom {
         entry.expiresAt = parts.expiry(of: element)
         entry.language =
             EntryParts.language(element.first("title", in: atom)?["lang", in: .xml])
-            ?? EntryParts.language(element.inherited("lang", in: .xml))
+            ?? EntryParts.language(parts.inherited.language(of: element))
             ?? EntryParts.language(element.first("language", in: .dc)?.text)
         for category in element.all("category", in: atom) {
             entry.add(category: category["term"] ?? category.text, label: category["label"], scheme: category["scheme"])

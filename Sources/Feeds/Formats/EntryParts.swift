@@ -4,14 +4,20 @@ import NewsModel
 /// Reads the parts that all XML formats share. Counts the dates that cannot be read.
 struct EntryParts {
     let source: DocumentSource
+    let inherited: InheritedAttributes
     private(set) var unreadableDates = 0
     /// Dates whose text gave midnight in a zone of their own.
     private var midnights: Set<Instant> = []
     /// The address of the site. Some feeds write their links relative to it.
     var site: String?
 
+    /// The address of the document, as its publisher gives it.
+    private let address: String
+
     init(source: DocumentSource) {
         self.source = source
+        address = source.contentLocation.flatMap { WebAddress.resolve($0, base: source.address) } ?? source.address
+        inherited = InheritedAttributes(document: address)
     }
 
     // MARK: - Texts
@@ -88,22 +94,11 @@ struct EntryParts {
         guard !reference.isEmpty else { return nil }
         // Checked first, because a normal address needs no base.
         if WebAddress.isNormal(reference) { return String(reference) }
-        if let site, !reference.hasPrefix("/"), !reference.contains(":"), element.inherited("base", in: .xml) == nil {
+        let base = inherited.base(of: element)
+        if let site, base == nil, !reference.hasPrefix("/"), !reference.contains(":") {
             return WebAddress.resolve(String(reference), base: site)
         }
-        return WebAddress.resolve(String(reference), base: base(of: element))
-    }
-
-    /// The nearest `xml:base`, resolved against those around it. Without one, the address of the document.
-    private func base(of element: MarkupElement) -> String {
-        var bases: [String] = []
-        var next: MarkupElement? = element
-        while let here = next {
-            if let base = here["base", in: .xml], !base.isEmpty { bases.append(base) }
-            next = here.parent
-        }
-        let outermost = source.contentLocation.flatMap { WebAddress.resolve($0, base: source.address) }
-        return bases.reversed().reduce(outermost ?? source.address) { WebAddress.resolve($1, base: $0) ?? $0 }
+        return WebAddress.resolve(String(reference), base: base ?? address)
     }
 
     /// An element's text as an address, or else its `href`, which some RSS feeds use.

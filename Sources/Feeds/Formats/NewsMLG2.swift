@@ -10,6 +10,7 @@ enum NewsMLG2 {
         var document = FeedDocument(format: .newsMLG2)
         var items = [root]
         var message = Message()
+        let inherited = InheritedAttributes()
         if root.isNamed("newsMessage", in: namespaces) {
             let header = root.first("header", in: namespaces)
             message.priority = header?.first("priority", in: namespaces).flatMap { urgency($0.text) }
@@ -27,7 +28,7 @@ enum NewsMLG2 {
                 document.skipped.append(
                     SkippedItem(id: item["guid"].flatMap(\.nonBlank), "the document ends in the middle of the item"))
             } else if item.isNamed("newsItem", in: namespaces) || item.isNamed("packageItem", in: namespaces) {
-                var reader = NewsMLG2Item(item, message, zoneMinutes: source.zoneMinutes)
+                var reader = NewsMLG2Item(item, message, inherited, zoneMinutes: source.zoneMinutes)
                 document.entries.append(reader.read())
                 document.unreadableDates += reader.unreadableDates
             } else {

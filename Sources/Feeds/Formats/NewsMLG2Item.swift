@@ -9,13 +9,15 @@ struct NewsMLG2Item {
     private let itemMeta: MarkupElement?
     private let contentMeta: MarkupElement?
     private let message: NewsMLG2.Message
+    private let inherited: InheritedAttributes
     private let zoneMinutes: Int
 
-    init(_ item: MarkupElement, _ message: NewsMLG2.Message, zoneMinutes: Int) {
+    init(_ item: MarkupElement, _ message: NewsMLG2.Message, _ inherited: InheritedAttributes, zoneMinutes: Int) {
         self.item = item
         itemMeta = item.first("itemMeta", in: NewsMLG2.namespaces)
         contentMeta = item.first("contentMeta", in: NewsMLG2.namespaces)
         self.message = message
+        self.inherited = inherited
         self.zoneMinutes = zoneMinutes
     }
 
@@ -94,7 +96,7 @@ struct NewsMLG2Item {
     private var language: String? {
         let tagged = all("language", in: contentMeta)
         let main = tagged.first { $0["role"] == nil } ?? tagged.first
-        return (main?["tag"] ?? item.inherited("lang", in: .xml)).flatMap(\.nonBlank)
+        return (main?["tag"] ?? inherited.language(of: item)).flatMap(\.nonBlank)
     }
 
     /// The main headline in the item's language, or else a title, or else a slugline.

@@ -18,7 +18,7 @@ enum RSS {
         document.language =
             EntryParts.language(channel.first("language", in: .rss)?.text)
             ?? EntryParts.language(channel.first("language", in: .dc)?.text)
-            ?? EntryParts.language(channel.inherited("lang", in: .xml))
+            ?? EntryParts.language(parts.inherited.language(of: channel))
         parts.addLinks(of: channel, to: &document)
         document.hints = PollHints(channel: channel)
         for item in found.items { document.entries.append(entry(item, &parts)) }

@@ -121,16 +121,6 @@ package struct MarkupElement: Sendable {
         node.parent < 0 ? nil : MarkupElement(document: document, index: Int(node.parent))
     }
 
-    /// Returns the attribute of this element, or else of the nearest element around it that has it.
-    package func inherited(_ name: StaticString, in namespaces: MarkupNamespace) -> String? {
-        var element: MarkupElement? = self
-        while let here = element {
-            if let value = here[name, in: namespaces] { return value }
-            element = here.parent
-        }
-        return nil
-    }
-
     /// The direct child elements, in order.
     package var children: Children {
         Children(document: document, index: index + 1, end: Int(node.next))

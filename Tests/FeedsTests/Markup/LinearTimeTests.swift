@@ -44,6 +44,19 @@ struct LinearTimeTests {
         }
     }
 
+    @Test func `the attributes around many links are read once`() throws {
+        let document = MarkupDocument(
+            Array("<a xml:base='https://a.example/b/' xml:lang='de'><b>\(String(repeating: "<c/>", count: 1_000))".utf8)
+        )
+        let inherited = InheritedAttributes()
+        let inner = try #require(document.root?.first("b", in: .any))
+        for link in inner.children {
+            #expect(inherited.base(of: link) == "https://a.example/b/")
+            #expect(inherited.language(of: link) == "de")
+        }
+        #expect(inherited.work == 2 * (1_000 + 2))
+    }
+
     @Test func `an end tag is compared only with open elements`() {
         let open = (0..<256).map { "<a\($0)>" }.joined()
         let small = steps(open + String(repeating: "</b>", count: 1_000))

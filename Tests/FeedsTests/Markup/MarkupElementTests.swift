@@ -70,7 +70,6 @@ struct MarkupElementTests {
         var depth = 1
         while let child = element.first("a", in: .any) { (element, depth) = (child, depth + 1) }
         #expect(depth == FeedLimits.depth)
-        #expect(element.inherited("lang", in: .xml) == nil)
     }
 
     @Test func `elements without an end tag, however deep, do not hide what follows their entry`() throws {
