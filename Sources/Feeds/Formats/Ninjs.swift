@@ -45,6 +45,8 @@ enum Ninjs {
                     SkippedItem(id: error.eventID, "the item cannot be read: \(error.reason.rawValue)"))
             }
         }
+        // Items may be missing behind the last one.
+        document.isCutOff = list == nil && isUnclosedArray(bytes)
         // An error message, such as `[{"error": "quota"}]`, is not a feed without entries.
         guard !document.entries.isEmpty || document.skipped.contains(where: { $0.id != nil }) || isEmptyList else {
             throw NotAFeed(.unknown, "The JSON text is not a feed: no object in it has the uri or guid of a ninjs item")
@@ -55,6 +57,11 @@ enum Ninjs {
     /// True when the text is an array without any value: the list of an agency that has no news.
     private static func isEmptyArray(_ bytes: [UInt8]) -> Bool {
         bytes.lazy.filter { !$0.isMarkupBlank }.elementsEqual("[]".utf8)
+    }
+
+    private static func isUnclosedArray(_ bytes: [UInt8]) -> Bool {
+        guard let first = bytes.first(where: { !$0.isMarkupBlank }), first == UInt8(ascii: "[") else { return false }
+        return bytes.last { !$0.isMarkupBlank } != UInt8(ascii: "]")
     }
 
     /// Reads an item that must not be sent, despite its faults. A canceled one usually has no headline, which every event needs. An

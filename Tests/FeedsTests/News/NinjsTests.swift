@@ -34,6 +34,17 @@ struct NinjsTests {
         #expect(document.entries.map(\.id) == ["urn:1", "urn:3"])
         #expect(document.entries.map(\.isStory) == [true, false])
         #expect(document.skipped.map(\.id) == ["urn:2", nil])
+        #expect(document.isCutOff)
+    }
+
+    @Test(arguments: [("]", false), (" ]\n", false), (",", true), ("", true), (", {", true)])
+    func `an array without an end was cut off`(end: String, isCutOff: Bool) throws {
+        #expect(try NewsSample.read("[\(item)\(end)").isCutOff == isCutOff)
+    }
+
+    @Test func `a single item and an object with a list are not cut off`() throws {
+        #expect(try !NewsSample.read(item).isCutOff)
+        #expect(try !NewsSample.read(#"{"_items": [\#(item)]}"#).isCutOff)
     }
 
     @Test(arguments: [#"{"uri": "urn:1", "headline": "A\#u{0B}B"}"#, #"[{"uri": "urn:1", "headline": "A\#u{0B}B"}]"#])
