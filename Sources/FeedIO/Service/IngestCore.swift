@@ -64,7 +64,12 @@ final class IngestCore: @unchecked Sendable {
 
     func handle(_ input: IngestInput) {
         guard ingester != nil else {
-            if case .finish = input { finished.succeed() } else { early.append(input) }
+            switch input {
+            case .finish: finished.succeed()
+            // A hub calls again. Anybody may call, so calls are not kept.
+            case .called(let id, _): answer(id, WebSubAnswer(status: 503))
+            default: early.append(input)
+            }
             return
         }
         switch input {

@@ -1,0 +1,28 @@
+import Feeds
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import FeedIO
+
+struct IngestCoreTests {
+    @Test func `a hub that calls before the state topic is known is told to call again`() async throws {
+        let fetcher = try TestFetcher()
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let core = IngestCore(fetcher: fetcher.fetcher, loop: loop, log: Logger(label: "test"))
+        let statuses = Mutex<[Int]>([])
+        core.use { _, answer in statuses.withLock { $0.append(answer.status) } }
+        let delivery = WebSubCall(path: "0a", kind: .delivery(headers: [], body: [1, 2, 3]))
+        core.hand(.called(CallbackID(1), delivery))
+        try await loop.submit {}.get()
+        #expect(statuses.withLock(\.self) == [503])
+        // Nothing of it is kept.
+        core.begin(IngestSettings(), storingIn: MemoryFeedStore())
+        try await loop.submit {}.get()
+        #expect(statuses.withLock(\.self) == [503])
+        try await loop.submit { core.end() }.get()
+        await fetcher.close()
+    }
+}
