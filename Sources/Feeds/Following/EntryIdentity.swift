@@ -151,17 +151,21 @@ struct EntryIdentity {
     }
 
     /// The id of the entry's events: `{feed name}:{key}`. A hash replaces the key if the id would be too long, or would
-    /// carry a control character into record keys and request headers. A slash, which no name contains, replaces each colon of the
-    /// name, so that feed `a:b` has no id of feed `a`.
+    /// carry a control character into record keys and request headers.
     static func eventID(feed name: String, key: String) -> String {
-        let name = String(
-            decoding: name.utf8.map { $0 == UInt8(ascii: ":") ? UInt8(ascii: "/") : $0 }, as: UTF8.self)
-        let id = "\(name):\(key)"
+        let prefix = idPrefix(ofFeed: name)
+        let id = prefix + key
         let isClean = id.unicodeScalars.allSatisfy {
             $0.isASCII ? $0 >= " " && $0 != "\u{7F}" : $0.properties.generalCategory != .control
         }
         if isClean, id.utf8.count <= FeedLimits.eventID { return id }
-        return "\(name):sha256-\(StableHash.full(key))"
+        return "\(prefix)sha256-\(StableHash.full(key))"
+    }
+
+    /// The beginning of all ids of a feed's events. A slash, which no name contains, replaces each colon of the name, so that feed
+    /// `a:b` has no id of feed `a`.
+    static func idPrefix(ofFeed name: String) -> String {
+        String(decoding: name.utf8.map { $0 == UInt8(ascii: ":") ? UInt8(ascii: "/") : $0 }, as: UTF8.self) + ":"
     }
 }
 

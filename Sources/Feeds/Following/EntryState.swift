@@ -153,7 +153,11 @@ enum Minute {
         return UInt32(clamping: remainder > 0 ? quotient + 1 : quotient)
     }
 
-    static func instant(_ minute: UInt32) -> Instant { Instant(nanoseconds: Int64(minute) * 60_000_000_000) }
+    /// Years after the last time that an `Instant` can tell become that time.
+    static func instant(_ minute: UInt32) -> Instant { Instant(milliseconds: Int64(minute) * 60_000) }
+
+    /// An hour later, at most `never`.
+    static func hourAfter(_ minute: UInt32) -> UInt32 { minute < never - 60 ? minute + 60 : never }
 
     /// Minutes from `earlier` to `later`, at least 0.
     static func between(_ earlier: UInt32, _ later: UInt32) -> UInt32 { later > earlier ? later - earlier : 0 }

@@ -236,7 +236,7 @@ extension Follower {
         if isRevived, old.versions(inHourOf: minute) >= rules.maxVersionsPerHour {
             limit = Limit(
                 because: "it changed more than \(rules.maxVersionsPerHour) times within the hour",
-                until: old.hourBegan + 60)
+                until: Minute.hourAfter(old.hourBegan))
         }
         if !hasNewEmbargo { limit = limit ?? feedLimit }
         learn(keyed, prints, in: &state)

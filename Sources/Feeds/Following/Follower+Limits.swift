@@ -47,7 +47,7 @@ extension Follower {
         guard isBeyond else { return nil }
         return Limit(
             because: "it changed more than \(rules.maxVersionsPerHour) times within the hour",
-            until: old.hourBegan + 60)
+            until: Minute.hourAfter(old.hourBegan))
     }
 
     /// Minutes for which a text that may be an old copy, or the most for which one that alternates, must last before it is sent.

@@ -60,7 +60,7 @@ struct FeedBatch: Sendable {
     /// The progress of the current stage's write.
     enum Write: Sendable, Hashable {
         case idle
-        /// Followed by `acknowledged`, `failed` or `idle`. A write of state records without a reply is retried at `retryAt`.
+        /// Followed by `acknowledged`, `failed` or `idle`. A write of state records without a reply is examined at `retryAt`.
         case inFlight(WriteID, retryAt: Instant)
         /// The broker has all state records, and some have not been read back.
         case acknowledged(WriteID, retryAt: Instant)
@@ -83,7 +83,7 @@ struct FeedBatch: Sendable {
         var sent: Int
     }
 
-    /// Time without a reply after which a write is retried.
+    /// Time after which a write without a reply is examined, and one that is not read back is repeated.
     static let patience: Duration = .seconds(60)
 
     /// The feed's state after the batch.
@@ -103,6 +103,15 @@ struct FeedBatch: Sendable {
     /// - Returns: the time at which the write is retried, unless it succeeds earlier.
     mutating func store(_ records: [StateRecord], as id: WriteID, at now: Instant) -> Instant {
         awaited = Dictionary(records.map { ($0.key, $0.value ?? []) }, uniquingKeysWith: { _, last in last })
+        write = .inFlight(id, retryAt: now + Self.patience)
+        return now + Self.patience
+    }
+
+    /// Waits on for the reply to a write of state records. A producer answers each write in the end, and a second copy would only
+    /// stand behind the first in its queue.
+    /// - Returns: the time of the next examination; `nil` if the broker has answered.
+    mutating func waitOn(at now: Instant) -> Instant? {
+        guard case .inFlight(let id, _) = write else { return nil }
         write = .inFlight(id, retryAt: now + Self.patience)
         return now + Self.patience
     }

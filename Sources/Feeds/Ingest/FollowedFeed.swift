@@ -143,10 +143,19 @@ extension FollowedFeed {
             request.validators = state.hasOldValidators(at: wall) ? nil : state.validators
             request.knownBodyHash = state.bodyHash
         }
-        request.headers = rules.headers
+        request.headers = headers(rules, to: url)
         request.allowPrivate = rules.allowPrivate
         request.zoneMinutes = rules.zoneMinutes
         return request
+    }
+
+    /// The feed's own headers, unless the feed has moved to another host. They may contain a password.
+    private func headers(_ rules: FeedRules, to url: String) -> [HeaderField] {
+        guard url != rules.url else { return rules.headers }
+        guard let configured = try? FetchAddress(rules.url), let moved = try? FetchAddress(url),
+            AddressRules(configured: configured, allowPrivate: []).sendsHeaders(to: moved)
+        else { return [] }
+        return rules.headers
     }
 
     mutating func fetch(_ id: FetchID, _ request: FetchRequest) {

@@ -19,7 +19,13 @@ extension Ingester {
         case .gone: endPolls(&feed, at: now)
         case .failed(let failure): fail(&feed, failure, of: request, at: now)
         case .wait(let pause, let host, let failure): wait(&feed, pause, host: host, failure, at: now)
-        case .unchanged(let receipt):
+        case .unchanged(var receipt):
+            if feed.state.bodyHash != request.knownBodyHash
+                || request.validators.map({ $0 != feed.state.validators }) ?? false
+            {
+                // Another owner's record has changed the entries since the request, so the document is read again.
+                (receipt.validators, receipt.bodyHash) = (nil, nil)
+            }
             feed.counts.unchanged += 1
             succeed(&feed.state, feed.name, receipt, request, at: now)
             feed.freshFor = receipt.freshFor
@@ -147,9 +153,24 @@ extension Ingester {
         at now: Moment
     ) -> Following {
         Follower.follow(
-            document, rules: rules, feed: feed.state, log: feed.log,
+            withoutOthersStories(document, rules), rules: rules, feed: feed.state, log: feed.log,
             group: rules.group.flatMap { groups[$0] } ?? GroupMemory(), lane: settings.lane,
             backfillLane: settings.backfillLane, isPartial: isPartial, servedAt: servedAt, at: now.wall)
+    }
+
+    /// The document without stories that look like another feed's ids. They would let one publisher recall or replace the news of
+    /// another.
+    private func withoutOthersStories(_ document: FeedDocument, _ rules: FeedRules) -> FeedDocument {
+        guard document.entries.contains(where: { $0.story != nil }) else { return document }
+        let others = Set(
+            settings.feeds.lazy.map(\.name).filter { $0 != rules.name }.map(EntryIdentity.idPrefix(ofFeed:)))
+        var document = document
+        for index in document.entries.indices {
+            guard let story = document.entries[index].story else { continue }
+            let prefix = story.utf8.firstIndex(of: UInt8(ascii: ":")).map { String(story[...$0]) }
+            if let prefix, others.contains(prefix) { document.entries[index].story = nil }
+        }
+        return document
     }
 
     /// Stores the decisions on the state topic.

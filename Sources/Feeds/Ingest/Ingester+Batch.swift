@@ -150,9 +150,13 @@ extension Ingester {
         }
     }
 
-    /// Retries a write that failed, or that had no reply for a while.
+    /// Repeats a write that failed, or that was not read back for a while. One without a reply is waited for while the feed is this
+    /// process's.
     mutating func retryBatch(_ feed: inout FollowedFeed, at now: Moment) {
         guard feed.batch?.isRetryDue(at: now.steady) ?? false else { return }
+        if isActive(feed), let next = feed.batch?.waitOn(at: now.steady) {
+            return timers.add(.batch(feed.name), at: next)
+        }
         if let since = feed.batch?.unreadSince, now.steady - since < FeedBatch.patience * 2 {
             note(
                 .warning, feed.name,

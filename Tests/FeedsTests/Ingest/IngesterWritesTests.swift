@@ -1,0 +1,119 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+/// Writes without a reply, records of other processes that arrive late, and what a publisher must not reach.
+struct IngesterWritesTests {
+    @Test func `a state write without a reply is not written a second time until it has failed`() throws {
+        var fixture = IngesterFixture()
+        var ingester = Ingester(fixture.settings)
+        #expect(!fixture.follow(with: &ingester).isEmpty)
+        for _ in 0..<3 {
+            fixture.now = fixture.now + .seconds(61)
+            #expect(stores(ingester.handle(.tick, at: fixture.moment)) == 0)
+        }
+        let write = try #require(ingester.writes.keys.first)
+        _ = ingester.handle(.writeFailed(write, because: "no leader"), at: fixture.moment)
+        fixture.now = fixture.now + .seconds(2)
+        #expect(stores(ingester.handle(.tick, at: fixture.moment)) == 1)
+    }
+
+    private func stores(_ actions: [IngestAction]) -> Int {
+        actions.count { if case .store = $0 { true } else { false } }
+    }
+
+    @Test func `the whole document is read after a record of another owner that arrives during a poll`() throws {
+        var fixture = IngesterFixture()
+        fixture.etag = "\"1\""
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.etag = "\"2\""
+        fixture.live(as: "second", polls: 2)
+        // Another process has seen a wrong headline, and freezes while it writes.
+        var frozen = fixture
+        frozen.settings.writer = "frozen"
+        frozen.document[0].headline = "Wrong"
+        var other = Ingester(frozen.settings)
+        let late = frozen.follow(with: &other)
+        #expect(!late.isEmpty)
+
+        fixture.settings.writer = "third"
+        var ingester = Ingester(fixture.settings)
+        let start: [IngestInput] = [.assigned([0])] + fixture.inputs(of: fixture.topic, from: 0)
+        let poll = try poll(&ingester, start + [.restored(partition: 0)], &fixture)
+        #expect(poll.request.validators?.etag == "\"2\"")
+        let records = fixture.inputs(of: late, from: fixture.topic.count)
+        fixture.topic += late
+        let unchanged = FetchAnswer(status: 304, finalURL: poll.request.url)
+        let next = try self.poll(&ingester, records + [.fetched(poll.id, .answered(unchanged))], &fixture)
+        #expect(next.request.validators == nil && next.request.knownBodyHash == nil)
+    }
+
+    /// Hands over inputs and carries out what follows, until the next poll.
+    private func poll(
+        _ ingester: inout Ingester, _ inputs: [IngestInput], _ fixture: inout IngesterFixture
+    ) throws -> (id: FetchID, request: FetchRequest) {
+        var queue = inputs
+        var wake: Instant?
+        while true {
+            if queue.isEmpty {
+                fixture.now = max(fixture.now, try #require(wake))
+                queue.append(.tick)
+            }
+            for action in ingester.handle(queue.removeFirst(), at: fixture.moment) {
+                switch action {
+                case .fetch(let id, let request): return (id, request)
+                case .store(_, _, let records):
+                    queue += fixture.inputs(of: records, from: fixture.topic.count)
+                    fixture.topic += records
+                case .publish(let id, _, _): queue.append(.published(id))
+                case .wake(let at): wake = at
+                default: break
+                }
+            }
+        }
+    }
+
+    @Test func `times on the state topic that no clock can show do not end a process`() {
+        var fixture = IngesterFixture()
+        fixture.publish("old")
+        fixture.live(as: "first")
+        fixture.topic = fixture.topic.filter { $0.key.hasPrefix("entry/") }.map { record in
+            let text = String(decoding: record.value ?? [], as: UTF8.self)
+            let seconds = text.replacing(/"(firstSeen|hourBegan)":\d+/) { "\"\($0.output.1)\":4294967290" }
+            return StateRecord(key: record.key, value: Array(seconds.utf8))
+        }
+        fixture.publish("a")
+        let polls = fixture.requests.count
+        fixture.live(as: "second", polls: 3)
+        #expect(fixture.requests.count == polls + 3)
+    }
+
+    @Test(arguments: [("https://example.org/new", true), ("https://other.example/feed", false)])
+    func `the headers of a feed that has moved are sent only to its own host`(new: String, areSent: Bool) {
+        let old = "https://example.org/feed"
+        let move = #"{"from":"\#(old)","to":"\#(new)","since":"2026-01-01T00:00:00Z","polls":3}"#
+        let state = #"{"url":"\#(old)","primedAt":"2026-01-01T00:00:00Z","move":\#(move)}"#
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].headers = [HeaderField("authorization", "Bearer secret")]
+        fixture.topic = [StateRecord(key: "feed/wire", value: Array(state.utf8))]
+        fixture.live(as: "first")
+        #expect(fixture.requests.map(\.url) == [new])
+        #expect(fixture.requests.map { !$0.headers.isEmpty } == [areSent])
+    }
+
+    @Test(arguments: [("urn:1", "urn:1"), ("wire:1", "wire:1"), ("other:1", "wire:a"), ("no colon", "no colon")])
+    func `an entry's story is not one of another feed`(story: String, key: String) {
+        var fixture = IngesterFixture()
+        let other = FeedRules(name: "other", url: "https://example.org/other")
+        fixture.settings.feeds.append(other)
+        fixture.others = [other.url: []]
+        fixture.live(as: "first", polls: 2)
+        fixture.publish("a")
+        fixture.document[0].story = story
+        fixture.document[0].status = .canceled
+        fixture.live(as: "second", polls: 4)
+        #expect(Set(fixture.written.map(\.key)) == [key])
+    }
+}
