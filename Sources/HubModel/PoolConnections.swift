@@ -39,7 +39,7 @@ package struct ServingConnection: Hashable, Sendable {
     /// The most requests at once: one over HTTP/1.1, the server's limit of streams over HTTP/2.
     package var capacity: Int
     package var inFlight = 0
-    /// The time of the last reply, or at which the connection became ready.
+    /// The time of the last reply, or at which the connection became ready or blocked.
     package var since: Instant
     /// The time at which the server was last heard, over HTTP/2.
     package var heardAt: Instant

@@ -43,7 +43,7 @@ extension PoolState {
         case .handshaking(let until, _), .closing(let until): until
         case .serving(let serving):
             if serving.inFlight == 0 {
-                serving.since.advanced(by: idleTimeout)
+                serving.since.advanced(by: serving.isBlocked ? min(Self.blockedMax, idleTimeout) : idleTimeout)
             } else if serving.http == .http2 {
                 (serving.pingedAt ?? serving.heardAt).advanced(by: Self.silenceMax)
             } else {
@@ -51,6 +51,10 @@ extension PoolState {
             }
         }
     }
+
+    /// The time for which a connection without a request in flight stays blocked. Some servers grant room only once half of it is
+    /// used. Without anything in flight that may never happen, and a new connection has all room.
+    static let blockedMax: Int64 = 1_000_000_000
 
     mutating func expire(_ slot: RequestSlot, on connection: ConnectionID, at now: Instant) {
         let failure = SendFailure(.requestTimeout, "no complete reply in time")

@@ -175,7 +175,7 @@ package struct PoolState {
     /// A connection has one request less.
     mutating func free(_ connection: ConnectionID, at now: Instant) {
         let serving = connections.update(connection) { ($0.inFlight, $0.since) = ($0.inFlight - 1, now) }
-        if serving?.inFlight == 0 { arm(now.advanced(by: idleTimeout)) }
+        if serving?.inFlight == 0 { arm(deadline(of: connection)) }
         closeIfDone(connection, by: .close(connection), at: now)
         serveWaiting(at: now)
     }

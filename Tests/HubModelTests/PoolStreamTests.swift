@@ -149,6 +149,16 @@ import Testing
         #expect(pool.tell { $0.unblocked(ConnectionID(0), at: $1) } == ["write 2 on 0", "write 3 on 0"])
     }
 
+    @Test func `a blocked connection without a request in flight gives way to a new one`() {
+        var pool = pool()
+        pool.send(2)
+        pool.answer(2, on: 0) { $0.blocked($1, on: $2, at: $3) }
+        pool.reply(1)
+        #expect(pool.wait(.milliseconds(900)) == [])
+        #expect(pool.wait(.milliseconds(100)) == ["close 0", "open 1, h2"])
+        #expect(pool.open(1, .http2, streams: 9) == ["write 2 on 1"])
+    }
+
     @Test func `several requests that flow control holds back keep their order`() {
         var pool = pool()
         pool.send([2, 3, 4])
