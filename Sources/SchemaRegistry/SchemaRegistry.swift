@@ -13,8 +13,8 @@ public final class SchemaRegistry: Sendable {
 
     private struct Known {
         var schemas: [UInt32: WriterSchema] = [:]
-        /// The times at which the registry did not know an id.
-        var unknown: [UInt32: ContinuousClock.Instant] = [:]
+        /// The ids that the registry did not know, or of which it did not know a part, and when.
+        var unknown: [UInt32: (schema: WriterSchema, at: ContinuousClock.Instant)] = [:]
     }
 
     /// The time for which an id that the registry does not know is not asked for again. Short, because a registry may learn an id a
@@ -72,11 +72,10 @@ public final class SchemaRegistry: Sendable {
 
     private func fetch(_ id: UInt32) throws(RegistryFailure) -> WriterSchema {
         let now = ContinuousClock.now
-        let (schema, isUnknown) = known.withLock { known in
-            (known.schemas[id], known.unknown[id].map { now - $0 < Self.unknownLasts } ?? false)
+        let schema = known.withLock { known in
+            known.schemas[id] ?? known.unknown[id].flatMap { now - $0.at < Self.unknownLasts ? $0.schema : nil }
         }
         if let schema { return schema }
-        if isUnknown { return Self.unknown(id) }
         do throws(RegistryFailure) {
             return try load(id)
         } catch {
@@ -87,27 +86,30 @@ public final class SchemaRegistry: Sendable {
         }
     }
 
-    private static func unknown(_ id: UInt32) -> WriterSchema {
-        .unusable(Undecodable(.unknownSchema, "the schema registry has no schema \(id)"))
-    }
-
     private func load(_ id: UInt32) throws(RegistryFailure) -> WriterSchema {
         guard let answer = try get("/schemas/ids/\(id)") else {
-            known.withLock { known in
-                if known.unknown.count >= Self.unknownMax { known.unknown = [:] }
-                known.unknown[id] = .now
-            }
-            return Self.unknown(id)
+            return unknown(id, "the schema registry has no schema \(id)")
         }
         let references = try references(of: answer)
         let fetched: WriterSchema
         do throws(Undecodable) {
             fetched = try compile(answer, try references.get())
         } catch {
-            fetched = .unusable(Undecodable(error.reason, "schema \(id): \(error.detail)"))
+            let detail = "schema \(id): \(error.detail)"
+            if error.reason == .unknownSchema { return unknown(id, detail) }
+            fetched = .unusable(Undecodable(error.reason, detail))
         }
         known.withLock { $0.schemas[id] = fetched }
         return fetched
+    }
+
+    private func unknown(_ id: UInt32, _ detail: String) -> WriterSchema {
+        let schema = WriterSchema.unusable(Undecodable(.unknownSchema, detail))
+        known.withLock { known in
+            if known.unknown.count >= Self.unknownMax { known.unknown = [:] }
+            known.unknown[id] = (schema, .now)
+        }
+        return schema
     }
 
     private func compile(_ answer: RegistryAnswer, _ references: [String]) throws(Undecodable) -> WriterSchema {
@@ -135,9 +137,11 @@ public final class SchemaRegistry: Sendable {
                 guard seen.count <= Self.referencesMax else {
                     return Undecodable(.unusableSchema, "it refers to more than \(Self.referencesMax) schemas")
                 }
-                guard
-                    let next = try get("/subjects/\(reference.subject.percentEncoded)/versions/\(reference.version)")
-                else { return Undecodable(.unusableSchema, "it refers to \(name), which the registry does not have") }
+                let subject = reference.subject.percentEncoded
+                // Old records may have a schema of a deleted subject. Another instance of the registry may learn it in a moment.
+                guard let next = try get("/subjects/\(subject)/versions/\(reference.version)?deleted=true") else {
+                    return Undecodable(.unknownSchema, "it refers to \(name), which the registry does not have")
+                }
                 if let problem = try follow(next) { return problem }
                 texts.append(next.schema)
             }

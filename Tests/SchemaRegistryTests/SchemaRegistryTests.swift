@@ -68,11 +68,11 @@ struct SchemaRegistryTests {
                     references:
                         #"[{"name": "B", "subject": "b/b", "version": 2}, {"name": "C", "subject": "c", "version": 1}]"#
                 )
-            case "/subjects/b%2Fb/versions/2":
+            case "/subjects/b%2Fb/versions/2?deleted=true":
                 .schema(
                     #"{"type": "record", "name": "B", "fields": [{"name": "c", "type": "C"}]}"#,
                     references: #"[{"name": "C", "subject": "c", "version": 1}]"#)
-            case "/subjects/c/versions/1":
+            case "/subjects/c/versions/1?deleted=true":
                 .schema(
                     #"{"type": "fixed", "name": "C", "size": 1}"#,
                     references: #"[{"name": "B", "subject": "b/b", "version": 2}]"#)
@@ -84,10 +84,13 @@ struct SchemaRegistryTests {
         let registry = SchemaRegistry(url: server.url)
         #expect(registry.schemaNow(1).text == "avro")
         #expect(
-            server.requests == ["/schemas/ids/1 -", "/subjects/b%2Fb/versions/2 -", "/subjects/c/versions/1 -"])
+            server.requests == [
+                "/schemas/ids/1 -", "/subjects/b%2Fb/versions/2?deleted=true -",
+                "/subjects/c/versions/1?deleted=true -",
+            ])
         #expect(
             registry.schemaNow(2).text
-                == "unusable-schema: schema 2: it refers to x version 1, which the registry does not have")
+                == "unknown-schema: schema 2: it refers to x version 1, which the registry does not have")
         await server.close()
     }
 

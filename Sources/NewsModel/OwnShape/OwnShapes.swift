@@ -49,6 +49,9 @@ final class OwnShapes {
             throw Undecodable(.badAvro, "the record ends within the five bytes that name its schema")
         }
         let id = value[1..<Self.frameCount].reduce(0) { $0 << 8 | UInt32($1) }
+        guard id <= UInt32(Int32.max) else {
+            throw Undecodable(.unknownSchema, "a registry's schemas have no number like \(id)")
+        }
         switch try schema(id) {
         case .json: return (nil, Self.frameCount)
         case .avro(let schema):
