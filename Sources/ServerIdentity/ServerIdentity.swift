@@ -8,7 +8,8 @@ public import NIOSSL
 /// issue such certificates. With NIOSSL alone, an attacker who controls the name server could return the address of
 /// another machine and impersonate any host.
 public enum ServerIdentity {
-    /// - Parameter host: a name, or an IP address, which is compared with the certificate's addresses.
+    /// - Parameter host: a name, or an IP address, which is compared with the certificate's addresses. A dot at the end of a name, which
+    ///   stands for the root of the DNS, is in no certificate.
     /// - Returns: a handler whose handshake fails with `WrongCertificate` if the certificate is for another name.
     /// - Throws: NIOSSL's error if the name cannot be sent as server name indication.
     public static func makeHandler(_ context: NIOSSLContext, host: String) throws -> NIOSSLClientHandler {
@@ -16,6 +17,7 @@ public enum ServerIdentity {
         if (try? SocketAddress(ipAddress: host, port: 0)) != nil {
             return try NIOSSLClientHandler(context: context, serverHostname: nil)
         }
+        let host = nameWithoutRoot(host)
         return try NIOSSLClientHandler._makeSSLClientHandler(context: context, serverHostname: host) {
             certificate, channel in
             let isForHost = certificate._subjectAlternativeNames().contains { name in
@@ -26,6 +28,8 @@ public enum ServerIdentity {
                 : channel.eventLoop.makeFailedFuture(WrongCertificate(host: host))
         }
     }
+
+    static func nameWithoutRoot(_ host: String) -> String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 
     /// Compares a host with a certificate's name. A star stands for exactly one label, the first. RFC 9525 §6.3.
     ///

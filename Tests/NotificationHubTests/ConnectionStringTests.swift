@@ -25,6 +25,7 @@ func `a connection string is read in all common forms`(text: String, endpoint: S
     let connection = try ConnectionString(parsing: text)
     #expect(connection.endpoint.description == endpoint)
     #expect(connection.endpoint.authority == authority)
+    #expect(!connection.endpoint.audience.contains("./"))
     #expect(connection.keyName == "Send")
     #expect(connection.key.revealed == "a+b/c==")
     #expect(connection.entityPath == nil)

@@ -16,4 +16,9 @@ struct ServerIdentityTests {
     func `a star matches exactly one label, the first`(host: String, pattern: String, isMatch: Bool) {
         #expect(ServerIdentity.matches(host, pattern) == isMatch)
     }
+
+    @Test(arguments: [("news.example.", "news.example"), ("news.example", "news.example"), (".", "")])
+    func `the dot of the root is not part of the name in a certificate`(host: String, name: String) {
+        #expect(ServerIdentity.nameWithoutRoot(host) == name)
+    }
 }

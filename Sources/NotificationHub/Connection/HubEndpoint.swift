@@ -35,12 +35,16 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "\(scheme.rawValue)://\(authority)\(basePath)/" }
 
-    /// The audience for tokens: the lower-cased root with its slash, without a path.
+    /// The audience for tokens: the lower-cased root with its slash, without a path and without a dot at the end of the name.
     ///
     /// Microsoft's JavaScript client signs the same audience. The service accepts it for every call, with keys of the
     /// hub and of the namespace, and for any letter case of the hub's name. One token therefore serves a whole process.
     /// A key of one hub still opens only that hub.
-    public var audience: String { "\(scheme.rawValue)://\(authority)/".asciiLowercased }
+    public var audience: String {
+        var root = self
+        if root.host.hasSuffix(".") { root.host.removeLast() }
+        return "\(scheme.rawValue)://\(root.authority)/".asciiLowercased
+    }
 }
 
 extension HubEndpoint {
