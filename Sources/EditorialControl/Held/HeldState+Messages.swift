@@ -110,4 +110,18 @@ extension HeldState {
             self.original = original
         }
     }
+
+    /// Returns false if the record at the place of a step in progress is not that of the step's event, because the topic was
+    /// recreated and this has not been noticed yet. The step then ends with `gone`.
+    package func isExpected(_ record: SourceRecord, at place: HeldPlace) -> Bool {
+        guard let step = underWay[place],
+            case .held(let event, _) = HeldRecord.read(
+                key: record.key, hasValue: record.hasValue, headers: record.headers),
+            step.story == HeldIndex.hash(event.story)
+        else { return false }
+        guard let slot = index.find(step.story, place.partition), index[slot].place == place,
+            let original = index[slot].original
+        else { return true }
+        return original == HeldOriginal(of: event)
+    }
 }

@@ -11,7 +11,7 @@ public struct HeldState: Sendable {
     /// Time of the next `alarm`, by the monotonic clock. An early alarm is harmless.
     public private(set) var wakeAt: Instant?
 
-    private var index = HeldIndex()
+    var index = HeldIndex()
     private var sources = HeldSources()
     private var clock: WallClock
     /// Hashes of the stories under recall.
@@ -25,9 +25,9 @@ public struct HeldState: Sendable {
     private var endangered: [HeldPlace: UInt64] = [:]
     private var hasNewDangers = false
     /// Events that lost their place on the topic, and return to their lanes: older versions, to be reported as superseded, and events
-    /// that have no order with the one that took the place. Those wait on their lanes.
+    /// that have no order with the one that took the place. Those wait on their lanes. They stay here until they have returned.
     private var displaced: [HeldPlace: HeldIndex.Entry] = [:]
-    private var underWay: [HeldPlace: HeldStep] = [:]
+    var underWay: [HeldPlace: HeldStep] = [:]
     private var passes = HeldPasses()
     private var pace = HeldPace()
     var vanishedEvents = VanishedEvents()
@@ -198,6 +198,8 @@ public struct HeldState: Sendable {
         if recallRequests.remove(entry, at: now) { entry.reason = .superseded }
         if recalled.contains(story) { entry.reason = .recalled }
         if let slot = index.find(story, place.partition) {
+            // What was requested back stays so when it is written again.
+            if entry.reason == .due, since == index.since(slot) { entry.reason = index[slot].reason }
             guard index.isNewer(entry, since: since, than: slot) else {
                 // The newest version has an earlier offset, so the next compaction would drop it.
                 endanger(slot)
@@ -234,9 +236,9 @@ public struct HeldState: Sendable {
     }
 
     /// Queues a former entry of ours for its return, unless only its tombstone is missing. Those before the end were queued earlier.
+    /// One that is being written again, or that may fail to return, does so after that.
     private mutating func displace(_ former: HeldIndex.Entry, _ reason: ReturnReason) {
-        guard reach.isComplete(former.place.partition), sources.isOurs(former.source), underWay[former.place] == nil,
-            former.state != .returned
+        guard reach.isComplete(former.place.partition), sources.isOurs(former.source), former.state != .returned
         else { return }
         displaced[former.place] = former
         displaced[former.place]?.reason = reason
@@ -295,7 +297,8 @@ public struct HeldState: Sendable {
     }
 
     private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart = .all) {
-        for slot in index.slots(of: story) where index[slot].state == .waiting && part.contains(index[slot]) {
+        for slot in index.slots(of: story)
+        where [.waiting, .rewriting].contains(index[slot].state) && part.contains(index[slot]) {
             index.change(slot) { $0.reason = reason }
             queue(slot)
         }
@@ -306,9 +309,10 @@ public struct HeldState: Sendable {
     private mutating func beginPass(_ moment: Moment, _ actions: inout [Action]) {
         let clock = clock.releaseClock(moment)
         let now = moment.steady
-        var returns = displaced.values.map { Return($0.place, $0.reason, to: sources.otherTarget(of: $0.source)) }
-        for (place, entry) in displaced { underWay[place] = HeldStep(story: entry.story, kind: .putBack) }
-        displaced = [:]
+        // The ends of two steps at one place could not be told apart.
+        let ready = displaced.filter { underWay[$0.key] == nil && !sources.isBlocked($0.value.source) }
+        var returns = ready.values.map { Return($0.place, $0.reason, to: sources.otherTarget(of: $0.source)) }
+        for (place, entry) in ready { underWay[place] = HeldStep(story: entry.story, kind: .putBack) }
         var isCut = false
         for lane in index.lanes {
             let room = pace.room(for: lane, at: now)
@@ -333,20 +337,6 @@ public struct HeldState: Sendable {
         actions.append(.putBack(returns.sorted { $0.place < $1.place }))
     }
 
-    /// Returns false if the record at the place of a step in progress is not that of the step's event, because the topic was
-    /// recreated and this has not been noticed yet. The step then ends with `gone`.
-    package func isExpected(_ record: SourceRecord, at place: HeldPlace) -> Bool {
-        guard let step = underWay[place],
-            case .held(let event, _) = HeldRecord.read(
-                key: record.key, hasValue: record.hasValue, headers: record.headers),
-            step.story == HeldIndex.hash(event.story)
-        else { return false }
-        guard let slot = index.find(step.story, place.partition), index[slot].place == place,
-            let original = index[slot].original
-        else { return true }
-        return original == HeldOriginal(of: event)
-    }
-
     private mutating func end(_ ending: Ending, _ now: Instant, _ actions: inout [Action]) {
         let place = ending.place
         guard let step = underWay.removeValue(forKey: place) else { return }
@@ -356,6 +346,11 @@ public struct HeldState: Sendable {
             case .putBack: break
             case .written, .gone, .failed: pace.tookBack(from: lane)
             }
+        }
+        switch ending {
+        case .putBack, .gone: displaced[place] = nil
+        case .written: break
+        case .failed: if let entry = displaced[place] { failed(entry, now) }
         }
         // A record that replaced it meanwhile needs no tombstone and must not get one.
         guard let slot = index.find(step.story, place.partition), index[slot].place == place else { return }
@@ -373,11 +368,16 @@ public struct HeldState: Sendable {
             vanishedEvents.notFound(index[slot], look: reach.look)
             index.remove(slot)
         case .failed:
-            failingSince = failingSince ?? now
             // Without its tombstone, the event returns again and is reported as a duplicate.
             index.change(slot) { $0.state = .waiting }
-            if sources.block(index[slot].source, until: now + HeldSources.blockedFor) { requeue() }
+            failed(index[slot], now)
         }
+    }
+
+    /// Nothing more is written to the event's partition for a while.
+    private mutating func failed(_ entry: HeldIndex.Entry, _ now: Instant) {
+        failingSince = failingSince ?? now
+        if sources.block(entry.source, until: now + HeldSources.blockedFor) { requeue() }
     }
 
     /// Rewrites endangered records of our partitions. Other processes rewrite those of theirs.

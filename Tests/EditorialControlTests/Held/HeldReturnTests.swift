@@ -203,20 +203,53 @@ import Testing
         #expect(play.hold(1_001, "more", due: .seconds(60)).returns == [1_001: .due])
     }
 
+    private static let other = TopicPartition(topic: "archive", partition: 3)
+
+    private func event(
+        _ id: String, _ version: String?, _ source: TopicPartition, since: Int64? = nil
+    ) -> HeldRecord.Reading {
+        let event = HeldEvent(
+            eventID: id, story: "s", version: version.map { .init($0) }, due: PlayedHeldState.noon + .seconds(60),
+            because: .embargo, lane: "live", source: .init(partition: source, offset: 5),
+            identity: RecordIdentity(eventID: id))
+        return .held(event, since: since)
+    }
+
     @Test func `of two events of a story without an order between them, both leave`() {
-        let other = TopicPartition(topic: "archive", partition: 3)
-        var play = PlayedHeldState(owning: [PlayedHeldState.source, other])
-        func event(_ id: String, _ source: TopicPartition) -> HeldRecord.Reading {
-            let event = HeldEvent(
-                eventID: id, story: "s", version: nil, due: PlayedHeldState.noon + .seconds(60), because: .embargo,
-                lane: "live", source: .init(partition: source, offset: 5), identity: RecordIdentity(eventID: id))
-            return .held(event, since: nil)
-        }
-        #expect(play.read(0, event("a", PlayedHeldState.source)).returns.isEmpty)
+        var play = PlayedHeldState(owning: [PlayedHeldState.source, Self.other])
+        #expect(play.read(0, event("a", nil, PlayedHeldState.source)).returns.isEmpty)
         // On its lane it waits for its time.
-        #expect(play.read(1, event("b", other)).returns == [0: .due])
+        #expect(play.read(1, event("b", nil, Self.other)).returns == [0: .due])
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "s")]))
         #expect(play.wait(.seconds(60)).returns == [1: .due])
+    }
+
+    /// The older version makes the state write the newer one again, and a third event, which has no order with it, takes its place.
+    @Test(arguments: [false, true])
+    func `an event that loses its place while it is written again returns after that`(fails: Bool) {
+        var play = PlayedHeldState(owning: [PlayedHeldState.source, Self.other])
+        _ = play.read(0, event("a", "9", PlayedHeldState.source))
+        #expect(play.read(1, event("old", "6", PlayedHeldState.source)).again == [0])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 1), story: "s")]))
+        #expect(play.read(2, event("b", nil, Self.other)).returns.isEmpty)
+        let place = HeldPlace(3, 0)
+        let returns = play.take(.ended([fails ? .failed(place) : .written(place)])).returns
+        #expect(returns == (fails ? [:] : [0: .due]))
+        if fails { #expect(play.wait(.seconds(5)).returns == [0: .due]) }
+        _ = play.take(.ended([.putBack(place, story: "s")]))
+        #expect(play.read(3, event("a", "9", PlayedHeldState.source, since: 0)).returns.isEmpty)
+        #expect(play.wait(.seconds(60)).returns == [2: .due])
+    }
+
+    @Test func `an event that has lost its place returns again if that fails`() {
+        var play = PlayedHeldState(owning: [PlayedHeldState.source, Self.other])
+        _ = play.read(0, event("a", nil, PlayedHeldState.source))
+        #expect(play.read(1, event("b", nil, Self.other)).returns == [0: .due])
+        #expect(play.take(.ended([.failed(HeldPlace(3, 0))])).returns.isEmpty)
+        #expect(play.state.hasRequests)
+        #expect(play.wait(.seconds(5)).returns == [0: .due])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "s")]))
+        #expect(!play.state.hasRequests)
     }
 
     @Test func `of two events of a story with the same version, one leaves`() {

@@ -255,4 +255,14 @@ import Testing
         play.ends = [3: 1]
         #expect(play.wait(.seconds(2)).returns == [0: .due])
     }
+
+    @Test func `a request for an event that is being written again is granted after that`() {
+        var play = PlayedHeldState()
+        _ = play.hold(0, "a", version: "2")
+        #expect(play.hold(1, "a", version: "1").again == [0])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 1), story: "a")]))
+        #expect(play.take(.bringBack(story: "a", .superseded, .older(upTo: .init("2"), []))).returns.isEmpty)
+        _ = play.take(.ended([.written(HeldPlace(3, 0))]))
+        #expect(play.hold(2, "a", version: "2", since: 0).returns == [2: .superseded])
+    }
 }
