@@ -153,7 +153,7 @@ import Testing
         var pool = pool()
         pool.send(2)
         pool.answer(2, on: 0) { $0.blocked($1, on: $2, at: $3) }
-        pool.reply(1)
+        pool.reply(0)
         #expect(pool.wait(.milliseconds(900)) == [])
         #expect(pool.wait(.milliseconds(100)) == ["close 0", "open 1, h2"])
         #expect(pool.open(1, .http2, streams: 9) == ["write 2 on 1"])

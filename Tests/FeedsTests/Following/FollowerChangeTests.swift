@@ -33,7 +33,8 @@ import Testing
         let corrected = feed.poll([feed.entry("a", "CORRECTED: small storm")]).events
         #expect(corrected.first?.data == [NewsEvent.DataField(name: "update", value: "correction")])
         // A refile repairs what no reader needs to be told.
-        let refiled = feed.poll([feed.entry("a", "REFILE: small storm in town")]).events
+        feed.poll([feed.entry("b", "Flood")])
+        let refiled = feed.poll([feed.entry("b", "REFILE: flood in town")]).events
         #expect(refiled.first?.data == [NewsEvent.DataField(name: "update", value: "update")])
     }
 
