@@ -116,6 +116,24 @@ func `JSON nested without end is refused`(value: String, code: String) throws {
     #expect(try refusal(Array(value.utf8)).reason.rawValue == code)
 }
 
+/// The explanation of a refusal looks at each of 500,000 numbers. The limit is for a shard's loop, which does nothing else meanwhile.
+@Test(
+    .timeLimit(.minutes(1)),
+    arguments: [("1,", "truncated-json"), ("-0.5e+7,", "truncated-json"), ("01,", "invalid-json")])
+func `a long list without an end is refused at once`(element: String, code: String) throws {
+    let list = String(repeating: element, count: 1_000_000 / element.utf8.count)
+    #expect(try refusal(Array(#"{"id":"a","headline":"b","x":[\#(list)"#.utf8)).reason.rawValue == code)
+}
+
+@Test(arguments: [
+    ("-", "truncated-json"), ("1.", "truncated-json"), ("1e", "truncated-json"), ("1e+", "truncated-json"),
+    ("tru", "truncated-json"), ("12", "truncated-json"), ("nul]", "invalid-json"), ("1.e5", "invalid-json"),
+    ("+1", "invalid-json"), (".5", "invalid-json"), ("1.5e+7x", "invalid-json"), ("truee", "invalid-json"),
+])
+func `a word that is cut off is told from one that is wrong`(word: String, code: String) throws {
+    #expect(try refusal(Array(#"{"id":"a","headline":"b","x":[\#(word)"#.utf8)).reason.rawValue == code)
+}
+
 private func nested(_ levels: Int) -> String {
     String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
 }

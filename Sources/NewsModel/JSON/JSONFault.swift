@@ -109,15 +109,16 @@ private struct Scanner {
     private mutating func word() -> Undecodable? {
         let start = position
         while position < bytes.count, !Self.ends(bytes[position]) { position += 1 }
-        let word = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position].prefix(512)), as: UTF8.self)
-        if word.wholeMatch(of: /true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil { return nil }
-        let mayGoOn =
-            ["true", "false", "null"].contains { $0.hasPrefix(word) }
-            || word.wholeMatch(of: /-?((0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?)?)?/) != nil
+        let word = bytes[start..<position]
+        let number = word.reduce(NumberPart.start as NumberPart?) { $0?.next($1) }
+        if number?.isLast ?? false || Self.literals.contains(where: { $0.utf8.elementsEqual(word) }) { return nil }
+        let mayGoOn = number != nil || Self.literals.contains { $0.utf8.starts(with: word) }
         if position == bytes.count, mayGoOn, !word.isEmpty { return truncated }
         position = start
         return unexpected("no JSON value begins")
     }
+
+    private static let literals = ["true", "false", "null"]
 
     private mutating func string() -> Undecodable? {
         position += 1
@@ -185,5 +186,42 @@ private struct Scanner {
 
     private func unexpected(_ what: String) -> Undecodable {
         Undecodable(.invalidJSON, "the document is not JSON: \(what) at byte \(position)")
+    }
+}
+
+/// The last part of a number that was read. RFC 8259 §6.
+private enum NumberPart {
+    case start, minus, zero, integer, point, fraction, exponent, sign, power
+
+    /// True if the number may end here.
+    var isLast: Bool {
+        switch self {
+        case .zero, .integer, .fraction, .power: true
+        case .start, .minus, .point, .exponent, .sign: false
+        }
+    }
+
+    /// - Returns: `nil` if the byte cannot follow.
+    func next(_ byte: UInt8) -> NumberPart? {
+        switch (self, byte) {
+        case (.start, UInt8(ascii: "-")): .minus
+        case (.start, UInt8(ascii: "0")), (.minus, UInt8(ascii: "0")): .zero
+        case (.zero, UInt8(ascii: ".")), (.integer, UInt8(ascii: ".")): .point
+        case (.zero, UInt8(ascii: "e")), (.integer, UInt8(ascii: "e")), (.fraction, UInt8(ascii: "e")),
+            (.zero, UInt8(ascii: "E")), (.integer, UInt8(ascii: "E")), (.fraction, UInt8(ascii: "E")):
+            .exponent
+        case (.exponent, UInt8(ascii: "+")), (.exponent, UInt8(ascii: "-")): .sign
+        case (_, UInt8(ascii: "0")...UInt8(ascii: "9")): afterDigit
+        default: nil
+        }
+    }
+
+    private var afterDigit: NumberPart? {
+        switch self {
+        case .start, .minus, .integer: .integer
+        case .point, .fraction: .fraction
+        case .exponent, .sign, .power: .power
+        case .zero: nil
+        }
     }
 }
