@@ -129,3 +129,18 @@ func `media topics are recognised in all spellings, others stay as written`(writ
     let fresh = texts.map { NewsDecoder().attempt(record($0)) }
     for _ in 0..<3 { #expect(texts.map { decoder.attempt(record($0)) } == fresh) }
 }
+
+@Test func `versions are ordered: numbers as numbers, then times as times, then other texts`() {
+    let ascending = [
+        "-2", "1.5", "2", "10", "9007199254740993", "2026-10-24", "2026-10-25T02:30:00+02:00",
+        "2026-10-25T02:15:00+01:00",
+        "2026-10-25T03:00:00Z", "2026-10-25T03:00:00.5Z", "a", "b",
+    ].map { NewsEvent.Version($0) }
+    for (place, version) in ascending.enumerated() {
+        for later in ascending[(place + 1)...] { #expect(version < later && !(later < version)) }
+        #expect(!(version < version))
+    }
+    // One moment in two notations, in the order of the texts.
+    let (local, universal) = (NewsEvent.Version("2026-10-25T03:00:00+01:00"), NewsEvent.Version("2026-10-25T02:00:00Z"))
+    #expect(universal < local && !(local < universal))
+}

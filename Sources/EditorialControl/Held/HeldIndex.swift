@@ -329,7 +329,7 @@ struct VersionRank: Sendable {
             let isFraction = number > 0 && number < Double(Self.exact)
             let integer = Int64(exactly: number.rounded()) ?? (number > 0 ? .max : 0)
             rank = isFraction ? number.bitPattern + 1 : Self.rank(integer)
-        } else if let time = Instant(rfc3339: text) ?? Instant(rfc3339: text + "T00:00:00Z") {
+        } else if let time = version.time {
             rank = Self.times | UInt64(Swift.min(Swift.max(time.nanoseconds, 0), 1 << 62 - 1))
         } else {
             let first = text.utf8.prefix(5).reduce(into: (bytes: 0 as UInt64, shift: 32 as UInt64)) {

@@ -90,8 +90,7 @@ public struct NewsEvent: Sendable, Hashable {
         }
     }
 
-    /// A version as text. Numbers compare as numbers and come before all other texts, such as dates, which compare as
-    /// text.
+    /// A version as text. Numbers compare as numbers, then come dates and times of RFC 3339, which compare as times, then other texts.
     public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
         public var text: String
 
@@ -99,12 +98,20 @@ public struct NewsEvent: Sendable, Hashable {
 
         public static func < (lhs: Version, rhs: Version) -> Bool {
             if let left = Int64(lhs.text), let right = Int64(rhs.text) { return left < right }
-            return switch (lhs.number, rhs.number) {
-            case (let left?, let right?): left < right
-            case (nil, nil): lhs.text < rhs.text
+            switch (lhs.number, rhs.number) {
+            case (let left?, let right?): return left < right
+            case (nil, nil): break
+            case (let left, _): return left != nil
+            }
+            return switch (lhs.time, rhs.time) {
+            case (let left?, let right?) where left != right: left < right
+            case (nil, nil), (_?, _?): lhs.text < rhs.text
             case (let left, _): left != nil
             }
         }
+
+        /// The time of an RFC 3339 text, or the beginning of a day such as `2026-11-30`; `nil` for other texts.
+        package var time: Instant? { Instant(rfc3339: text) ?? Instant(rfc3339: text + "T00:00:00Z") }
 
         /// The value of a decimal number such as `1.5`; `nil` for other texts.
         package var number: Double? {
