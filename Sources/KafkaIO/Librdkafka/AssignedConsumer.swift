@@ -26,14 +26,15 @@ final class AssignedConsumer {
             nudgeEvery: budget / 4, timeout: timeout, isolation: isolation, idle: idle)
     }
 
-    /// Creates a consumer for single records. It fetches as little as possible.
+    /// Creates a consumer for single records. It fetches as little as possible, and only what a lane reads: a record of an aborted
+    /// transaction would look like one of another incarnation.
     convenience init(_ settings: KafkaSettings, examining group: String) throws(KafkaFailure) {
         try self.init(
             settings, group: group,
             fetch: [
                 ("queued.min.messages", "1"), ("queued.max.messages.kbytes", "1024"),
                 ("fetch.message.max.bytes", "16384"),
-            ], nudgeEvery: .max, timeout: 2_000, isolation: "read_uncommitted", idle: 20)
+            ], nudgeEvery: .max, timeout: 2_000, isolation: "read_committed", idle: 20)
     }
 
     private init(
