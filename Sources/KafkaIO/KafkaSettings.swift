@@ -92,6 +92,9 @@ public struct KafkaSettings: Sendable {
             "auto.commit.enable": Rule(allowed: ["false"], reason: commits),
             "enable.auto.offset.store": Rule(allowed: ["false"], reason: commits),
             "enable.partition.eof": Rule(allowed: ["true"], reason: "The end of a partition must be seen."),
+            "auto.offset.reset": Rule(
+                allowed: ["earliest", "smallest", "beginning"],
+                reason: "News would be skipped without a result wherever no offset is committed. A lane's maxAge expires old news."),
             "partition.assignment.strategy": Rule(allowed: ["range"], reason: partitions),
             "group.protocol": Rule(allowed: ["classic"], reason: partitions),
             "enable.idempotence": Rule(allowed: ["true"], reason: order),
