@@ -85,10 +85,27 @@ struct RecordFidelityTests {
         #expect(try await shards.closed() == LostRecords(results: 1))
     }
 
+    /// The second one is refused at once, because the producer knows the topic by then.
+    @Test func `a held event for a missing partition of the held topic goes to another one`() async throws {
+        let broker = try Broker(("news", 1), ("results", 1), ("held", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        _ = try await shards.assigned()
+        for number: UInt64 in 1...2 {
+            let record = ProducedRecord(topic: broker.topic("held"), partition: 7, key: [1], value: [2])
+            #expect(driver.produce(record, delivery: DeliveryID(rawValue: number), kind: .held, shard: ShardID(0)))
+            let stored: [StoredRecord] = try await shards.next {
+                if case .stored(let records) = $0 { records } else { nil }
+            }
+            #expect(stored.map(\.delivery.rawValue) == [number])
+        }
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
     @Test(arguments: [
         ("enable.auto.commit", "true"), ("enable.idempotence", "false"), ("acks", "1"), ("group.id", "x"),
         ("isolation.level", "read_uncommitted"), ("topic.blacklist", ".*"), ("test.mock.num.brokers", "2"),
         ("partition.assignment.strategy", "cooperative-sticky"), ("enable.partition.eof", "false"),
+        ("auto.offset.reset", "latest"),
         ("no.such.property", "1"), ("fetch.wait.max.ms", "many"),
     ])
     func `a property that breaks a guarantee or does not exist is refused by name`(_ name: String, _ value: String) {

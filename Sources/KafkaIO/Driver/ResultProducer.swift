@@ -120,7 +120,8 @@ final class ResultProducer: @unchecked Sendable {
             if refused.stored(key) { refusedHasChanged = true }
             guard stored.indices.contains(key.shard.index) else { return }
             stored[key.shard.index].append(
-                StoredRecord(delivery: key.delivery, kind: key.kind, offset: message.pointee.offset))
+                StoredRecord(
+                    delivery: key.delivery, kind: key.kind, offset: message.pointee.offset, isAlone: isAlone))
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE where key.kind == .held && isAlone:
             refused.giveUp(key)
             refusedHasChanged = true
@@ -133,13 +134,7 @@ final class ResultProducer: @unchecked Sendable {
                 hasFailed = true
                 turn.notify(.error(failure))
             }
-            var record = ProducedRecord(message)
-            // A dead letter's partition is chosen by its key, because its topic may have been recreated with fewer partitions.
-            // The same applies to a held event, whose headers name its source, if the held topic has fewer partitions.
-            if key.kind == .deadLetter || key.kind == .held && failure.code == "_UNKNOWN_PARTITION" {
-                record.partition = nil
-            }
-            refuse(record, key, failure, wasAlone: isAlone, at: turn.now)
+            refuse(ProducedRecord(message), key, failure, wasAlone: isAlone, at: turn.now)
         }
     }
 
@@ -147,6 +142,12 @@ final class ResultProducer: @unchecked Sendable {
     func refuse(
         _ record: ProducedRecord, _ key: RefusedRecords.Key, _ failure: KafkaFailure, wasAlone: Bool, at now: Instant
     ) {
+        var record = record
+        // A dead letter's partition is chosen by its key, because its topic may have been recreated with fewer partitions.
+        // The same applies to a held event, whose headers name its source, if the held topic has fewer partitions.
+        if key.kind == .deadLetter || key.kind == .held && failure.code == "_UNKNOWN_PARTITION" {
+            record.partition = nil
+        }
         refused.refused(record, key, failure, wasAlone: wasAlone, at: now) { record in
             switch key.kind {
             case .result: smallestResult(record)
