@@ -31,6 +31,8 @@ public struct StoredRecord: Sendable, Hashable {
     public var kind: Kind
     /// Its offset in its partition.
     public var offset: Int64
+    /// True if it was sent apart from batches, after it had been refused. Its acknowledgement may come behind those of later offsets.
+    public var isAlone: Bool
 
     public enum Kind: UInt8, Sendable, Hashable {
         case result = 0
@@ -39,9 +41,10 @@ public struct StoredRecord: Sendable, Hashable {
         case held = 2
     }
 
-    public init(delivery: DeliveryID, kind: Kind, offset: Int64) {
+    public init(delivery: DeliveryID, kind: Kind, offset: Int64, isAlone: Bool = false) {
         self.delivery = delivery
         self.kind = kind
         self.offset = offset
+        self.isAlone = isAlone
     }
 }

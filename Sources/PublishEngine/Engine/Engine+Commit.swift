@@ -12,7 +12,8 @@ extension Engine {
             advanceStories(&turn)
         case (.held, .pending): finishHold(place, &turn)
         case (.result, .settled):
-            let bytes = partitions.resultStored(at: record.offset, of: place, at: turn.now)
+            let bytes = partitions.resultStored(
+                at: record.offset, isAlone: record.isAlone, of: place, at: turn.now)
             lanes[place.lane].finishRecord(bytes: bytes)
             if let copy = pendingResults.takeCopy(of: place.id) {
                 takeBackHeld(

@@ -112,11 +112,13 @@ struct PartitionTable: Sendable {
 
     /// Closes a delivery whose result is stored at this offset.
     ///
+    /// - Parameter isAlone: true if the acknowledgement may come behind those of later offsets.
     /// - Returns: the record's size if this was its last delivery.
-    mutating func resultStored(at offset: Int64, of place: Place, at now: Instant) -> Int? {
+    mutating func resultStored(at offset: Int64, isAlone: Bool, of place: Place, at now: Instant) -> Int? {
         let results = resultsOfSlot[place.slot]
         if offset + 1 < resultsEnds[results].end {
-            // Acknowledgements come in the order of offsets, so the results topic was recreated.
+            if isAlone { return slots[place.slot].resultStored(at: offset, of: place, at: now) }
+            // Other acknowledgements come in the order of offsets, so the results topic was recreated.
             for slot in slots.indices where resultsOfSlot[slot] == results { slots[slot].forgetResultOffsets() }
         }
         resultsEnds[results].end = offset + 1

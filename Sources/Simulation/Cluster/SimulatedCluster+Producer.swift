@@ -42,7 +42,9 @@ extension SimulatedCluster {
                 ownership: production.ownership, delivery: production.delivery, production.key.kind, address))
         let isScheduled = !processes[address.process].acknowledgements.isEmpty
         processes[address.process].acknowledgements.append(
-            StoredRecord(delivery: production.key.delivery, kind: production.key.kind, offset: offset))
+            StoredRecord(
+                delivery: production.key.delivery, kind: production.key.kind, offset: offset,
+                isAlone: production.isAlone))
         if !isScheduled { agenda.add(.acknowledge(address), at: now + random.milliseconds(0...8)) }
     }
 
@@ -120,7 +122,9 @@ extension SimulatedCluster {
 
     mutating func acknowledge(_ address: Address) {
         guard processes[address.process].run == address.run else { return }
-        let acknowledgements = processes[address.process].acknowledgements
+        let stored = processes[address.process].acknowledgements
+        // Records outside of batches have a connection of their own, which is heard last.
+        let acknowledgements = stored.filter { !$0.isAlone } + stored.filter(\.isAlone)
         processes[address.process].acknowledgements = []
         post([.stored(acknowledgements)], to: address)
     }
