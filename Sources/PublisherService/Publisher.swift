@@ -266,6 +266,7 @@ public final class Publisher: Sendable {
                 let reason = HubEnvironment.disagreement(ours, theirs, on: topic)
                 events.yield(.failed(.settings("\(reason); \(HubEnvironment.remedy(topic))")))
             }
+        case .failed(let failure): note(.error(failure))
         case .ended: ended.finish()
         }
     }

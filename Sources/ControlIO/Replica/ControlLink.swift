@@ -22,6 +22,8 @@ public final class ControlLink: Sendable {
         /// Sent once a second, before `known`, and within a tenth of a second after orders.
         case status(ControlStatus)
         case note(ControlNote)
+        /// The producer refuses all further records until the process restarts.
+        case failed(KafkaFailure)
         /// All writes have succeeded or were given up.
         case ended
     }

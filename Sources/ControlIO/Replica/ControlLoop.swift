@@ -50,7 +50,8 @@ final class ControlLoop: @unchecked Sendable {
     func run() {
         while true {
             carryOutCommands()
-            producer.serve({ receive($0) }, { _ in })
+            producer.serve(
+                { receive($0) }, { if case .error(let failure) = $0, failure.isFatal { deliver(.failed(failure)) } })
             let steady = now().steady
             if steady >= tickAt {
                 tickAt = steady + Self.tick

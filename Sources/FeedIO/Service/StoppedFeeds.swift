@@ -71,7 +71,8 @@ package final class StoppedFeeds: Sendable {
                 })
             firstReading.signal()
         case .note(.obstacle(.unreadable(let failure))): notify(failure)
-        case .known(false), .confirmed, .formerlyHeld, .settled, .note, .status, .ended: break
+        // Only a publisher writes to the control topic.
+        case .known(false), .confirmed, .formerlyHeld, .settled, .note, .status, .failed, .ended: break
         }
     }
 
