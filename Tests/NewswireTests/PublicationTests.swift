@@ -191,6 +191,16 @@ struct PublicationTests {
         #expect(try room.keys() == ["1"])
     }
 
+    @Test func `a strict publication records none of several refused events as published`() throws {
+        let room = try Room()
+        try room.write((1...3).map(event))
+        room.broker.failNext(.produce, .messageTooLarge, count: 100)
+        #expect { try room.publish(isStrict: true) } throws: { "\($0)".contains("the broker refuses it: ") }
+        room.broker.serve(.produce)
+        #expect(try room.publish(isStrict: true) == .init(published: 3))
+        #expect(try room.keys() == ["1", "2", "3"])
+    }
+
     @Test func `without progress, an interruption does not promise to continue`() throws {
         let room = try Room()
         try room.write([event(1), "bad", event(3)])

@@ -254,11 +254,14 @@ extension FileRun {
     }
 
     mutating func answers() throws {
-        for refusal in publisher.takeRefused() {
-            guard let line = state.refused(index: refusal.index) else { continue }
-            try complain(.init(line: line, reason: "the broker refuses it: \(refusal.failure)"))
+        // Registers all refusals first, because a strict publication ends at the first complaint.
+        let refusals = publisher.takeRefused().compactMap { refusal in
+            state.refused(index: refusal.index).map { (line: $0, failure: refusal.failure) }
         }
         state.settle(before: publisher.contiguous)
+        for (line, failure) in refusals {
+            try complain(.init(line: line, reason: "the broker refuses it: \(failure)"))
+        }
     }
 
     /// - Throws: the reason, if the broker has not answered for too long.
@@ -288,6 +291,7 @@ extension FileRun {
     /// Waits up to `limit` for records in flight, abandons the rest, and saves what is certain.
     mutating func conclude(waiting limit: Duration) {
         let deadline = clock.now + limit
+        try? answers()
         try? save()
         while !publisher.settle(within: .milliseconds(100)), clock.now < deadline {
             try? answers()
