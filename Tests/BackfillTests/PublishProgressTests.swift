@@ -26,6 +26,19 @@ struct PublishProgressTests {
         #expect(late == straight)
     }
 
+    @Test func `a progress without events is continued if a killed command may have written some`() {
+        var progress = PublishProgress(topic: "t", cluster: "c", run: RunID("r"), begunAt: 5, bounds: "b")
+        let isAdded = progress.add(absent: 1...5)
+        #expect(isAdded)
+        #expect(progress.continuation == nil)
+        progress.coveredUntil = 7
+        var beginning = PublishProgress(topic: "t", cluster: "c", run: RunID("r"), begunAt: 5, bounds: "b")
+        beginning.coveredUntil = 7
+        #expect(progress.continuation == beginning)
+        progress.add(published: 6, 66)
+        #expect(progress.continuation == progress)
+    }
+
     @Test func `the number of exceptions is limited`() {
         var progress = PublishProgress(topic: "t")
         var number = 0

@@ -1,7 +1,9 @@
+import Backfill
 import ByteText
 import Foundation
 import KafkaIO
 import NewsModel
+import NewswireCommands
 import Testing
 
 /// `newswire publish` on a lane below the first.
@@ -112,6 +114,23 @@ struct BackfillCommandTests {
         #expect(again.status == 0, "\(again.errors)")
         #expect(again.output.hasSuffix(", as run a\n"))
         #expect(try headers(room).map { $0["nw-run"] } == [String?](repeating: "a", count: 5))
+        await room.close()
+    }
+
+    @Test func `a command killed before it recorded an event is continued in its run, and nothing is written twice`()
+        async throws
+    {
+        let room = try await room()
+        try room.write(events(3), to: "e.ndjson")
+        let former = try await room.run("publish", "--run", "former", "-", input: events(3))
+        #expect(former.status == 0, "\(former.errors)")
+        var progress = PublishProgress(topic: "news.backfill", run: RunID("former"), begunAt: 0, bounds: "")
+        progress.coveredUntil = 0
+        try ProgressFile(for: room.path("e.ndjson")).save(progress)
+        let again = try await room.run("publish", room.path("e.ndjson"))
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output.hasPrefix("published 0 events") && again.output.hasSuffix(", as run former\n"))
+        #expect(try headers(room).count == 3)
         await room.close()
     }
 

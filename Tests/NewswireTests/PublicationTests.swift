@@ -127,6 +127,46 @@ struct PublicationTests {
         #expect(since.count == 3 && since[0] == since[1] && since[1] < since[2], "\(since)")
     }
 
+    @Test func `events of a command that was killed before it recorded any are found on the topic`() throws {
+        let room = try Room()
+        try room.write(["bad", event(1), event(2)])
+        let progress = URL(fileURLWithPath: ProgressFile.path(for: room.path))
+        // The progress when the bad line is reported, before the first record.
+        var beginning: Data?
+        func publish() throws -> FilePublication.Summary {
+            try room.publish(onReport: { _ in beginning = beginning ?? (try? Data(contentsOf: progress)) }) {
+                $0.review = EventReview(run: RunID("r"))
+                $0.findOnTopic = { since in
+                    let settings = room.broker.settings(group: "g")
+                    return try EventsOnTopic(settings, topic: "t", run: "r", since: since, stop: StopFlag())
+                }
+            }
+        }
+        #expect(try publish() == .init(published: 2, bad: 1))
+        try #require(beginning).write(to: progress)
+        #expect(try publish() == .init(published: 0, bad: 1, resumed: 2))
+        #expect(try room.keys() == ["1", "2"])
+    }
+
+    @Test func `the topic is searched only for a file of which something is left to publish`() throws {
+        let room = try Room()
+        var searches = 0
+        func publish(_ events: ClosedRange<Int>) throws -> FilePublication.Summary {
+            try room.write(events.map(event))
+            return try room.publish(change: {
+                $0.findOnTopic = { _ in
+                    searches += 1
+                    return EventsOnTopic()
+                }
+            })
+        }
+        #expect(try publish(1...2) == .init(published: 2))
+        #expect(try publish(1...2) == .init(resumed: 2))
+        #expect(searches == 0)
+        #expect(try publish(1...3) == .init(published: 1, resumed: 2))
+        #expect(searches == 1)
+    }
+
     @Test func `a mended line is published by the same command, alone`() throws {
         let room = try Room()
         try room.write([event(1), "bad", event(3), "bad", "bad", event(6)])

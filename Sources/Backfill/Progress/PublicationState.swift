@@ -47,11 +47,12 @@ package struct PublicationState {
         resumed = earlier.published
         walk = PublishWalk(current ?? earlier)
         sentBefore = (sent, now)
+        mayCover = unrecordedSince == nil
     }
 
     package var progress: PublishProgress { walk.progress }
-    /// False if the topic may have events of an earlier command that were not searched for.
-    private var mayCover = true
+    /// False while the topic may have events of an earlier command that were not searched for.
+    private var mayCover = false
 
     /// Records the stamp that the file had before its first byte was read.
     package mutating func identify(_ stamp: FileStamp?) { walk.progress.input = stamp }
@@ -70,6 +71,9 @@ package struct PublicationState {
     }
 
     // MARK: Items
+
+    /// True if the next item is on the topic, or skipped for good, according to the earlier progress.
+    package var isNextDone: Bool { earlier.isDone(number + 1) }
 
     package mutating func decide(_ item: EventFileItem) -> Decision {
         number += 1

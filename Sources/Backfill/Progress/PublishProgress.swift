@@ -64,6 +64,16 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     /// The number of the last item that is on the topic, absent or skipped.
     package var last: Int { max(items, ahead.last) }
 
+    /// The progress from which the next command continues; `nil` if no event can be on the topic.
+    package var continuation: PublishProgress? {
+        if published > 0 { return self }
+        // A command that was killed may have written events of the run, for which the next one searches.
+        guard coveredUntil != nil else { return nil }
+        var beginning = PublishProgress(topic: topic, cluster: cluster, begunAt: begunAt, bounds: bounds)
+        (beginning.run, beginning.coveredUntil) = (run, coveredUntil)
+        return beginning
+    }
+
     /// The reason why a command must not continue from this progress; `nil` if it may.
     ///
     /// - Parameters:

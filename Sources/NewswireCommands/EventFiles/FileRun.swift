@@ -20,6 +20,8 @@ struct FileRun {
     var summary = FilePublication.Summary()
     var silence: Silence
     var savedAt: ContinuousClock.Instant
+    /// True once events of the file may be written.
+    private var isBegun = false
 
     /// The time between saves, except before the first one.
     static let saveInterval = Duration.seconds(1)
@@ -57,7 +59,6 @@ struct FileRun {
             try verify()
             // Only after the comparison. A refused command would make the changed file the one to continue otherwise.
             if !stop.isRaised { state.identify(stamp) }
-            findOnTopic()
             try publishAll()
             if !summary.isInterrupted { try awaitAnswers() }
             if !summary.isInterrupted { try complete() }
@@ -103,6 +104,15 @@ struct FileRun {
         if !part.isUnchanged { throw changed("has changed in the part of which") }
     }
 
+    /// Prepares for the first event that may be written. A file that is completely on the topic does not get here.
+    private mutating func begin() throws {
+        isBegun = true
+        findOnTopic()
+        // If this command is killed before the next save, the saved time makes the next one search for its events.
+        state.cover(answered: publisher.contiguous, sent: publisher.published, at: publication.wall.now())
+        try save()
+    }
+
     /// Finds the events that an earlier command wrote but could not record before it was killed.
     private mutating func findOnTopic() {
         guard publication.progress?.earlier != nil, let find = publication.findOnTopic,
@@ -142,6 +152,7 @@ struct FileRun {
     }
 
     private mutating func publish(_ item: EventFileItem) throws {
+        if !isBegun, !state.isNextDone { try begin() }
         switch state.decide(item) {
         case .write(let event, let bytes):
             if let most = publication.recordsMax, publisher.published >= most {
@@ -298,6 +309,7 @@ extension FileRun {
             try? save()
         }
         let unknown = publisher.abandon()
+        if unknown > 0 { publication.progress?.isUncertain = true }
         try? answers()
         var repeated = state.conclude(publisher.isAcknowledged)
         do {

@@ -12,10 +12,12 @@ package final class ProgressFile {
 
     /// The path of the published file.
     let file: String
-    /// The progress that an earlier command has left; `nil` if that command published nothing.
+    /// The progress that an earlier command has left; `nil` if that command wrote nothing to the topic.
     package let earlier: PublishProgress?
     /// The progress that the file has now.
     private(set) var current: PublishProgress?
+    /// True if the topic may have events that the progress does not mention.
+    var isUncertain = false
 
     private let descriptor: Int32
     private var sequence: UInt64
@@ -36,9 +38,8 @@ package final class ProgressFile {
         descriptor = try Self.openLocked(path, file)
         do throws(Failure) {
             let newest = try Self.newest(descriptor, path, file)
-            current = newest?.progress
-            // A command that published nothing leaves nothing to continue.
-            earlier = current.flatMap { $0.published > 0 ? $0 : nil }
+            earlier = newest?.progress.continuation
+            current = earlier ?? newest?.progress
             sequence = newest?.sequence ?? 0
         } catch {
             Self.unlockAndClose(descriptor)
@@ -209,9 +210,10 @@ final class PublishProgresses {
         files.values.compactMap(\.earlier).filter { $0.run != nil }.min { $0.begunAt ?? 0 < $1.begunAt ?? 0 }
     }
 
-    /// Removes the progress files that record nothing.
+    /// Removes the progress files that the next command does not need.
     func removeUnused() {
-        for file in files.values where file.current?.published ?? 0 == 0 { file.remove() }
+        for file in files.values
+        where file.earlier == nil && !file.isUncertain && file.current?.published ?? 0 == 0 { file.remove() }
         files = [:]
     }
 }
