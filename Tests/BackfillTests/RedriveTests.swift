@@ -223,6 +223,25 @@ struct RedriveSummaryTests {
         #expect((all.putBack, all.gone) == (4, 0))
     }
 
+    @Test(arguments: [("h", true), (nil, true), ("g", false)] as [(String?, Bool)])
+    func `a dead letter that the former group has put back is gone`(group: String?, isGone: Bool) {
+        var redrive = Redrive(topics: ["news.events": 2], group: "g", platforms: [.apple])
+        redrive.formerGroup = "h"
+        var former = RedriveMark()
+        former.leave(1)
+        former.putBack(3)
+        let dead = letter(extra: group.map { [RecordHeader("nw-group", $0)] } ?? [])
+        var (summary, mark) = (RedriveSummary(redrive), RedriveMark())
+        let verdict = summary.decide(dead, &mark, former: again(former))
+        #expect((verdict == nil) == isGone)
+        #expect(summary.gone == (isGone ? 1 : 0))
+        var other = dead
+        other.offset = 1
+        #expect(summary.decide(other, &mark, former: again(former)) != nil)
+        var all = RedriveSummary(redrive, includesGone: true)
+        #expect(all.decide(dead, &mark, former: again(former)) != nil)
+    }
+
     @Test func `an original that was found again returns for the platform of its result only`() throws {
         let redrive = Redrive(topics: ["news.events": 2], group: "g", platforms: [.apple, .windows])
         let source = ResultRecord.Source(partition: TopicPartition(topic: "news.events", partition: 1), offset: 7)

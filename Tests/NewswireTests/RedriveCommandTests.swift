@@ -6,6 +6,31 @@ import TestSupport
 import Testing
 
 struct RedriveCommandTests {
+    @Test func `a dead letter that was put back under the group's former name is not put back again`() async throws {
+        let topics = [("news.events", 2), ("news.dead-letters", 2), ("news.control", 1), ("news.audit", 1)]
+        let room = try await ProgramRoom(topics: topics)
+        let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
+        for offset in 0..<2 {
+            try publisher.publish(
+                ProducedRecord(
+                    topic: "news.dead-letters", partition: 1, key: nil, value: Array("{}".utf8),
+                    headers: [
+                        RecordHeader(HeaderName.source, "news.events/1/\(offset)/template"),
+                        RecordHeader(HeaderName.outcome, "exhausted"), RecordHeader(HeaderName.group, "old"),
+                    ]))
+        }
+        try publisher.flush()
+        let old = try await Program.run(
+            ["redrive", "--limit", "1", "--config", room.path("newswire.yaml")],
+            environment: room.environment.merging(["NEWSWIRE_KAFKA_GROUP": "old"]) { $1 })
+        #expect(old.output.hasSuffix("put back 1 dead letter\n"), "\(old.output) \(old.errors)")
+        for rest in ["put back 1 dead letter, skipped 1 put back", "put back 0 dead letters"] {
+            let ended = try await room.run("redrive", "--former-group", "old")
+            #expect(ended.output.contains(rest), "\(ended.output) \(ended.errors)")
+        }
+        await room.close()
+    }
+
     @Test func `a returned dead letter is delivered once, and a second run returns nothing`() async throws {
         let wide = ["events", "results", "dead-letters"].map { ("news.\($0)", 2) }
         let room = try await ProgramRoom(topics: wide + [("news.control", 1), ("news.audit", 1)])

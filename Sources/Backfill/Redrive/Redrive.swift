@@ -80,6 +80,12 @@ package struct Redrive: Sendable {
             isTruncated: header(HeaderName.truncated) != nil)
     }
 
+    /// True if the former group may have written the dead letter, because it names that group or none.
+    func mayBeOfFormerGroup(_ record: SourceRecord) -> Bool {
+        guard let formerGroup else { return false }
+        return Self.label(record).map { $0.group ?? formerGroup == formerGroup } ?? false
+    }
+
     package func verdict(on record: SourceRecord) -> Verdict {
         guard let label = Self.label(record) else { return .refused(.notOurs) }
         let source = label.coordinates.source.partition

@@ -38,9 +38,14 @@ package struct RedriveSummary: Sendable {
 
     /// Decides about the next dead letter of a partition, and marks it.
     ///
+    /// - Parameter former: the partition's mark of the former group.
     /// - Returns: `nil` if an earlier run has returned it.
-    package mutating func decide(_ record: SourceRecord, _ mark: inout RedriveMark) -> Redrive.Verdict? {
-        if !includesGone, mark.isGone(record.offset) {
+    package mutating func decide(
+        _ record: SourceRecord, _ mark: inout RedriveMark, former: RedriveMark = RedriveMark()
+    ) -> Redrive.Verdict? {
+        let isGone =
+            mark.isGone(record.offset) || former.isGone(record.offset) && redrive.mayBeOfFormerGroup(record)
+        if !includesGone, isGone {
             gone += 1
             return nil
         }

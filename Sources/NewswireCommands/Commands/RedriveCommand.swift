@@ -28,7 +28,7 @@ struct RedriveCommand: ParsableCommand {
             runs at once, or one before and one after a crash, put the same one back, the second copy ends as duplicate. \
             --again ignores both, so each run with it sends again. The header nw-redrive counts how often a record was \
             put back, and nw-redrive-of names the delivery that it repeats. Dead letters stay on their topic until \
-            Kafka deletes them.
+            Kafka deletes them. With --former-group OLD, those that the group OLD.redrive marks are not put back either.
 
             Who put dead letters back, and why, stands on the audit topic; a warning says so if it does not take it.
 
@@ -125,6 +125,14 @@ struct RedriveCommand: ParsableCommand {
     /// Maximum number of refused dead letters that are named one by one.
     private static let namedMax = 1_000
 
+    private static func offsets(of group: String, _ kafka: KafkaSettings) throws(KafkaFailure) -> GroupOffsets {
+        try GroupOffsets(settings: kafka, group: "\(group).redrive")
+    }
+
+    private static func mark(_ position: GroupOffsets.Position?) -> RedriveMark {
+        position.map { RedriveMark(offset: $0.offset, metadata: $0.metadata) } ?? RedriveMark()
+    }
+
     private func putBack(
         _ settings: Settings, _ publisher: RecordPublisher, partitions: Int, stop: StopFlag,
         _ summary: inout RedriveSummary
@@ -132,12 +140,16 @@ struct RedriveCommand: ParsableCommand {
         let kafka = settings.kafkaSettings
         let topic = settings.deadLettersTopic
         let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
-        let offsets = try GroupOffsets(settings: kafka, group: "\(kafka.group).redrive")
+        let offsets = try Self.offsets(of: kafka.group, kafka)
         let committed = try offsets.read(all)
+        // Only read, because the former group's own runs change them.
+        let former =
+            again
+            ? nil : try formerGroup.map { group throws(KafkaFailure) in try Self.offsets(of: group, kafka).read(all) }
         var isNoted = false
         for partition in all where !stop.isRaised && !summary.isFull {
-            var mark =
-                committed[partition].map { RedriveMark(offset: $0.offset, metadata: $0.metadata) } ?? RedriveMark()
+            var mark = Self.mark(committed[partition])
+            let formerMark = Self.mark(former?[partition])
             let reader = try TopicReader(
                 settings: kafka, topic: topic, partitions: [partition.partition],
                 from: again ? .beginning : .offset(mark.first))
@@ -146,7 +158,7 @@ struct RedriveCommand: ParsableCommand {
                 let before = summary
                 var records: [ProducedRecord] = []
                 for read in try reader.next(timeout: .milliseconds(500)) where !summary.isFull {
-                    let verdict = summary.decide(read.record, &mark)
+                    let verdict = summary.decide(read.record, &mark, former: formerMark)
                     if case .putBack(let record)? = verdict { records.append(record) }
                     guard verdict == .refused(.truncated), summary.refused <= Self.namedMax,
                         let label = Redrive.label(read.record)
