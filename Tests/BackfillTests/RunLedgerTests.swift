@@ -13,12 +13,16 @@ private final class Book {
 
     subscript<Value>(dynamicMember path: KeyPath<RunLedger, Value>) -> Value { ledger[keyPath: path] }
 
-    func append(_ source: RunSource, at place: ResultRecord.Source) { ledger.append(source, at: place) }
+    func append(
+        _ source: RunSource, _ identity: RecordIdentity = RecordIdentity(hash: 0), at place: ResultRecord.Source
+    ) {
+        ledger.append(source, identity, at: place)
+    }
 
     @discardableResult
     func apply(_ result: RunResult) -> Bool { ledger.apply(result) }
 
-    func has(_ place: ResultRecord.Source) -> Bool { ledger.has(place) }
+    func has(_ result: RunResult) -> Bool { ledger.has(result) }
 
     func isComplete() -> Bool { ledger.isComplete() }
 
@@ -78,12 +82,33 @@ struct RunLedgerTests {
     func `only results of the run's records count, regardless of their offsets`(offsets: [Int64]) {
         let ledger = ledger(offsets)
         for offset in [-1] + offsets.map({ $0 + 1 }) where !offsets.contains(offset) {
-            #expect(!ledger.apply(result(.accepted, "other", offset)))
-            #expect(!ledger.has(place(offset)))
+            let other = result(.accepted, "other", offset)
+            #expect(!ledger.has(other) && !ledger.apply(other))
         }
-        #expect(!ledger.has(place(0, 1)))
+        var elsewhere = result(.accepted, "other", 0)
+        elsewhere.coordinates.source = place(0, 1)
+        #expect(!ledger.has(elsewhere))
         for offset in offsets.reversed() { #expect(ledger.apply(result(.accepted, "\(offset)", offset))) }
         #expect(ledger.isComplete())
+    }
+
+    @Test func `results of a former topic with the same places do not count`() {
+        let ledger = Book(RunLedger(platforms: [.template], inFlightMax: 2))
+        for offset in 0..<2 as Range<Int64> {
+            ledger.append(RunSource(.published), RecordIdentity(hash: UInt64(offset)), at: place(offset))
+        }
+        func result(_ offset: Int64, _ identity: UInt64?) -> RunResult {
+            var result = self.result(.accepted, "\(offset)", offset)
+            result.identity = identity.map(RecordIdentity.init(hash:))
+            return result
+        }
+        for offset in 0..<2 as Range<Int64> {
+            let former = result(offset, 7)
+            #expect(!ledger.has(former) && !ledger.apply(former))
+        }
+        #expect(ledger.missing == 2)
+        #expect(ledger.apply(result(0, 0)) && ledger.apply(result(1, nil)), "results of earlier versions have none")
+        #expect(ledger.isComplete() && ledger.repeated == 0)
     }
 
     @Test func `a record that is read again is the same record`() {
@@ -180,6 +205,38 @@ struct RunLedgerTests {
         #expect(ledger.isComplete() && ledger.doubled() == [])
     }
 
+    @Test func `a record redriven for several platforms has one delivery for each of them`() {
+        let ledger = ledger([1], platforms: [.apple, .fcmv1, .windows])
+        for platform in [.apple, .fcmv1, .windows] as [Platform] { ledger.apply(result(.unknown, "a", 1, platform)) }
+        ledger.append(RunSource(.redriven, for: .apple, .fcmv1), at: place(2))
+        #expect(ledger.missing == 2)
+        for platform in [.apple, .fcmv1] as [Platform] { ledger.apply(result(.accepted, "a", 2, platform)) }
+        #expect(ledger.isComplete() && ledger.doubled() == [])
+        #expect(ledger.tally.figures(platforms: 3, at: Instant(milliseconds: 0)).open == 0)
+    }
+
+    @Test func `a record for platforms that the settings no longer have is for all of them`() {
+        let ledger = ledger([], platforms: [.apple, .fcmv1])
+        ledger.append(RunSource(.redriven, for: .windows), at: place(1))
+        #expect(ledger.missing == 2)
+        for platform in [.apple, .fcmv1] as [Platform] { ledger.apply(result(.accepted, "a", 1, platform)) }
+        #expect(ledger.isComplete())
+        #expect(ledger.tally.figures(platforms: 2, at: Instant(milliseconds: 0)).open == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `a delivery that was held and redriven, in either order, may ring again`(isHeldFirst: Bool) {
+        let ledger = ledger([1])
+        ledger.apply(result(isHeldFirst ? .held : .unknown, "a", 1))
+        ledger.append(RunSource(isHeldFirst ? .returned : .redriven), at: place(2))
+        ledger.apply(result(isHeldFirst ? .unknown : .held, "a", 2))
+        ledger.append(RunSource(isHeldFirst ? .redriven : .returnedRedriven), at: place(3))
+        ledger.apply(result(.accepted, "a", 3))
+        #expect(ledger.isComplete() && ledger.doubled() == [])
+        let figures = ledger.tally.figures(platforms: 1, at: Instant(milliseconds: 0))
+        #expect(figures.open == 0 && figures.outcomes == [.unknown: 1, .accepted: 1])
+    }
+
     @Test func `only the first missing deliveries are named`() {
         let ledger = ledger(Array(0..<1_000))
         #expect(ledger.missing == 1_000)
@@ -193,7 +250,14 @@ struct RunLedgerTests {
         #expect(source([("nw-held", "due")]) == RunSource(.returned))
         #expect(
             source([("nw-redrive", "1"), ("nw-platform", "apple"), ("nw-held", "due")])
-                == RunSource(.returned, for: .apple))
+                == RunSource(.returnedRedriven, for: .apple))
+        #expect(
+            source([("nw-held", "due"), ("nw-redrive", "1"), ("nw-platform", "apple")])
+                == RunSource(.redriven, for: .apple))
+        #expect(
+            source([("nw-redrive", "1"), ("nw-platform", "apple,fcmv1,pigeon")])
+                == RunSource(.redriven, for: .apple, .fcmv1))
+        #expect(source([("nw-redrive", "1"), ("nw-platform", "pigeon")]) == RunSource(.redriven))
     }
 
     @Test func `results of another group and other records do not count`() {
@@ -203,8 +267,9 @@ struct RunLedgerTests {
                 headers: headers.map { RecordHeader($0, $1) })
         }
         let ours = [("nw-source", "t/0/1/template"), ("nw-outcome", "accepted"), ("nw-group", "g")]
-        let read = RunResult(record(ours + [("nw-version", "3")]), group: "g")
+        let read = RunResult(record(ours + [("nw-version", "3"), ("nw-identity", "00000000000000ff")]), group: "g")
         #expect(read?.event == "a" && read?.version == "3" && read?.at == Instant(milliseconds: 5))
+        #expect(read?.identity == RecordIdentity(hash: 255))
         #expect(RunResult(record(ours), group: "h") == nil)
         for missing in ours.indices {
             var headers = ours

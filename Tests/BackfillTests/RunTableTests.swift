@@ -75,6 +75,8 @@ struct RunTableTests {
         tally.add(RunSource(.published))
         tally.add(RunSource(.redriven, for: .apple))
         #expect(tally.figures(platforms: 3, at: at(0)).open == 4)
+        tally.add(RunSource(.redriven, for: .apple, .fcmv1))
+        #expect(tally.figures(platforms: 3, at: at(0)).open == 6)
     }
 
     @Test func `tables of partitions add up to the table of all`() {

@@ -1,16 +1,18 @@
+package import KafkaModel
 package import NewsModel
 package import NotificationHub
 
 /// The deliveries of one run, one by one: those that are open, and those that reached the hub more than once.
 ///
-/// Memory: 5 bytes for each record on a lane's topic (21 if no two of them are neighbours) and 2 for each of its platforms.
+/// Memory: 9 bytes for each record on a lane's topic (25 if no two of them are neighbours) and 2 for each of its platforms.
 /// Each delivery that reached the hub or was held takes 8 more. Growing arrays may take twice that. 5,000,000 events on one
-/// platform take 75 to 150 MB.
+/// platform take 95 to 190 MB.
 package struct RunLedger: Sendable {
     /// Maximum number of records, which takes about 1 GB. Further records are only counted.
     package static let recordsMax = 50_000_000
 
     private let platforms: [Platform]
+    private let allPlatforms: Set<Platform>
     private var partitions: [TopicPartition: RunPartition] = [:]
     /// Fingerprints of deliveries that the hub has taken, or may have taken.
     private var rung: [UInt64] = []
@@ -48,14 +50,19 @@ package struct RunLedger: Sendable {
     ///   - inFlightMax: the maximum number of requests that one process has in flight.
     package init(platforms: [Platform], inFlightMax: Int) {
         self.platforms = platforms
+        allPlatforms = Set(platforms)
         self.inFlightMax = inFlightMax
     }
 
     /// Adds a record of the run. Records of one partition must come in the order of their offsets. Known ones change nothing.
-    package mutating func append(_ source: RunSource, at place: ResultRecord.Source) {
+    ///
+    /// - Parameter identity: distinguishes the record from one at the same place of a former topic of that name.
+    package mutating func append(_ source: RunSource, _ identity: RecordIdentity, at place: ResultRecord.Source) {
+        // A record that names none of today's platforms is for all of them, as in the engine.
+        let named = source.platforms?.intersection(allPlatforms) ?? []
+        let chosen = named.isEmpty ? allPlatforms : named
         var wanted: UInt16 = 0
-        for index in platforms.indices.prefix(UInt16.bitWidth)
-        where source.platform == nil || source.platform == platforms[index] {
+        for (index, platform) in platforms.prefix(UInt16.bitWidth).enumerated() where chosen.contains(platform) {
             wanted |= 1 << UInt16(index)
         }
         guard records < Self.recordsMax else {
@@ -64,19 +71,21 @@ package struct RunLedger: Sendable {
         }
         guard
             partitions[place.partition, default: RunPartition(platforms: platforms.count)].append(
-                place.offset, source.way, wanted)
+                place.offset, source.way, identity, wanted)
         else {
             return
         }
         records += 1
         open += wanted.nonzeroBitCount
-        tally.add(source)
+        tally.add(RunSource(way: source.way, platforms: chosen))
     }
 
     package var topics: Set<String> { Set(partitions.keys.map(\.topic)) }
 
-    package func has(_ place: ResultRecord.Source) -> Bool {
-        partitions[place.partition]?.index(of: place.offset) != nil
+    /// True if the result is about a record of this run.
+    package func has(_ result: RunResult) -> Bool {
+        let source = result.coordinates.source
+        return partitions[source.partition]?.index(of: source.offset, result.identity) != nil
     }
 
     /// Applies a result, which may belong to any run.
@@ -89,13 +98,15 @@ package struct RunLedger: Sendable {
         }
         let source = result.coordinates.source
         let ring = result.mayHaveRung ? number(of: result.owner) : nil
-        guard let settled = partitions[source.partition]?.settle(source.offset, platform, ring) else { return false }
+        guard
+            let settled = partitions[source.partition]?.settle(source.offset, result.identity, platform, ring)
+        else { return false }
         if let before = settled.ringBefore {
             note(repeat: result, after: before, by: ring ?? Self.unknownOwner)
             if ring == Self.unknownOwner {
                 partitions[source.partition]?.mark(source.offset, platform, Self.repeatedByUnknown)
             }
-        } else if result.mayHaveRung, settled.way != .redriven {
+        } else if result.mayHaveRung, !settled.way.isRedriven {
             // A delivery that an operator has redriven may ring again.
             rung.append(result.delivery)
         }
@@ -103,7 +114,7 @@ package struct RunLedger: Sendable {
         open -= 1
         tally.add(result)
         if result.outcome == .held { held.append(result.delivery) }
-        if settled.way == .returned, result.outcome != .held { brought.append(result.delivery) }
+        if settled.way.isReturned, result.outcome != .held { brought.append(result.delivery) }
         return true
     }
 

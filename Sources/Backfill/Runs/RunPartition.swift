@@ -1,3 +1,5 @@
+import KafkaModel
+
 struct RunPartition: Sendable {
     /// Ranges of neighbouring offsets: the first offset, and the index of its record.
     private var ranges: [(offset: Int64, index: Int)] = []
@@ -8,12 +10,16 @@ struct RunPartition: Sendable {
     private var owners: [UInt16] = []
     private let platforms: Int
     private var ways: [RunSource.Way] = []
+    /// A part of each record's identity, by index.
+    private var identities: [UInt32] = []
     private var next = Int64.min
 
     init(platforms: Int) { self.platforms = min(platforms, UInt16.bitWidth) }
 
     /// - Returns: `false` if the record is known.
-    mutating func append(_ offset: Int64, _ way: RunSource.Way, _ platforms: UInt16) -> Bool {
+    mutating func append(
+        _ offset: Int64, _ way: RunSource.Way, _ identity: RecordIdentity, _ platforms: UInt16
+    ) -> Bool {
         guard offset >= next, offset < .max else { return false }
         if offset != next || ranges.isEmpty { ranges.append((offset, wanted.count)) }
         next = offset + 1
@@ -21,10 +27,19 @@ struct RunPartition: Sendable {
         rung.append(0)
         owners.append(contentsOf: repeatElement(0, count: self.platforms))
         ways.append(way)
+        identities.append(Self.part(identity))
         return true
     }
 
-    func index(of offset: Int64) -> Int? {
+    private static func part(_ identity: RecordIdentity) -> UInt32 { UInt32(truncatingIfNeeded: identity.hash) }
+
+    /// - Parameter identity: the identity of the record; `nil` for any.
+    func index(of offset: Int64, _ identity: RecordIdentity?) -> Int? {
+        guard let index = index(of: offset) else { return nil }
+        return identity.map { Self.part($0) == identities[index] } ?? true ? index : nil
+    }
+
+    private func index(of offset: Int64) -> Int? {
         var (low, high) = (0, ranges.count)
         while low < high {
             let middle = (low + high) / 2
@@ -41,9 +56,9 @@ struct RunPartition: Sendable {
     /// - Parameter owner: the owner by which the delivery may have rung; `nil` if it has not rung.
     /// - Returns: `nil` if the run has no such delivery. `ringBefore` is the owner by which it may have rung before.
     mutating func settle(
-        _ offset: Int64, _ platform: Int, _ owner: UInt16?
+        _ offset: Int64, _ identity: RecordIdentity?, _ platform: Int, _ owner: UInt16?
     ) -> (way: RunSource.Way, isFirst: Bool, ringBefore: UInt16?)? {
-        guard let index = index(of: offset) else { return nil }
+        guard let index = index(of: offset, identity) else { return nil }
         let bit = UInt16(1) << UInt16(platform)
         let isFirst = wanted[index] & bit != 0
         wanted[index] &= ~bit

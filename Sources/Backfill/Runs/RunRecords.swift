@@ -1,5 +1,5 @@
 import ByteText
-import KafkaModel
+package import KafkaModel
 package import NewsModel
 package import NotificationHub
 import PublishEngine
@@ -8,20 +8,37 @@ import PublishEngine
 
 /// A record of a run on a lane's topic.
 package struct RunSource: Sendable, Hashable {
-    package enum Way: Sendable, Hashable { case published, redriven, returned }
+    package enum Way: Sendable, Hashable {
+        case published, redriven, returned
+        /// A redriven record that was held, and returned from the held topic.
+        case returnedRedriven
+
+        /// True if an operator has put the record back, so that its deliveries may ring again.
+        var isRedriven: Bool { self == .redriven || self == .returnedRedriven }
+
+        /// True if the record comes from the held topic.
+        var isReturned: Bool { self == .returned || self == .returnedRedriven }
+    }
 
     package var way: Way
-    /// The only platform of the record; `nil` for all.
-    package var platform: Platform?
+    /// The platforms of the record; `nil` for all.
+    package var platforms: Set<Platform>?
 }
 
 extension RunSource {
     package init(_ headers: [RecordHeader]) {
         func text(_ name: String) -> String? { headers.last { $0.name == name }?.text }
-        platform = text(HeaderName.platform).flatMap(Platform.init(rawValue:))
+        let named = text(HeaderName.platform)?.split(separator: ",").compactMap { Platform(rawValue: String($0)) } ?? []
+        platforms = named.isEmpty ? nil : Set(named)
+        // A record may be held and redriven in either order. The header of the last step follows the other.
+        let held = headers.lastIndex { $0.name == HeaderName.held }
+        let redrive = headers.lastIndex { $0.name == HeaderName.redrive }
         way =
-            if text(HeaderName.held) != nil { .returned } else if text(HeaderName.redrive) != nil { .redriven } else {
-                .published
+            switch (held, redrive) {
+            case (nil, nil): .published
+            case (nil, _?): .redriven
+            case (_?, nil): .returned
+            case (let held?, let redrive?): held < redrive ? .redriven : .returnedRedriven
             }
     }
 
@@ -44,6 +61,8 @@ package struct RunResult: Sendable, Hashable {
     package var version: String?
     /// The process and assignment that wrote it; `nil` if the result does not say.
     package var owner: String?
+    /// The identity of the record that it is about; `nil` if the result does not say.
+    package var identity: RecordIdentity?
     /// The time at which the delivery was settled, according to the record's own time.
     package var at: Instant
 }
@@ -62,6 +81,7 @@ extension RunResult {
         event = record.key.map { String(decoding: $0, as: UTF8.self) } ?? coordinates.source.description
         version = header(HeaderName.version)?.text
         owner = header(HeaderName.owner)?.text
+        identity = header(HeaderName.identity)?.value.flatMap(RecordIdentity.init(headerValue:))
         at = record.timestamp ?? Instant(milliseconds: 0)
     }
 

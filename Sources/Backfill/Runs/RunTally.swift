@@ -3,7 +3,7 @@ package import NewsModel
 /// The progress of a run by counts alone. Tallies of several partitions add up.
 ///
 /// An event has one result for each platform. A `held` result is not the last one, because the original returns from the held
-/// topic and has another result. A record that `redrive` writes again adds a delivery for its one platform.
+/// topic and has another result. A record that `redrive` writes again adds a delivery for each of its platforms.
 package struct RunTally: Sendable, Hashable {
     /// The delivery that was settled last.
     package struct Last: Sendable, Hashable {
@@ -18,7 +18,8 @@ package struct RunTally: Sendable, Hashable {
     package var published = 0
     /// The number of deliveries that `redrive` has written again.
     package var redriven = 0
-    /// The numbers of records that returned from the held topic for all platforms, and for one.
+    /// The number of records that returned from the held topic for all platforms, and the number of deliveries of those that
+    /// returned for some.
     package var returned = 0, returnedAlone = 0
     /// The numbers of results. Those of `held` include results whose originals have returned.
     package var results: [Outcome: Int] = [:]
@@ -31,8 +32,9 @@ package struct RunTally: Sendable, Hashable {
     package mutating func add(_ source: RunSource) {
         switch source.way {
         case .published: published += 1
-        case .redriven: redriven += 1
-        case .returned: if source.platform == nil { returned += 1 } else { returnedAlone += 1 }
+        case .redriven: redriven += source.platforms?.count ?? 1
+        case .returned, .returnedRedriven:
+            if let platforms = source.platforms { returnedAlone += platforms.count } else { returned += 1 }
         }
     }
 

@@ -29,7 +29,7 @@ struct RunsCommand: ParsableCommand {
             --verify names each delivery that has no result (missing) and each that reached the hub for more than one \
             record of the event (doubled). A request that was on its way when its publisher was killed may have been \
             made twice: that is named apart and is no failure. It reads all the run's records and results, and needs \
-            75 to 150 MB for 5,000,000 events.
+            95 to 190 MB for 5,000,000 events.
 
             Exit code 1 if there is no such run, if --verify finds anything missing or doubled, if it is interrupted, \
             or if the topics cannot be read.

@@ -100,7 +100,9 @@ package struct RunFollower {
 
     private func append(_ read: TopicReader.ReadRecord, _ ledger: inout RunLedger) {
         guard RunSource.run(of: read.record, for: kafka.group) == run else { return }
-        ledger.append(RunSource(read.record.headers), at: .init(partition: read.partition, offset: read.record.offset))
+        ledger.append(
+            RunSource(read.record.headers), RecordIdentity(of: read.record),
+            at: .init(partition: read.partition, offset: read.record.offset))
     }
 
     /// Reads some results, and the records that they are about. A record that returns from the held topic is on a lane's topic
@@ -113,7 +115,7 @@ package struct RunFollower {
         }
         let before = ledger.tally.published
         for read in try reading.nextSources(timeout: .zero) { append(read, &ledger) }
-        for result in results where !ledger.has(result.coordinates.source) {
+        for result in results where !ledger.has(result) {
             for read in try reading.nextSources(beyond: result.coordinates.source) { append(read, &ledger) }
         }
         var news = ledger.tally.published - before
@@ -190,7 +192,7 @@ package struct RunFollower {
         while !reader.isAtEnd {
             for read in try reader.next() {
                 guard let result = RunResult(read.record, group: kafka.group), wanted.contains(result.delivery),
-                    ledger.has(result.coordinates.source), found[result.delivery]?.places.count ?? 0 < Self.placesMax
+                    ledger.has(result), found[result.delivery]?.places.count ?? 0 < Self.placesMax
                 else { continue }
                 found[result.delivery, default: (result.event, [])].places.append(
                     "\(result.outcome.rawValue) at \(result.coordinates)")
