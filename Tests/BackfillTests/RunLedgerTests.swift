@@ -24,6 +24,8 @@ private final class Book {
 
     func has(_ result: RunResult) -> Bool { ledger.has(result) }
 
+    func unread(of published: Int) -> Int { ledger.unread(of: published) }
+
     func isComplete() -> Bool { ledger.isComplete() }
 
     func stillHeld() -> [UInt64] { ledger.stillHeld() }
@@ -65,6 +67,13 @@ struct RunLedgerTests {
         #expect(ledger.apply(result(.expired, "c", 9)))
         #expect(ledger.isComplete() && ledger.missing == 0)
         #expect(ledger.tally.results == [.accepted: 1, .undecodable: 1, .expired: 1])
+    }
+
+    @Test func `published events whose records were not read are counted`() {
+        let ledger = ledger([5, 6])
+        ledger.append(RunSource(.returned), at: place(7))
+        #expect(ledger.unread(of: 4) == 2)
+        #expect(ledger.unread(of: 1) == 0, "a record may be there twice")
     }
 
     @Test func `a record has one result for each platform`() {

@@ -162,6 +162,10 @@ struct RunTableTests {
         #expect(verdict.lines(of: "r").contains { $0.contains("within what a crash allows") })
         #expect(verdict.lines(of: "r").contains { $0.hasPrefix("2 deliveries settled as duplicate") })
         #expect(verdict.lines(of: "r").last?.hasSuffix("nothing missing, nothing doubled") == true)
+        verdict.unread = 5
+        #expect(!verdict.isSound)
+        #expect(verdict.lines(of: "r").first?.hasPrefix("5 of 35 published events cannot be read") == true)
+        verdict.unread = 0
         verdict.unexplained = .init(count: 1, names: ["a at t/0/1/template"])
         #expect(!verdict.isSound)
         verdict.unexplained = .init()

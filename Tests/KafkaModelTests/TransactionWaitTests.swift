@@ -15,6 +15,13 @@ struct TransactionWaitTests {
         #expect(failure?.detail.contains("news.results") == true)
     }
 
+    @Test mutating func `a longer wait reports an open transaction only at its end`() throws {
+        wait = TransactionWait(topic: "news.backfill", longest: .seconds(60))
+        try wait.note(hasRead: false, isHeldUp: true, at: begin)
+        try wait.note(hasRead: false, isHeldUp: true, at: begin + .seconds(59))
+        #expect(throws: KafkaFailure.self) { try wait.note(hasRead: false, isHeldUp: true, at: begin + .seconds(60)) }
+    }
+
     @Test mutating func `the wait starts again after every read and after every transaction`() throws {
         for (hasRead, isHeldUp) in [(true, true), (false, false)] {
             try wait.note(hasRead: false, isHeldUp: true, at: begin)

@@ -163,6 +163,29 @@ struct RunsCommandTests {
         await room.close()
     }
 
+    @Test func `events that the topic no longer has are a failure of publish --verify`() async throws {
+        let room = try await ProgramRoom(
+            topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1), ("news.control", 1)])
+        try room.write(events(1...3) + "bad\n", to: "e.ndjson")
+        let first = try await room.run("publish", "--run", "r", room.path("e.ndjson"))
+        #expect(first.status == 1 && first.output.hasPrefix("published 3 events"), "\(first.errors)")
+        // The embedded broker keeps about 5 MiB. Random bytes cannot be compressed.
+        let megabyte = (0..<900_000).map { _ in UInt8.random(in: 0...255) }
+        let publisher = try RecordPublisher(settings: kafka(room))
+        for _ in 1...8 {
+            try publisher.publish(
+                ProducedRecord(topic: "news.events", partition: 0, key: nil, value: megabyte))
+            try publisher.flush()
+        }
+        try room.write(events(1...4), to: "e.ndjson")
+        let ended = try await room.run(
+            "publish", "--run", "r", "--verify", "--verify-timeout", "1s", room.path("e.ndjson"))
+        #expect(ended.status == 1 && ended.output.hasPrefix("published 1 event"), "\(ended.errors)")
+        #expect(
+            ended.output.contains("3 of 4 published events cannot be read on the lanes' topics"), "\(ended.output)")
+        await room.close()
+    }
+
     @Test func `missing and doubled deliveries are named, apart from the repeats of a crash`() async throws {
         let room = try await room()
         try put(room, ["a", "b", "c", "b", "d"])

@@ -145,6 +145,11 @@ package struct RunLedger: Sendable {
         }
     }
 
+    /// The number of published events whose records were not read.
+    ///
+    /// - Parameter published: the number of events that are known to be published.
+    package func unread(of published: Int) -> Int { max(published - tally.published - ignored, 0) }
+
     /// True if every delivery has its last outcome. Sorts if all have a result and some were held.
     package mutating func isComplete() -> Bool { open == 0 && stillHeld().isEmpty }
 

@@ -23,6 +23,8 @@ package struct RunVerdict: Sendable, Hashable {
     package var repeated = Finding()
     /// Deliveries that were repeated without a crash.
     package var unexplained = Finding()
+    /// The number of published events that the lanes' topics do not have, or hide in an open transaction.
+    package var unread = 0
     /// The number of events beyond those that can be followed.
     package var ignored = 0
     /// True if the verification was stopped before its end.
@@ -32,8 +34,8 @@ package struct RunVerdict: Sendable, Hashable {
 
     /// True if every delivery has its result, and the hub received no delivery more often than a crash explains.
     package var isSound: Bool {
-        missing.count == 0 && held.count == 0 && doubled.count == 0 && unexplained.count == 0 && ignored == 0
-            && !isInterrupted
+        missing.count == 0 && held.count == 0 && doubled.count == 0 && unexplained.count == 0 && unread == 0
+            && ignored == 0 && !isInterrupted
     }
 
     /// The findings as lines for people.
@@ -46,6 +48,11 @@ package struct RunVerdict: Sendable, Hashable {
             if finding.count > finding.names.count, !finding.names.isEmpty {
                 lines.append("  and \(grouped(finding.count - finding.names.count)) more")
             }
+        }
+        if unread > 0 {
+            lines.append(
+                "\(grouped(unread)) of \(counted(figures.published + ignored + unread, "published event")) cannot be read on the lanes' topics: deleted, or hidden by an open transaction"
+            )
         }
         tell(missing, "missing: without a result")
         tell(held, "missing: the events are held until their time (newswire held)")

@@ -1,12 +1,16 @@
 /// The wait of a reader for open transactions that hide records from it.
 public struct TransactionWait: Sendable {
     private let topic: String
+    private let longest: Duration
     private var deadline: ContinuousClock.Instant?
 
-    /// The longest wait. Short, because a command answers within five seconds.
+    /// The longest wait by default. Short, because a command answers within five seconds.
     public static let longest = Duration.seconds(3)
 
-    public init(topic: String) { self.topic = topic }
+    public init(topic: String, longest: Duration = Self.longest) {
+        self.topic = topic
+        self.longest = longest
+    }
 
     /// Notes the state of the reader after each read.
     ///
@@ -18,7 +22,7 @@ public struct TransactionWait: Sendable {
         hasRead: Bool, isHeldUp: Bool, at now: ContinuousClock.Instant
     ) throws(KafkaFailure) {
         guard isHeldUp, !hasRead else { return deadline = nil }
-        let deadline = self.deadline ?? now + Self.longest
+        let deadline = self.deadline ?? now + longest
         self.deadline = deadline
         if deadline <= now { throw .heldUp(topic: topic) }
     }

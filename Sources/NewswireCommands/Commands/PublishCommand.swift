@@ -142,7 +142,9 @@ struct PublishCommand: ParsableCommand {
             progresses?.removeUnused()
             throw ExitCode.failure
         }
-        if verifyOption.verify, let begun { try verifyOption.follow(begun.run.text, settings, stop) }
+        if verifyOption.verify, let begun {
+            try verifyOption.follow(begun.run.text, settings, stop, published: total.published + total.resumed)
+        }
         // Removed only after success, because after a failure the operator gives the same command again.
         progresses?.removeAll()
     }
@@ -183,6 +185,7 @@ struct PublishCommand: ParsableCommand {
             isSound = isSound && !summary.isEmpty
             total.bad += summary.bad
             total.skipped += summary.skipped
+            total.resumed += summary.resumed
             total.isInterrupted = summary.isInterrupted
         }
         if !canCount, !total.isInterrupted, let confirmed = permission.confirmed, publisher.acknowledged != confirmed {

@@ -112,19 +112,21 @@ struct VerifyOption: ParsableArguments {
     /// Follows a run to its end, shows its progress, and prints the findings.
     ///
     /// - Parameters:
+    ///   - published: the number of events that are known to be published.
     ///   - isPatient: true to follow without a time limit and to verify nothing.
     ///   - json: true to write the findings to standard output as JSON, and to standard error in words.
     /// - Throws: an exit with 1 if anything is missing or doubled, or if it is interrupted; `KafkaFailure`.
-    func follow(_ run: String, _ settings: Settings, _ stop: StopFlag, isPatient: Bool = false, json: Bool = false)
-        throws
-    {
+    func follow(
+        _ run: String, _ settings: Settings, _ stop: StopFlag, published: Int = 0, isPatient: Bool = false,
+        json: Bool = false
+    ) throws {
         let errors = Terminal.standardError
         var watch = RunWatch(run, on: errors, at: .now)
         defer { watch.clear() }
         let patience: Duration = isPatient ? .seconds(1 << 40) : SettingsValue.duration(verifyTimeout) ?? .seconds(300)
-        let verdict = try RunFollower(settings, run: run).follow(patience: patience, stop: stop) { progress in
-            watch.show(progress, at: .now)
-        }
+        let verdict = try RunFollower(settings, run: run).follow(
+            patience: patience, published: published, stop: stop
+        ) { watch.show($0, at: .now) }
         watch.clear()
         let output = Terminal.standardOutput
         guard verdict.figures.published > 0 else { throw CommandFailure("no run \(run) on the lanes' topics") }

@@ -40,6 +40,8 @@ package struct RunFollower {
 
     /// Time without a result after which the orders in force are read. While no result arrives, they are read again.
     private static let quiet = Duration.seconds(2)
+    /// Maximum wait for an open transaction that hides records of the run.
+    private static let transactionWait = Duration.seconds(300)
     /// Maximum time for reading names. A place is shown instead of a missing name.
     private static let nameWait = Duration.seconds(10)
 
@@ -60,14 +62,18 @@ package struct RunFollower {
     ///
     /// - Parameters:
     ///   - patience: the maximum time without a result. Time during which an editor's order stops the run does not count.
+    ///   - published: the number of events that are known to be published.
     ///   - stop: ends it. The verdict then covers what was read until then.
     ///   - progress: receives what is settled, at least twice a second, on this thread.
-    /// - Throws: `KafkaFailure` if the results topic does not exist or a topic cannot be read; the errors of `progress`.
+    /// - Throws: `KafkaFailure` if the results topic does not exist, if a topic cannot be read, or if an open transaction hides
+    ///   records of a lane's topic for too long; the errors of `progress`.
     package func follow(
-        patience: Duration, stop: StopFlag, progress: (Progress) throws -> Void
+        patience: Duration, published: Int = 0, stop: StopFlag, progress: (Progress) throws -> Void
     ) throws -> RunVerdict {
         var ledger = RunLedger(platforms: platforms, inFlightMax: inFlightMax)
-        let reading = try RunReading(kafka, lanes: lanes.keys.sorted(), results: results, follow: true)
+        let reading = try RunReading(
+            kafka, lanes: lanes.keys.sorted(), results: results, follow: true, end: .highWatermark,
+            transactionWait: min(patience, Self.transactionWait))
         func tell(_ orders: [Order] = [], isReading: Bool = false) throws {
             let figures = ledger.tally.figures(platforms: platforms.count, at: clock.now.wall)
             try progress(Progress(figures: figures, standing: orders, isReading: isReading))
@@ -83,7 +89,7 @@ package struct RunFollower {
             let news = try step(reading, &ledger)
             let now = ContinuousClock.now
             if news > 0 { (movedAt, askedAt, orders) = (now, now, []) }
-            if reading.resultsAtEnd, ledger.isComplete() { break }
+            if reading.resultsAtEnd, ledger.unread(of: published) == 0, ledger.isComplete() { break }
             let isOver = reading.resultsAtEnd && movedAt.duration(to: now) >= patience
             // Always reads the orders before it stops waiting, because a stop is no failure.
             if isOver || askedAt.duration(to: now) > Self.quiet {
@@ -95,7 +101,7 @@ package struct RunFollower {
             if isOver, orders.isEmpty { break }
         }
         try tell(orders)
-        return try verdict(&ledger, stop)
+        return try verdict(&ledger, published: published, stop)
     }
 
     private func append(_ read: TopicReader.ReadRecord, _ ledger: inout RunLedger) {
@@ -139,10 +145,12 @@ package struct RunFollower {
 
     // MARK: The verdict
 
-    private func verdict(_ ledger: inout RunLedger, _ stop: StopFlag) throws -> RunVerdict {
+    private func verdict(_ ledger: inout RunLedger, published: Int, _ stop: StopFlag) throws -> RunVerdict {
         var verdict = RunVerdict(figures: ledger.tally.figures(platforms: platforms.count, at: clock.now.wall))
         verdict.isInterrupted = stop.isRaised
         verdict.ignored = ledger.ignored
+        // An interrupted verification has not read everything.
+        if !stop.isRaised { verdict.unread = ledger.unread(of: published) }
         verdict.missing = .init(count: ledger.missing, names: try named(ledger.missingPlaces))
         func repeats(_ count: Int, _ first: [RunResult]) -> RunVerdict.Finding {
             .init(count: count, names: first.map { "\($0.event) at \($0.coordinates)" })

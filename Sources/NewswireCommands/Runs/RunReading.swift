@@ -5,7 +5,21 @@ import NewsModel
 /// Reads the lanes' topics and the results topic side by side, to their present ends or beyond. Calls block, and must come from
 /// one thread at a time.
 final class RunReading {
-    private let sources: [TopicReader]
+    private struct Source {
+        let reader: TopicReader
+        var wait: TransactionWait
+
+        /// - Throws: an error if the topic cannot be read, or if an open transaction has hidden records for too long.
+        mutating func next(timeout: Duration) throws(KafkaFailure) -> [TopicReader.ReadRecord] {
+            let records = try reader.next(timeout: timeout)
+            guard !reader.isAtEnd else { return records }
+            let hasRead = records.contains { $0.record.offset < reader.endsThen[$0.partition] ?? 0 }
+            try wait.note(hasRead: hasRead, isHeldUp: reader.isHeldUp, at: .now)
+            return records
+        }
+    }
+
+    private var sources: [Source]
     private let results: TopicReader
     /// The next offset of each partition of the lanes' topics.
     private var positions: [TopicPartition: Int64] = [:]
@@ -15,27 +29,31 @@ final class RunReading {
     /// Maximum wait for a record, because its topic may have been recreated.
     private static let recordWait = Duration.seconds(5)
 
-    /// - Parameter lanes: the lanes' topics. Missing topics are left out.
+    /// - Parameters:
+    ///   - lanes: the lanes' topics. Missing topics are left out.
+    ///   - end: the kind of end to reach on the lanes' topics.
+    ///   - transactionWait: the maximum wait for an open transaction that hides records before that end.
     /// - Throws: an error if the results topic does not exist or a topic cannot be read.
     init(
         _ kafka: KafkaSettings, lanes: [String], results: String, from start: TopicReader.Start = .beginning,
-        follow: Bool
+        follow: Bool, end: KafkaAdmin.End = .lastStable, transactionWait: Duration = TransactionWait.longest
     ) throws(KafkaFailure) {
         let counts = try KafkaAdmin(settings: kafka).partitionCounts(of: lanes + [results])
         guard counts[results] != nil else { throw KafkaFailure.missing(topic: results) }
-        var sources: [TopicReader] = []
+        var sources: [Source] = []
         for topic in lanes where counts[topic] != nil {
-            sources.append(try TopicReader(settings: kafka, topic: topic, from: start, follow: follow))
+            let reader = try TopicReader(settings: kafka, topic: topic, from: start, follow: follow, end: end)
+            sources.append(Source(reader: reader, wait: TransactionWait(topic: topic, longest: transactionWait)))
         }
         self.sources = sources
         self.results = try TopicReader(settings: kafka, topic: results, from: start, follow: follow)
     }
 
     /// Partitions that end before the offset from which they should be read.
-    var restarted: Set<TopicPartition> { sources.reduce(results.restarted) { $0.union($1.restarted) } }
+    var restarted: Set<TopicPartition> { sources.reduce(results.restarted) { $0.union($1.reader.restarted) } }
 
     /// True if everything that was on the lanes' topics at the start was read.
-    var sourcesAtEnd: Bool { sources.allSatisfy(\.isAtEnd) }
+    var sourcesAtEnd: Bool { sources.allSatisfy(\.reader.isAtEnd) }
 
     /// True if everything that was on the results topic at the start was read.
     var resultsAtEnd: Bool { results.isAtEnd }
@@ -45,10 +63,12 @@ final class RunReading {
     /// - Parameter timeout: the wait for a topic whose end was not reached, if no topic has records.
     func nextSources(timeout: Duration) throws(KafkaFailure) -> [TopicReader.ReadRecord] {
         var records: [TopicReader.ReadRecord] = []
-        for reader in sources { records += try reader.next(timeout: .zero) }
+        for index in sources.indices { records += try sources[index].next(timeout: .zero) }
         // Must not wait for a quiet topic while another one has records.
-        if records.isEmpty, timeout > .zero, let reader = sources.first(where: { !$0.isAtEnd }) ?? sources.first {
-            records = try reader.next(timeout: timeout)
+        if records.isEmpty, timeout > .zero,
+            let index = sources.firstIndex(where: { !$0.reader.isAtEnd }) ?? sources.indices.first
+        {
+            records = try sources[index].next(timeout: timeout)
         }
         for read in records { positions[read.partition] = read.record.offset + 1 }
         return records
@@ -75,6 +95,6 @@ final class RunReading {
     /// The position of a partition; `nil` if it is not read.
     private func position(of partition: TopicPartition) -> Int64? {
         if let position = positions[partition] { return position }
-        return sources.lazy.compactMap { $0.endsThen[partition] }.first
+        return sources.lazy.compactMap { $0.reader.endsThen[partition] }.first
     }
 }
