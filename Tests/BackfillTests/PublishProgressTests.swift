@@ -39,6 +39,25 @@ struct PublishProgressTests {
         #expect(progress.continuation == progress)
     }
 
+    @Test(
+        arguments: [
+            (nil, ["r"], false), (2, ["r", "r", "r"], false), (2, ["r", "r"], true), (2, ["", "s", "", ""], true),
+            (2, [nil, nil, nil, "s"], false),
+        ] as [(Int?, [String?], Bool)])
+    func `a topic that is too short, or has another run's record, is not the one of the progress`(
+        offset: Int?, runs: [String?], isFormer: Bool
+    ) throws {
+        var progress = PublishProgress(topic: "t", run: RunID("r"))
+        progress.stored = offset.map { .init(partition: 0, offset: Int64($0)) }
+        let copy = try JSONDecoder().decode(PublishProgress.self, from: JSONEncoder().encode(progress))
+        #expect(copy == progress && copy.isSound)
+        var found: [PublishProgress.Place: String] = [:]
+        for (offset, run) in runs.enumerated() { found[.init(partition: 0, offset: Int64(offset))] = run }
+        #expect(copy.isOfFormerTopic(ends: [0: Int64(runs.count)], runs: found) == isFormer)
+        // The new topic has fewer partitions.
+        #expect(copy.isOfFormerTopic(ends: [:], runs: [:]) == (offset != nil))
+    }
+
     @Test func `the number of exceptions is limited`() {
         var progress = PublishProgress(topic: "t")
         var number = 0

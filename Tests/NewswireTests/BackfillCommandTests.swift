@@ -124,8 +124,9 @@ struct BackfillCommandTests {
         try room.write(events(3), to: "e.ndjson")
         let former = try await room.run("publish", "--run", "former", "-", input: events(3))
         #expect(former.status == 0, "\(former.errors)")
-        var progress = PublishProgress(topic: "news.backfill", run: RunID("former"), begunAt: 0, bounds: "")
-        progress.coveredUntil = 0
+        let begin: Int64 = 1_700_000_000_000
+        var progress = PublishProgress(topic: "news.backfill", run: RunID("former"), begunAt: begin, bounds: "")
+        progress.coveredUntil = begin
         try ProgressFile(for: room.path("e.ndjson")).save(progress)
         let again = try await room.run("publish", room.path("e.ndjson"))
         #expect(again.status == 0, "\(again.errors)")

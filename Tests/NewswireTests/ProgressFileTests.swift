@@ -24,6 +24,8 @@ struct ProgressFileTests {
                 topic: String(repeating: "t", count: 249), cluster: String(repeating: "c", count: 100),
                 run: RunID(String(repeating: "r", count: 64)), begunAt: .max)
             progress.input = FileStamp(of: CommandLine.arguments[0])
+            progress.coveredUntil = .max
+            progress.stored = .init(partition: .max, offset: .max)
             var number = 1_000_000_000_000
             for _ in 1...PublishProgress.absentMax {
                 _ = progress.add(absent: number...number + 1_000_000)

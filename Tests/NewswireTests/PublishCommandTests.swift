@@ -1,5 +1,7 @@
+import Backfill
 import Foundation
 import KafkaIO
+import NewswireCommands
 import Testing
 
 /// `newswire publish` as its users see it.
@@ -132,6 +134,36 @@ struct PublishCommandTests {
         let without = try await room.run("publish", "--no-resume", room.path("a.ndjson"), room.path("b.ndjson"))
         #expect(without.status == 0, "\(without.errors)")
         #expect(try count(room) == 10)
+        await room.close()
+    }
+
+    @Test(arguments: [true, false])
+    func `a file that was published before its topic was made again is refused until its position is removed`(
+        isShorter: Bool
+    ) async throws {
+        let room = try await ProgramRoom(topics: [("news.events", 1)])
+        #expect(try await room.run("publish", "-", input: events(9...9)).status == 0)
+        try room.write(events(1...3) + "bad\n", to: "a.ndjson")
+        #expect(try await room.run("publish", room.path("a.ndjson")).status == 1)
+        do {
+            let file = try ProgressFile(for: room.path("a.ndjson"))
+            var progress = try #require(file.earlier)
+            #expect(progress.stored == .init(partition: 0, offset: 3))
+            // The broker cannot delete a topic, so the progress names a place that the topic never had, or another run's.
+            progress.stored = .init(partition: 0, offset: isShorter ? 4 : 0)
+            try file.save(progress)
+        }
+        let refused = try await room.run("publish", "--max-bad", "1", room.path("a.ndjson"))
+        #expect(refused.status == 1)
+        #expect(
+            refused.errors.contains(
+                "a.ndjson: 3 events were published to news.events before that topic was deleted and made again"),
+            "\(refused.errors)")
+        #expect(try count(room) == 4)
+        #expect(try progress(room) == ["a.ndjson.newswire-progress"])
+        try FileManager.default.removeItem(atPath: room.path("a.ndjson.newswire-progress"))
+        #expect(try await room.run("publish", "--max-bad", "1", room.path("a.ndjson")).status == 0)
+        #expect(try count(room) == 7)
         await room.close()
     }
 

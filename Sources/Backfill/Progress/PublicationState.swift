@@ -138,6 +138,9 @@ package struct PublicationState {
         sentBefore = (sent, now)
     }
 
+    /// Records the place of a record that the broker has acknowledged.
+    package mutating func stored(at place: PublishProgress.Place) { walk.progress.stored = place }
+
     /// Applies everything when no answer will come any more.
     ///
     /// - Returns: the number of stored records that cannot be recorded as such, so that the same command repeats them.

@@ -19,6 +19,8 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     package var coveredUntil: Int64?
     /// The file as it was when it was opened last.
     package var input: FileStamp?
+    /// The place of one record of the run, which the broker has acknowledged; `nil` if an earlier version wrote this.
+    package var stored: Place?
     /// All items up to this number, from 1, are on the topic, or absent, or skipped for good.
     package private(set) var items = 0
     /// Items up to `items` that are not on the topic: bad, or refused by the broker. The same command retries them.
@@ -29,6 +31,14 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     private var ahead = ItemSet()
     /// The fingerprint of all items on the topic and of skipped ones. It is a sum, so that an item can be added later.
     package private(set) var fingerprint: UInt64 = 0
+
+    /// The place of a record on the topic.
+    package struct Place: Codable, Hashable, Sendable {
+        package var partition: Int32
+        package var offset: Int64
+
+        package init(partition: Int32, offset: Int64) { (self.partition, self.offset) = (partition, offset) }
+    }
 
     /// Maximum number of ranges in `absent` after a range is appended.
     package static let absentMax = 200
@@ -48,7 +58,9 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     /// True if the numbers are consistent. Inconsistent ones come from a file that someone has changed.
     package var isSound: Bool {
         let starts = absent.map(\.lowerBound), ends = absent.map(\.upperBound)
-        guard run.map({ RunID($0) != nil }) ?? true else { return false }
+        guard run.map({ RunID($0) != nil }) ?? true, stored.map({ $0.partition >= 0 && $0.offset >= 0 }) ?? true else {
+            return false
+        }
         return 0...Self.itemsMax ~= items && 0...items ~= skipped && ahead.isSound
             && starts.first ?? 1 >= 1 && ends.last ?? 0 <= items && zip(ends, starts.dropFirst()).allSatisfy { $0 < $1 }
     }
@@ -92,6 +104,16 @@ package struct PublishProgress: Codable, Hashable, Sendable {
         guard let bounds, let ours = fresh.bounds, bounds != ours else { return nil }
         let former = bounds.isEmpty ? "without bounds" : "with \(bounds)"
         return "was partly published \(former) by a command that did not finish; finish it in the same way first"
+    }
+
+    /// True if the topic is not the one that has the items, because it was deleted and made again, or cut back.
+    ///
+    /// - Parameters:
+    ///   - ends: the ends of the topic's partitions.
+    ///   - runs: the runs of the records on the topic, by their places. Records that are gone are missing.
+    package func isOfFormerTopic(ends: [Int32: Int64], runs: [Place: String]) -> Bool {
+        guard let stored else { return false }
+        return stored.offset >= ends[stored.partition] ?? 0 || runs[stored].map { $0 != run } ?? false
     }
 
     /// True if the same command does not need to publish the item.

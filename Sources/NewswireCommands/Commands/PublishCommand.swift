@@ -206,7 +206,9 @@ struct PublishCommand: ParsableCommand {
         guard let topic = settings.engine.lanes[lane].topics.first else { throw ExitCode.badConfiguration }
         let admin = try KafkaAdmin(settings: settings.kafkaSettings)
         // Many brokers would create a missing topic, with a number of partitions that nobody chose.
-        guard try admin.partitionCounts(of: [topic])[topic] != nil else { throw KafkaFailure.missing(topic: topic) }
+        guard let partitions = try admin.partitionCounts(of: [topic])[topic] else {
+            throw KafkaFailure.missing(topic: topic)
+        }
         let now = PublishClock.system.now()
         var run = backfill.run ?? RunID(begunAt: now, chance: .random(in: 0 ... .max))
         var begunAt = now
@@ -216,6 +218,7 @@ struct PublishCommand: ParsableCommand {
                 bounds: backfill.bounds.options)
             progresses = try PublishProgresses(
                 input.files.filter(EventFile.isResumable), fresh: fresh, isRunNamed: backfill.run != nil)
+            try progresses?.compare(topic, partitions: partitions, admin, settings.kafkaSettings, stop)
             if let earlier = progresses?.earlier {
                 run = earlier.run.flatMap(RunID.init) ?? run
                 begunAt = earlier.begunAt.map(Instant.init(milliseconds:)) ?? begunAt

@@ -294,6 +294,10 @@ extension FileRun {
     }
 
     mutating func save() throws(EventFile.Failure) {
+        // A broker that recognises a repeated record does not say where it is.
+        if let last = publisher.lastStored, last.offset >= 0 {
+            state.stored(at: .init(partition: last.partition, offset: last.offset))
+        }
         guard let file = publication.progress, file.current != state.progress else { return }
         state.cover(answered: publisher.contiguous, sent: publisher.published, at: publication.wall.now())
         try file.save(state.progress)

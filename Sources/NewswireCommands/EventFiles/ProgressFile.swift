@@ -198,6 +198,11 @@ final class PublishProgresses {
 
     var isEmpty: Bool { files.isEmpty }
 
+    /// The files that earlier commands have begun, by their paths.
+    var begun: [(path: String, progress: PublishProgress)] {
+        files.sorted { $0.key < $1.key }.compactMap { path, file in file.earlier.map { (path, $0) } }
+    }
+
     subscript(path: String) -> ProgressFile? { files[path] }
 
     func removeAll() {
