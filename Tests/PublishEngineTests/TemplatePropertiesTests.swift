@@ -56,6 +56,17 @@ struct TemplatePropertiesTests {
         #expect(JSONTree(parsing: payload.request.body)?["deepLink"]?.string == "app://1")
     }
 
+    @Test func `a property that inserts a long text is shortened, and the event's own values are not`() throws {
+        var event = NewsEvent(id: "1", headline: "H")
+        event.summary = String(repeating: "s", count: 9_000)
+        event.data = [.init(name: "token", value: String(repeating: "t", count: 3_000))]
+        let payload = try NativeSamples.payload(event, settings([("teaser", "{{headline}}: {{summary}}")]))
+        let body = JSONTree(parsing: payload.request.body)
+        #expect((1_000...1_600).contains(body?["teaser"]?.string?.utf8.count ?? 0))
+        #expect(body?["token"]?.string?.utf8.count == 3_000)
+        #expect(payload.cuts.contains(.data))
+    }
+
     @Test(arguments: [
         ([("title", "{{titel}}")], "title: 'titel' is not a variable"),
         ([("a{{id}}", "x")], "a{{id}}: a variable cannot be the name of a property"),

@@ -15,6 +15,8 @@ struct PayloadContent {
     var summary: String?
     var story: String?
     var data: ArraySlice<NewsEvent.DataField>
+    /// Number of the first values in `data` that are the operator's properties. They may insert whole texts.
+    var propertyCount = 0
     /// The key of the notifications that this one replaces.
     let orderKey: String
     let urgency: UrgencyClass

@@ -1,4 +1,5 @@
 import ByteText
+import NewsModel
 import NotificationHub
 
 /// Makes a payload fit. Removes the summary, the title, the event's own values from the last, then the image. Only then
@@ -12,7 +13,7 @@ struct PayloadFit {
     private(set) var cuts: PayloadCuts = []
 
     private static let messageFloor = 256
-    /// The longest message and title of a template, in escaped bytes. The hub's rendering of a template must fit into
+    /// The longest message, title and property of a template, in escaped bytes. The hub's rendering of a template must fit into
     /// the 4,096 bytes of Apple and Google, and one that does not fit reaches no phone.
     private static let templateTextMax = 1_536
     /// The longest description that Xiaomi accepts, in characters.
@@ -67,6 +68,12 @@ struct PayloadFit {
         // The limit of platforms: a template that inserts a longer summary would fit into no push message.
         if let summary = content.summary, platform == .template, summary.utf8.count > max / 6 {
             content.summary = shortened(summary, to: max, .summary)
+        }
+        if platform == .template {
+            for index in content.data.indices.prefix(content.propertyCount)
+            where content.data[index].value.utf8.count > max / 6 {
+                content.data[index].value = shortened(content.data[index].value, to: max, .data)
+            }
         }
         if let title = content.title, title.utf8.count > max / 6 { content.title = shortened(title, to: max, .title) }
     }

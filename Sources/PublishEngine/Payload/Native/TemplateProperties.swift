@@ -77,6 +77,7 @@ struct TemplateProperties: Sendable {
             }
         }
         content.templateFields.remove(names)
+        content.propertyCount = added.count
         content.data = (added + content.data.filter { !names.contains($0.name.lowercased()) })[...]
     }
 }
