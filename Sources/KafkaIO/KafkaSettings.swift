@@ -94,7 +94,7 @@ public struct KafkaSettings: Sendable {
             "enable.partition.eof": Rule(allowed: ["true"], reason: "The end of a partition must be seen."),
             "auto.offset.reset": Rule(
                 allowed: ["earliest", "smallest", "beginning"],
-                reason: "News would be skipped wherever no offset is committed. A lane's maxAge ends old news with a result."),
+                reason: "News would be skipped where no offset is committed. A lane's maxAge ends old news."),
             "partition.assignment.strategy": Rule(allowed: ["range"], reason: partitions),
             "group.protocol": Rule(allowed: ["classic"], reason: partitions),
             "enable.idempotence": Rule(allowed: ["true"], reason: order),
