@@ -13,7 +13,8 @@ import Testing
                 id: "01J", scope: .recall(story: "urn:a/b"), at: at, by: "m.mustermann", reason: "agency kill",
                 until: at + .seconds(60), replacement: "Withdrawn: \"x\"")),
         .stands(Order(id: "2", scope: .stop(.hub), at: at, by: "ops")),
-        .lifted(.stop(.category("World"))), .beat(.init(replica: "host-1", at: at)),
+        .lifted(.stop(.category("World"))), .lapsed(.recall(story: "a"), order: "01J"),
+        .beat(.init(replica: "host-1", at: at)),
         .beat(.init(replica: "host-1", at: at, logTime: .milliseconds(1_234), appliedTo: 7, orders: 2)),
         .beat(
             .init(
@@ -30,7 +31,8 @@ import Testing
     ])
     func `a written record is decoded as the same record`(record: ControlRecord) {
         let produced = record.record(on: "news.control")
-        let reading = ControlRecord.read(SourceRecord(offset: 7, key: produced.key, value: produced.value))
+        let reading = ControlRecord.read(
+            SourceRecord(offset: 7, key: produced.key, value: produced.value, headers: produced.headers))
         #expect(reading.record == record)
         #expect(reading.fault == nil)
     }
@@ -74,6 +76,13 @@ import Testing
         let record = SourceRecord(offset: 0, key: [0xFF, 0xFE], value: [0xFF])
         #expect(ControlRecord.read(record).fault == .key)
         #expect(ControlRecord.read(SourceRecord(offset: 0, value: nil)).fault == .key)
+    }
+
+    @Test func `a reader without headers takes the tombstone of a lapsed order for a lift`() {
+        let produced = ControlRecord.lapsed(.stop(.hub), order: "1").record(on: "news.control")
+        #expect(produced.headers == [RecordHeader("nw-lapsed", "1")])
+        let reading = ControlRecord.read(SourceRecord(offset: 7, key: produced.key, value: produced.value))
+        #expect(reading == ControlRecord.Reading(record: .lifted(.stop(.hub))))
     }
 
     @Test func `a tombstone of an unknown key has no meaning and no fault`() {

@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// Answers to orders, recalls by events, and lapses.
+/// Answers to orders, and recalls by events.
 @Suite struct ControlStateOrderTests {
     // MARK: Answers
 
@@ -262,127 +262,5 @@ import Testing
         state.read()
         #expect(state.recalled.contains("editor") == true)
         #expect(state.status.counts.unordered == 1_000)
-    }
-
-    // MARK: Lapses
-
-    @Test func `an order lapses at its time, and its record is removed later`() {
-        var state = TestControlState()
-        state.write(.stands(Order(recall: "a", until: state.now.wall + .seconds(100))))
-        state.start()
-        state.pass(.seconds(99))
-        #expect(state.recalled.contains("a") == true)
-        state.pass(.seconds(2))
-        #expect(state.told.last == .lifted(.recall(story: "a")))
-        #expect(!state.written.contains(.lifted(.recall(story: "a"))))
-        state.pass(.seconds(120), echoes: true)
-        #expect(state.written.count { $0 == .lifted(.recall(story: "a")) } == 1)
-        #expect(state.audited.map(\.action) == [.lapse])
-    }
-
-    @Test func `a process that stood still removes no lapsed order before it has read whether it was given again`() {
-        var state = TestControlState()
-        state.write(.stands(Order(recall: "a", until: state.now.wall + .seconds(100))))
-        state.start()
-        state.pass(.seconds(101), echoes: true)
-        #expect(state.recalled.isEmpty)
-        (state.now.steady, state.now.wall) = (state.now.steady + .seconds(200), state.now.wall + .seconds(200))
-        state.take(.tick)
-        #expect(!state.written.contains(.lifted(.recall(story: "a"))))
-        state.write(.stands(Order(recall: "a", id: "2")))
-        state.read()
-        state.pass(.seconds(200), echoes: true)
-        #expect(state.recalled == ["a"] && !state.written.contains(.lifted(.recall(story: "a"))))
-    }
-
-    /// The clock of the process is a week ahead. Another process lives, or the hub tells the time.
-    @Test(arguments: [true, false])
-    func `an order does not lapse by a clock that is ahead of others`(byHub: Bool) {
-        var state = TestControlState(asksHubForTime: true)
-        let truth = state.now.wall
-        state.write(.stands(Order(recall: "a", until: truth + .seconds(300))))
-        if !byHub { state.write(.beat(.init(replica: "other", at: truth, logTime: .seconds(1)))) }
-        state.now.wall = truth + .seconds(7 * 86_400)
-        state.start()
-        state.pass(.seconds(5))
-        #expect(state.recalled.contains("a"))
-        if byHub {
-            state.take(.hubTime(Moment(steady: state.now.steady, wall: truth + .seconds(5))))
-        } else {
-            state.write(.beat(.init(replica: "other", at: truth + .seconds(5), logTime: .seconds(6))))
-            state.read()
-        }
-        state.pass(.seconds(20))
-        #expect(state.recalled.contains("a"))
-        guard byHub else { return }
-        state.pass(.seconds(280))
-        #expect(!state.recalled.contains("a"))
-    }
-
-    /// The clock of the process is days ahead. A beat of its former run, on the same machine, is still on the topic.
-    @Test func `an order does not lapse while neither the hub nor another process supports the time`() {
-        var state = TestControlState(asksHubForTime: true)
-        let truth = state.now.wall
-        state.now.wall = truth + .seconds(8 * 86_400)
-        state.write(.stands(Order(recall: "a", until: truth + .seconds(300))))
-        state.write(.beat(.init(replica: "us-before", at: state.now.wall, logTime: .seconds(1))))
-        state.start()
-        state.pass(.seconds(200))
-        #expect(state.recalled.contains("a"))
-        #expect(!state.written.contains(.lifted(.recall(story: "a"))))
-        state.take(.hubTime(Moment(steady: state.now.steady, wall: truth + .seconds(200))))
-        state.pass(.seconds(99))
-        #expect(state.recalled.contains("a"))
-        state.pass(.seconds(2))
-        #expect(!state.recalled.contains("a"))
-    }
-
-    /// The clock of the process is a week ahead, and the only other process has ended.
-    @Test func `a process that has ended supports no time`() {
-        var state = TestControlState(asksHubForTime: true)
-        let truth = state.now.wall
-        state.now.wall = truth + .seconds(7 * 86_400)
-        state.start()
-        state.write(.beat(.init(replica: "other", at: truth, logTime: .seconds(1))))
-        state.write(.ended(replica: "other"))
-        state.write(.stands(Order(recall: "a", until: truth + .seconds(300))))
-        state.read()
-        state.pass(.seconds(5))
-        #expect(state.recalled.contains("a"))
-    }
-
-    @Test func `an order lapses by our clock if another living process supports it`() {
-        var state = TestControlState(asksHubForTime: true)
-        state.write(.stands(Order(recall: "a", until: state.now.wall + .seconds(20))))
-        state.start()
-        state.pass(.seconds(60))
-        #expect(state.recalled.contains("a"))
-        state.write(.beat(.init(replica: "other", at: state.now.wall, logTime: .seconds(60))))
-        state.read()
-        state.pass(.seconds(1))
-        #expect(!state.recalled.contains("a"))
-    }
-
-    @Test func `an order that is renewed in time is not removed`() {
-        var state = TestControlState()
-        state.write(.stands(Order(recall: "a", until: state.now.wall + .seconds(100))))
-        state.start()
-        state.pass(.seconds(110))
-        state.write(.stands(Order(recall: "a", id: "2", until: state.now.wall + .seconds(1_000))))
-        state.read()
-        state.pass(.seconds(200))
-        #expect(!state.written.contains(.lifted(.recall(story: "a"))))
-        #expect(state.recalled.contains("a") == true)
-    }
-
-    @Test func `a clock that is set forward ends no order in the next minute`() {
-        var state = TestControlState()
-        state.write(.stands(Order(recall: "a", until: state.now.wall + .seconds(1_000))))
-        state.start()
-        state.now.wall = state.now.wall + .seconds(86_400)
-        state.pass(.seconds(59))
-        #expect(state.recalled.contains("a") == true)
-        state.pass(.seconds(2))
-        #expect(state.recalled.contains("a") == false)
     }
 }

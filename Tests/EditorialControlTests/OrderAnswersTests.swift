@@ -71,6 +71,21 @@ struct OrderAnswersTests {
         #expect(answers.missing.map(\.replica) == ["a"])
     }
 
+    @Test func `the tombstone of a lapsed order does not undo the order that renews it`() {
+        let recall = instruction(.recall(story: "S"))
+        let lapsed = Order(id: "o0", scope: recall.scope, at: start, by: "n")
+        var answers = OrderAnswers(to: recall, inPlaceOf: lapsed)
+        answers.apply(.lapsed(recall.scope, order: "o0"), signs(["a"]))
+        #expect(answers.former == nil)
+        answers.apply(.stands(Order(id: "o1", scope: recall.scope, at: start, by: "m")), signs(["a"]))
+        answers.apply(.lapsed(recall.scope, order: "o0"), signs(["a"]))
+        #expect(answers.successor == nil && answers.missing.map(\.replica) == ["a"])
+        let lift = instruction(.recall(story: "S"), lifts: true)
+        var ended = OrderAnswers(to: lift)
+        ended.apply(.lapsed(lift.scope, order: "o0"), signs(["a"]))
+        #expect(ended.missing.isEmpty, "the lift itself follows")
+    }
+
     @Test func `held events count by the highest number that any process reports`() {
         let recall = instruction(.recall(story: "S"))
         var answers = given(recall, "a", "b")

@@ -81,9 +81,11 @@ struct TestControlState {
     // MARK: The topic
 
     mutating func write(_ record: ControlRecord) {
+        let produced = record.record(on: "control")
         topic.append(
             SourceRecord(
-                offset: Int64(topic.count), timestamp: now.wall, key: Array(record.key.utf8), value: record.value))
+                offset: Int64(topic.count), timestamp: now.wall, key: produced.key, value: produced.value,
+                headers: produced.headers))
     }
 
     /// Writes a record as a foreign program would.

@@ -40,6 +40,11 @@ public struct ControlView: Sendable, Hashable {
             changedAt = record.offset
             orders.apply(.lifted(scope))
             offsets[scope] = nil
+        case .lapsed(let scope, let id):
+            changedAt = record.offset
+            guard orders[scope]?.id == id else { break }
+            orders.apply(.lifted(scope))
+            offsets[scope] = nil
         case .beat(let beat): signs.heard(beat)
         case .ended(let replica): signs.ended(replica)
         case .environment(let found, let isFirst): environments.apply(found, isFirst: isFirst)

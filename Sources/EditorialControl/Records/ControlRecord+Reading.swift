@@ -31,7 +31,10 @@ extension ControlRecord {
         else { return Reading(fault: record.byteCount > sizeMax ? .tooLarge : .key) }
         if let scope = ControlScope(key: key) {
             guard scope.nameLength <= EventLimits.orderKey else { return Reading(fault: .key) }
-            guard let value = record.value else { return Reading(record: .lifted(scope)) }
+            guard let value = record.value else {
+                let lapsed = record.headers.last { $0.name == lapsedHeader }?.text
+                return Reading(record: lapsed.map { .lapsed(scope, order: $0) } ?? .lifted(scope))
+            }
             return order(scope, value, record)
         }
         if key == environmentKey { return environment(record.value, group: nil) }

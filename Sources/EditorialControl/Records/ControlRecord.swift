@@ -6,8 +6,11 @@ public import NewsModel
 /// The state of the topic depends only on the last record of each key, so that compaction does not change it.
 public enum ControlRecord: Sendable, Hashable {
     case stands(Order)
-    /// A tombstone: the order of this scope was lifted or has lapsed.
+    /// A tombstone: the order of this scope was lifted. Older versions also write it when an order has lapsed.
     case lifted(ControlScope)
+    /// A tombstone that names the order that has lapsed. It ends no other order of the scope: a renewal may have been stored just
+    /// before it. Older versions read it as `lifted`.
+    case lapsed(ControlScope, order: String)
     case beat(Beat)
     /// A tombstone: the process has ended.
     case ended(replica: String)
@@ -98,7 +101,7 @@ public enum ControlRecord: Sendable, Hashable {
     public var key: String {
         switch self {
         case .stands(let order): order.scope.key
-        case .lifted(let scope): scope.key
+        case .lifted(let scope), .lapsed(let scope, _): scope.key
         case .beat(let beat): Self.beatPrefix + beat.replica
         case .ended(let replica): Self.beatPrefix + replica
         case .environment(let environment, let isFirst):
@@ -118,14 +121,21 @@ public enum ControlRecord: Sendable, Hashable {
         case .environment(let environment, _): environment.json
         case .heldTotals(let totals, _): totals.json
         case .proposed(let proposal, let approval): proposal.encode(approval)
-        case .lifted, .ended, .noEnvironment, .proposalEnded: nil
+        case .lifted, .lapsed, .ended, .noEnvironment, .proposalEnded: nil
         }
+    }
+
+    /// Names the lapsed order on a tombstone.
+    static let lapsedHeader = "nw-lapsed"
+
+    private var headers: [RecordHeader] {
+        if case .lapsed(_, let order) = self { [RecordHeader(Self.lapsedHeader, order)] } else { [] }
     }
 
     /// Makes the record for the control topic. The topic must have one partition. If it was widened, every writer still uses the first
     /// one, because running processes notice another partition late and read it in no common order with the first.
     public func record(on topic: String) -> ProducedRecord {
-        ProducedRecord(topic: topic, partition: Self.partition, key: Array(key.utf8), value: value)
+        ProducedRecord(topic: topic, partition: Self.partition, key: Array(key.utf8), value: value, headers: headers)
     }
 
     /// The partition for all records of the control topic and all lines of the audit topic.

@@ -193,7 +193,10 @@ struct WaitingOrders: Sendable {
             }
         }
 
-        mutating func remove(_ scope: ControlScope) { if !orders.isEmpty { orders[scope] = nil } }
+        mutating func remove(_ scope: ControlScope, _ id: String?) {
+            guard !orders.isEmpty, id == nil || orders[scope]?.id == id else { return }
+            orders[scope] = nil
+        }
 
         mutating func next(for standing: StandingOrders) -> Order? {
             guard !orders.isEmpty else { return nil }
@@ -213,9 +216,10 @@ struct WaitingOrders: Sendable {
         if order.isOfEvent { ofEvents.add(order) } else { ofEditors.add(order) }
     }
 
-    mutating func remove(_ scope: ControlScope) {
-        ofEditors.remove(scope)
-        ofEvents.remove(scope)
+    /// - Parameter id: the only order to remove; `nil` for any order of the scope.
+    mutating func remove(_ scope: ControlScope, _ id: String? = nil) {
+        ofEditors.remove(scope, id)
+        ofEvents.remove(scope, id)
     }
 
     /// Removes and returns the oldest order that fits, editors' orders first.

@@ -45,6 +45,9 @@ extension ControlState {
         case .lifted(let scope):
             missing.changed(at: record.offset)
             readLift(of: scope, at: record.timestamp ?? now.wall, now)
+        case .lapsed(let scope, let id):
+            missing.changed(at: record.offset)
+            readLapse(of: scope, id, now)
         case .beat(let beat):
             beats.heard(beat, now)
             missing.heard(beat, known: ordersRead, isOurs: beat.replica == settings.replica)
@@ -62,13 +65,15 @@ extension ControlState {
         }
     }
 
-    /// Writes an order again after an invalid record has replaced it on the topic. The order stays in force.
+    /// Writes an order again after an invalid record, or the tombstone of an earlier order, has replaced it on the topic. The order
+    /// stays in force.
     private mutating func restore(_ scope: ControlScope, _ now: Moment) {
         if case .reading(var fresh) = phase {
             phase = .waiting(nil)
             fresh.hidden.insert(scope)
             phase = .reading(fresh)
-        } else if let order = standing[scope], settings.replica != nil, owed[scope] == nil {
+        } else if let order = standing[scope], settings.replica != nil, owed[scope]?.isRead ?? true {
+            // The record of an owed order that was not read back yet will follow on the topic.
             owed[scope] = OwedOrder(order)
             note(.writtenAgain(scope))
             payOwed(now)
@@ -143,6 +148,23 @@ extension ControlState {
         }
         let isCleaning = lapsed.remove(scope)
         withdraw(scope, as: time, now, audited: isCleaning ? nil : time)
+    }
+
+    /// Handles the tombstone of a lapsed order. It ends no other order of the scope.
+    private mutating func readLapse(of scope: ControlScope, _ id: String, _ now: Moment) {
+        lapsed.remove(scope)
+        if case .reading(var fresh) = phase {
+            phase = .waiting(nil)
+            fresh.lapse(scope, id, known: standing[scope])
+            phase = .reading(fresh)
+            return
+        }
+        waiting.remove(scope, id)
+        guard let order = standing[scope] else { return }
+        guard order.id == id else { return restore(scope, now) }
+        // A lapse is final for all processes, even if this one's clock is behind.
+        settle(scope)
+        lift(scope, now, audited: nil)
     }
 
     /// The order that a lift on the topic ends: the one before it there. Our own order that was not read back yet follows the lift,
@@ -251,7 +273,7 @@ struct FreshReading: Sendable {
     var orders = StandingOrders()
     /// Orders known from before that were lifted or have lapsed.
     var lifted: Set<ControlScope> = []
-    /// Recalls whose records were followed by an invalid record with the same key.
+    /// Scopes of orders whose records were followed by an invalid record with the same key, or by the tombstone of an earlier order.
     var hidden: Set<ControlScope> = []
     /// Scopes of orders given after our first beat. Their senders wait for us.
     var late: Set<ControlScope> = []
@@ -277,6 +299,20 @@ struct FreshReading: Sendable {
         orders.apply(.lifted(scope))
         waiting.remove(scope)
         if wasKnown { lifted.insert(scope) }
+    }
+
+    /// - Parameters:
+    ///   - id: the order that has lapsed.
+    ///   - known: the order of the scope that was in force when the reading began.
+    mutating func lapse(_ scope: ControlScope, _ id: String, known: Order?) {
+        waiting.remove(scope, id)
+        if let order = orders[scope], order.id != id {
+            hidden.insert(scope)
+            return
+        }
+        hidden.remove(scope)
+        orders.apply(.lifted(scope))
+        if known?.id == id { lifted.insert(scope) }
     }
 
     /// Moves waiting orders into the room left by orders that ended later on the topic.

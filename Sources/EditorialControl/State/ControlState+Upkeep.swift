@@ -119,7 +119,7 @@ extension ControlState {
 
     /// Deletes a lapsed order's record. Every process would do so; the first one spares the others the work.
     private mutating func remove(_ order: Order, _ now: Moment) {
-        write(.lifted(order.scope), for: .lapse)
+        write(.lapsed(order.scope, order: order.id), for: .lapse)
         audit(
             AuditEntry(at: now.wall, scope: order.scope.key, action: .lapse, order: order.id, replica: settings.replica)
         )
@@ -194,13 +194,15 @@ extension ControlState {
                 goOnUnheard()
             }
         case .owed(let scope):
+            // Another order of the scope may be owed by now, or the same one again.
+            guard let owed = owed[scope], owed.write == id else { break }
             if failure == nil {
-                if let owed = owed[scope], !owed.isRead, unread.count < OwedOrder.eventsMax {
+                if !owed.isRead, unread.count < OwedOrder.eventsMax {
                     unread[scope] = owed.order
                 }
                 settle(scope)
             } else {
-                owed[scope]?.retry(at: now.steady)
+                self.owed[scope]?.retry(at: now.steady)
             }
         case .audit: if failure != nil { counts.unaudited += 1 }
         case .environment, .forgotten, .heldTotals, .lapse, .end, .auditProbe: break

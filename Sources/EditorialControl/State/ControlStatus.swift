@@ -120,7 +120,8 @@ public enum ControlNote: Sendable, Hashable {
     case refused(Int)
     /// This many recalls by events reach a single shard, because too many orders are in force.
     case unordered(UInt64)
-    /// An order lost with the deleted topic, or replaced there by an invalid record, is written again.
+    /// An order lost with the deleted topic, or replaced there by an invalid record or an earlier order's tombstone, is written
+    /// again.
     case writtenAgain(ControlScope)
     case beatNotSeen
     /// Running processes have not written the missing orders again in time. News is sent without them.

@@ -88,7 +88,8 @@ package final class StoppedFeeds: Sendable {
     package static func apply(_ record: SourceRecord, to stopped: inout Set<String>) {
         switch ControlRecord.read(record).record {
         case .stands(let order): apply(.stands(order), to: &stopped)
-        case .lifted(let scope): apply(.lifted(scope), to: &stopped)
+        // A newer order than the lapsed one is written again after the tombstone.
+        case .lifted(let scope), .lapsed(let scope, _): apply(.lifted(scope), to: &stopped)
         case .beat, .ended, .environment, .noEnvironment, .heldTotals, .proposed, .proposalEnded, nil: break
         }
     }

@@ -36,13 +36,23 @@ extension SimulatedCluster {
 
     private mutating func write(_ record: ControlRecord) {
         let produced = record.record(on: "control")
-        appendControl(key: produced.key, value: produced.value)
+        appendControl(key: produced.key, value: produced.value, headers: produced.headers)
     }
 
-    private mutating func appendControl(key: [UInt8]?, value: [UInt8]?) {
-        let row = truth.control.append(key: key, value: value, at: now)
+    private mutating func appendControl(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = []) {
+        let row = truth.control.append(key: key, value: value, headers: headers, at: now)
         self.record(.controlled(row))
         for process in processes.indices { wakeControl(process) }
+    }
+
+    /// The editor gives a lapsed order again at the worst moment: a process has decided to remove the old record, and the tombstone
+    /// is stored after the new one.
+    private mutating func renew(_ lapsed: String) {
+        for index in scenario.orders.indices where !ordersGiven.contains(index) {
+            guard scenario.orders[index].renews == lapsed else { continue }
+            strike(.renewedOrder)
+            give(index, isLift: false)
+        }
     }
 
     mutating func litterControl(_ fault: Int) {
@@ -155,6 +165,7 @@ extension SimulatedCluster {
     // MARK: Writing
 
     private mutating func produceControl(_ id: ControlState.WriteID, _ record: ControlRecord, _ address: Address) {
+        if case .lapsed(_, let order) = record { renew(order) }
         let until = now + setting.messageTimeout
         let at = max(processes[address.process].control?.writtenUntil ?? now, now + random.milliseconds(1...12))
         processes[address.process].control?.writtenUntil = at
@@ -178,7 +189,7 @@ extension SimulatedCluster {
             answer = .notWritten(id, KafkaFailure(code: "_MSG_TIMED_OUT", isRetriable: true, detail: "away"))
         } else {
             if case .stands(let order) = record { noteOrder(order) }
-            if case .lifted = record { strike(.lapsedOrder) }
+            if case .lapsed = record { strike(.lapsedOrder) }
             write(record)
         }
         guard isAlive else { return }

@@ -80,6 +80,7 @@ extension ControlLog {
             switch row.meaning {
             case .stands(let order) where order.scope == scope: orders.apply(.stands(order))
             case .lifted(scope): orders.apply(.lifted(scope))
+            case .lapsed(scope, let id) where orders[scope]?.id == id: orders.apply(.lifted(scope))
             default: break
             }
         }

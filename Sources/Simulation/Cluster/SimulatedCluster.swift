@@ -93,7 +93,7 @@ public struct SimulatedCluster {
         for (index, fault) in scenario.faults.enumerated() {
             agenda.add(.begins(fault: index), at: Scenario.start + fault.at)
         }
-        for (index, order) in scenario.orders.enumerated() {
+        for (index, order) in scenario.orders.enumerated() where order.renews == nil {
             agenda.add(.giveOrder(index, isLift: false), at: Scenario.start + order.at)
             if let lasts = order.lasts {
                 agenda.add(.giveOrder(index, isLift: true), at: Scenario.start + order.at + lasts)

@@ -18,8 +18,9 @@ struct ControlLog {
         var at: Instant { record.timestamp ?? .distantPast }
     }
 
-    mutating func append(key: [UInt8]?, value: [UInt8]?, at: Instant) -> Row {
-        let record = SourceRecord(offset: end, timestamp: at.asTimestamp, key: key, value: value)
+    mutating func append(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = [], at: Instant) -> Row {
+        let record = SourceRecord(
+            offset: end, timestamp: at.asTimestamp, key: key, value: value, headers: headers)
         let row = Row(record: record, meaning: ControlRecord.read(record).record)
         rows.append(row)
         end += 1
@@ -36,11 +37,14 @@ struct ControlLog {
         return if case .stands(let order)? = row?.meaning { order } else { nil }
     }
 
-    /// The scopes of orders followed by an invalid record with the same key.
+    /// The scopes of orders followed by an invalid record with the same key, or by the tombstone of an earlier order.
     var hiddenOrders: [ControlScope] {
         var newest: [[UInt8]: Row] = [:]
         for row in rows { newest[row.record.key ?? []] = row }
-        return newest.values.compactMap { ControlRecord.read($0.record).hidden }.sorted { $0.key < $1.key }
+        return newest.values.compactMap { row in
+            if case .lapsed(let scope, _)? = row.meaning { return standing(scope)?.scope }
+            return ControlRecord.read(row.record).hidden
+        }.sorted { $0.key < $1.key }
     }
 
     /// Removes all rows. The next offset stays.

@@ -15,6 +15,8 @@ public struct EditorOrder: Sendable, Hashable {
     public var lapsesAfter: Duration?
     /// True if the desk also replaces the recalled story on phones.
     public var replaces = false
+    /// The id of the lapsed order that it renews. It is given when a process removes that order's record.
+    var renews: String?
 
     /// Its id on the control topic.
     var id: String { "order-\(number)" }
@@ -30,7 +32,12 @@ public struct EditorOrder: Sendable, Hashable {
     }
 
     /// Time after which it causes no further writes.
-    var end: Duration { at + max(lasts ?? .zero, replaces ? Self.replacedWithin : .zero) }
+    var end: Duration {
+        at + max(lasts ?? .zero, replaces ? Self.replacedWithin : .zero, renews == nil ? .zero : Self.removedWithin)
+    }
+
+    /// Time within which a process usually removes the record of a lapsed order.
+    private static let removedWithin = Duration.seconds(125)
 
     /// Time within which the replacement is written.
     static let replacedWithin = Duration.milliseconds(2_000)
@@ -40,7 +47,8 @@ extension EditorOrder: CustomStringConvertible {
     public var description: String {
         let lifted = lasts.map { ", lifted after \($0.short)" } ?? ""
         let lapses = lapsesAfter.map { ", lapses after \($0.short)" } ?? ""
-        return "\(id) at \(at.short): \(scope.key)\(lifted)\(lapses)\(replaces ? ", with a replacement" : "")"
+        let renewed = renews.map { " again, when the record of \($0) is removed" } ?? ""
+        return "\(id) at \(at.short): \(scope.key)\(renewed)\(lifted)\(lapses)\(replaces ? ", with a replacement" : "")"
     }
 }
 

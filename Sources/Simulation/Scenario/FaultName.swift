@@ -78,6 +78,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case renamed = "control: category renamed"
     case lapsingRecall = "control: recall that lapses"
     case lapsedOrder = "control: lapsed order taken away"
+    case renewedOrder = "control: lapsed order given again"
     case held = "held: event written"
     case returnedDue = "held: back when due"
     case returnedRecalled = "held: back for a recall"

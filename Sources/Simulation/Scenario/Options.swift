@@ -46,6 +46,8 @@ public struct Options: Sendable, Hashable {
     public var controlTopic = 75
     /// Some editors give orders.
     public var orders = 50
+    /// A recall that has lapsed is given again when its record is removed.
+    public var renewals = 50
     public var controlAway = 20
     public var slowControl = 15
     public var compactedControl = 25

@@ -31,7 +31,7 @@ public struct CategoryRename: Sendable, Hashable {
     }
 }
 
-/// Recalls with replacements, and renamed categories. Drawn apart from the rest, so that a life without them stays as it was.
+/// Recalls with replacements, renamed categories, and renewed recalls. Drawn apart from the rest, so that a life without them stays as it was.
 extension Scenario {
     mutating func addDesks(_ seed: UInt64) {
         guard setting.hasControl else { return }
@@ -61,6 +61,18 @@ extension Scenario {
             orders.append(order)
             at = at + random.milliseconds(0...3_000)
         }
+    }
+
+    /// Adds an order for some recalls that lapse: an editor gives them again when their records are removed.
+    mutating func addRenewals(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed, 10)
+        for order in orders {
+            guard let lapsesAfter = order.lapsesAfter, random.chance(percent: options.renewals) else { continue }
+            var renewal = EditorOrder(number: orders.count, scope: order.scope, at: order.at + lapsesAfter)
+            renewal.renews = order.id
+            orders.append(renewal)
+        }
+        orders.sort { $0.at < $1.at }
     }
 
     private mutating func addRename(_ random: inout SeededRandom) {

@@ -28,6 +28,7 @@ public struct Scenario: Sendable {
         faults = FaultGenerator.draw(setting, seconds: seconds, options, SeededRandom(seed: seed, 3))
         orders = OrderGenerator.draw(setting, news, seconds: seconds, options, SeededRandom(seed: seed, 8))
         addDesks(seed)
+        addRenewals(seed)
     }
 
     /// Time at which the last fault has ended and the last record is written.

@@ -10,7 +10,7 @@ import PublishEngine
 /// A process that starts after orders were removed from the topic waits for those that know them.
 ///
 /// Each process answers each order, and applies all of them eventually. A process writes the orders that it obeys again if their
-/// records are removed.
+/// records are removed, or endangered by the tombstone of an earlier order. In the end each process obeys the orders in force.
 struct OrdersObeyed: Checker {
     let promise: Promise
     private let isMine: (ControlScope) -> Bool
@@ -38,6 +38,11 @@ struct OrdersObeyed: Checker {
             for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where isMine(scope) {
                 guard let missing = standing.missing.min(by: { $0.process < $1.process }) else { continue }
                 return "process \(missing.process) never applied \(standing.id) (\(scope.key))"
+            }
+            for scope in book.standing.keys.sorted(by: { $0.key < $1.key }) where isMine(scope) {
+                if let process = book.disobedient(scope, truth.now) {
+                    return "process \(process) does not obey \(scope.key) in the end"
+                }
             }
             for (scope, removed) in book.removed.sorted(by: { $0.key.key < $1.key.key }) where isMine(scope) {
                 guard let holder = removed.holders.min(by: { $0.process < $1.process }) else { continue }
@@ -118,6 +123,8 @@ struct OrderBook {
         var until: Instant?
         /// Processes that ran when it arrived and have not applied it.
         var missing: Set<Address>
+        /// True if the tombstone of an earlier order follows its record, so that compaction removes that.
+        var isEndangered = false
         /// True if it was on the topic before. Nobody waits for answers to rewritten orders, so processes may give none.
         var isWrittenAgain: Bool
         /// Processes that had no recent beat by true time when it arrived. If such a process is cut off and continues without
@@ -193,6 +200,14 @@ struct OrderBook {
                 onTopic.remove(scope)
                 changedAt = row.offset
                 (standing[scope], removed[scope]) = (nil, nil)
+            case .lapsed(let scope, let id):
+                changedAt = row.offset
+                if let other = standing[scope], other.id != id {
+                    standing[scope]?.isEndangered = true
+                } else {
+                    onTopic.remove(scope)
+                    standing[scope] = nil
+                }
             case .beat(let beat):
                 if let address = started.keys.first(where: { $0.replica == beat.replica }) {
                     heard[address] = truth.now
@@ -265,6 +280,14 @@ struct OrderBook {
                 return told < first && now - told < .seconds(25)
             }
         }.keys.sorted { $0.key < $1.key }
+    }
+
+    /// Returns the first process that had the time to read the order in force, and does not obey it or leaves its record endangered.
+    func disobedient(_ scope: ControlScope, _ now: Instant) -> Int? {
+        guard let order = standing[scope], now - order.at > .seconds(20) else { return nil }
+        return informed.filter { address in
+            started[address] != nil && (order.isEndangered || taken[address]?[scope]?.order.id != order.id)
+        }.map(\.process).min()
     }
 
     private func isWaitedFor(_ address: Address, _ order: Order, _ now: Instant) -> Bool {
