@@ -117,6 +117,21 @@ struct StoryHistoryTests {
         #expect(StoryDoubts(answers) == StoryDoubts(inFlight: 2))
     }
 
+    @Test func `a process that has fallen silent leaves the story in doubt, apart from those that are waited for`() {
+        let recall = Instruction(id: "o", scope: .recall(story: "S"), at: start, by: "m")
+        var signs = LifeSigns(capacity: 9)
+        signs.heard(.init(replica: "killed", at: start, logTime: .zero))
+        signs.heard(.init(replica: "a", at: start, logTime: .seconds(100)))
+        var answers = OrderAnswers(to: recall)
+        if let order = recall.order { answers.apply(.stands(order), signs) }
+        #expect(StoryDoubts(answers) == StoryDoubts(unanswered: 1, silent: 1, isUnheard: true))
+        answers.apply(
+            AuditEntry(
+                at: start, scope: "recall/story/S", action: .recall, order: "o", replica: "a",
+                applied: AppliedOrder(order: "o")))
+        #expect(StoryDoubts(answers) == StoryDoubts(silent: 1) && !StoryDoubts(answers).isEmpty)
+    }
+
     @Test func `a recall's ended deliveries are those that were not sent since`() {
         let ended = history(
             result("a", .canceled, code: "recalled", offset: 2), result("a", .duplicate, offset: 3),

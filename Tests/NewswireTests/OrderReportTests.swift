@@ -137,6 +137,10 @@ struct OrderReportTests {
                     + "answered. newswire results shows what is known later",
             ])
         #expect(
+            RecallReport(history(), StoryDoubts(unanswered: 1, silent: 3)).lines.last
+                == "more may have been accepted: 1 process has not answered, and 3 processes that have fallen silent were not "
+                + "waited for. newswire results shows what is known later")
+        #expect(
             RecallReport(history(("a", .accepted), ("b\u{1B}", .unknown)), StoryDoubts()).lines == [
                 "already accepted: a, 2026-11-21 10:00:00 UTC, for World",
                 "may have been accepted, the outcome is unknown: b, 2026-11-21 10:00:00 UTC, for World",

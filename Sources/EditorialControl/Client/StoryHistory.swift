@@ -156,21 +156,23 @@ extension StoryHistory.Sent {
 public struct StoryDoubts: Sendable, Hashable {
     /// Number of requests whose outcome was not on the results topic when the recall arrived.
     public var inFlight: Int
-    /// Number of known processes that have not answered.
+    /// Number of processes that were waited for and have not answered.
     public var unanswered: Int
+    /// Number of processes that were not waited for, because they had fallen silent without reporting their end.
+    public var silent: Int
     /// True if no process has answered.
     public var isUnheard: Bool
 
-    public init(inFlight: Int = 0, unanswered: Int = 0, isUnheard: Bool = false) {
-        (self.inFlight, self.unanswered, self.isUnheard) = (inFlight, unanswered, isUnheard)
+    public init(inFlight: Int = 0, unanswered: Int = 0, silent: Int = 0, isUnheard: Bool = false) {
+        (self.inFlight, self.unanswered, self.silent, self.isUnheard) = (inFlight, unanswered, silent, isUnheard)
     }
 
     public init(_ answers: OrderAnswers) {
         self.init(
-            inFlight: answers.met.inFlight, unanswered: answers.missing.count + answers.unheard.count,
+            inFlight: answers.met.inFlight, unanswered: answers.missing.count, silent: answers.unheard.count,
             isUnheard: answers.applied == 0)
     }
 
     /// True if the results show everything that the hub has accepted.
-    public var isEmpty: Bool { inFlight == 0 && unanswered == 0 && !isUnheard }
+    public var isEmpty: Bool { inFlight == 0 && unanswered == 0 && silent == 0 && !isUnheard }
 }

@@ -228,6 +228,11 @@ extension StoryDoubts {
         } else if isUnheard {
             reasons.append("no process has answered")
         }
+        if silent > 0 {
+            reasons.append(
+                "\(counted(silent, "process that has", plural: "processes that have")) fallen silent "
+                    + "\(silent == 1 ? "was" : "were") not waited for")
+        }
         if reasons.isEmpty { return nil }
         return
             "more may have been accepted: \(reasons.joined(separator: ", and ")). newswire results shows what is known later"
