@@ -1,9 +1,11 @@
 import ControlIO
 import EditorialControl
+import Foundation
 import KafkaIO
 import KafkaModel
 import NewsModel
 import NotificationHub
+import Synchronization
 import TestSupport
 import Testing
 
@@ -83,6 +85,37 @@ import Testing
         #expect(waits == 1 && desk.view.lacksOrders)
     }
 
+    @Test
+    func `an order on a recreated topic is given at once, and a process that is heard later must answer`() throws {
+        // The broker dates the order's record.
+        let start = Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9))
+        try recreateControl(at: start)
+        let clock = SteppingClock(start: start)
+        let desk = try OrderClient(topics.kafka, ControlTopics()) { clock.now }
+        var stored: [Int] = []
+        desk.onWait = {
+            stored.append((try? topics.read("news.control").count) ?? 0)
+            try? beat(at: start)
+        }
+        let stop = Instruction(id: "1", scope: .stop(.hub), at: Self.now, by: "anna")
+        let answers = try desk.give(stop, patience: .zero).answers
+        #expect(stored == [1] && answers.missing.map(\.replica) == ["a"])
+    }
+
+    /// A clock whose wall time advances by 100 milliseconds whenever it is read.
+    private final class SteppingClock: Sendable {
+        private let wall: Mutex<Instant>
+
+        init(start: Instant) { wall = Mutex(start) }
+
+        var now: Moment {
+            wall.withLock { wall in
+                wall = wall + .milliseconds(100)
+                return Moment(steady: Instant(milliseconds: 0), wall: wall)
+            }
+        }
+    }
+
     @Test func `a reader waits for the beats of running processes if the topic may have lost orders`() throws {
         try recreateControl()
         var waits = 0
@@ -98,21 +131,21 @@ import Testing
     }
 
     /// The audit topic has a line of an hour ago, and the control topic is empty.
-    private func recreateControl() throws {
+    private func recreateControl(at time: Instant = Self.now) throws {
         let publisher = try RecordPublisher(settings: topics.kafka)
-        var line = AuditEntry(at: Self.now, scope: "process/a", action: .start).record(on: "news.audit")
-        line.timestamp = Self.now - .seconds(3_600)
+        var line = AuditEntry(at: time, scope: "process/a", action: .start).record(on: "news.audit")
+        line.timestamp = time - .seconds(3_600)
         try publisher.publish(line)
         try publisher.flush()
     }
 
     /// Writes the beat of a process that obeys an order.
-    private func beat() throws {
+    private func beat(at time: Instant = Self.now) throws {
         let publisher = try RecordPublisher(settings: topics.kafka)
         let beat = ControlRecord.Beat(
-            replica: "a", at: Self.now, logTime: .seconds(60), appliedTo: 0, orders: 1)
+            replica: "a", at: time, logTime: .seconds(60), appliedTo: 0, orders: 1)
         var record = ControlRecord.beat(beat).record(on: "news.control")
-        record.timestamp = Self.now
+        record.timestamp = time
         try publisher.publish(record)
         try publisher.flush()
     }

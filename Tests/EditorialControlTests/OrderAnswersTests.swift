@@ -86,6 +86,16 @@ struct OrderAnswersTests {
         #expect(ended.missing.isEmpty, "the lift itself follows")
     }
 
+    @Test func `a process whose beat follows the order must answer if the topic was recreated`() {
+        for lacksBeats in [true, false] {
+            var answers = given(instruction())
+            answers.lacksBeats = lacksBeats
+            answers.apply(beat("running", 100), signs([]))
+            answers.apply(.beat(.init(replica: "started", at: start)), signs([]))
+            #expect(answers.missing.map(\.replica) == (lacksBeats ? ["running"] : []))
+        }
+    }
+
     @Test func `held events count by the highest number that any process reports`() {
         let recall = instruction(.recall(story: "S"))
         var answers = given(recall, "a", "b")

@@ -43,14 +43,17 @@ public struct ControlReading {
     func awaitBeats(
         _ view: inout ControlView, _ reader: TopicReader, wall: () -> Instant, onWait: () -> Void
     ) throws(KafkaFailure) {
-        guard view.mayLackBeats(at: wall()), let line = firstLine(), view.isYounger(than: line, at: wall()) else {
-            return
-        }
+        guard view.mayLackBeats(at: wall()), isRecreated(view, at: wall()) else { return }
         onWait()
         let deadline = ContinuousClock.now + ControlRecord.Beat.writtenWithin
         while ContinuousClock.now < deadline, view.mayLackBeats(at: wall()) {
             for read in try reader.next(timeout: .milliseconds(200)) { view.apply(read.record) }
         }
+    }
+
+    /// Returns true if the control topic is younger than the audit topic.
+    func isRecreated(_ view: ControlView, at wall: Instant) -> Bool {
+        firstLine().map { view.isYounger(than: $0, at: wall) } ?? false
     }
 
     /// The time of the first line on the audit topic; `nil` for an empty topic, and for one that cannot be read.

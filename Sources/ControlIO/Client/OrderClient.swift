@@ -16,7 +16,8 @@ public final class OrderClient {
     let now: () -> Moment
     /// The orders in force and the living processes.
     public private(set) var view: ControlView
-    /// Called before a wait of up to 15 seconds for processes that may obey an order that the control topic has lost.
+    /// Called before a wait of up to 15 seconds for the beats of processes after the control topic was recreated. Before a lift, they
+    /// show if processes obey an order that the topic has lost. After another order, they show who must answer.
     public var onWait: () -> Void = {}
 
     /// Time limit for reading the control topic.
@@ -149,7 +150,14 @@ public final class OrderClient {
             throw mayHaveStored() || stored > 0 ? .halfway(error) : .failed(error)
         }
         var answers = OrderAnswers(to: instruction, inPlaceOf: former)
-        do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }
+        do {
+            // An order must not be delayed, so the beats are awaited only now.
+            answers.lacksBeats =
+                !instruction.lifts && view.mayLackProcesses(at: now().wall)
+                && ControlReading(settings, topics).isRecreated(view, at: now().wall)
+            if answers.lacksBeats { try awaitBeats(&answers, audit) }
+            try wait(for: &answers, audit, until: begin.steady + patience)
+        } catch { throw .unheard(error) }
         return OrderOutcome(
             answers: answers, alsoEnded: alsoEnded, took: now().steady - begin.steady,
             areAnswersHidden: !answers.isComplete && audit.isHeldUp)
@@ -195,15 +203,33 @@ public final class OrderClient {
     ) throws(KafkaFailure) {
         let early = now().steady + Self.unheardPatience
         while !answers.isComplete, now().steady < deadline {
-            for read in try control.next(timeout: .milliseconds(5)) {
-                guard let record = view.apply(read.record) else { continue }
-                answers.apply(record, view.signs)
-            }
+            try readControl(&answers)
             if answers.isUnheard, now().steady >= early { break }
             if answers.isComplete { break }
-            for read in try audit.next(timeout: .milliseconds(20)) {
-                if let entry = AuditEntry(read.record) { answers.apply(entry) }
-            }
+            try readAudit(&answers, audit)
+        }
+    }
+
+    /// Waits for the beats of processes that were running when the control topic was recreated, so that they are counted.
+    private func awaitBeats(_ answers: inout OrderAnswers, _ audit: TopicReader) throws(KafkaFailure) {
+        onWait()
+        let deadline = ContinuousClock.now + ControlRecord.Beat.writtenWithin
+        while ContinuousClock.now < deadline, view.mayLackProcesses(at: now().wall) {
+            try readControl(&answers)
+            try readAudit(&answers, audit)
+        }
+    }
+
+    private func readControl(_ answers: inout OrderAnswers) throws(KafkaFailure) {
+        for read in try control.next(timeout: .milliseconds(5)) {
+            guard let record = view.apply(read.record) else { continue }
+            answers.apply(record, view.signs)
+        }
+    }
+
+    private func readAudit(_ answers: inout OrderAnswers, _ audit: TopicReader) throws(KafkaFailure) {
+        for read in try audit.next(timeout: .milliseconds(20)) {
+            if let entry = AuditEntry(read.record) { answers.apply(entry) }
         }
     }
 }

@@ -123,7 +123,12 @@ public struct ControlView: Sendable, Hashable {
     /// True if a running process may not have written a beat since the topic began. Its beat would show if it obeys orders that the
     /// topic has lost.
     public func mayLackBeats(at wall: Instant) -> Bool {
-        !lacksOrders && wall - (beganAt ?? wall) < ControlRecord.Beat.writtenWithin
+        !lacksOrders && mayLackProcesses(at: wall)
+    }
+
+    /// True if the topic is so young that a running process may not have written a beat to it.
+    public func mayLackProcesses(at wall: Instant) -> Bool {
+        wall - (beganAt ?? wall) < ControlRecord.Beat.writtenWithin
     }
 
     /// True if the topic is younger than the audit topic: it was recreated, or its records were removed.

@@ -17,6 +17,9 @@ public struct OrderAnswers: Sendable, Hashable {
     /// The last beats of the processes that must answer, by name; `nil` until the order was read back.
     private var awaited: [String: ControlRecord.Beat]?
     private var silent: [LifeSigns.Silent] = []
+    /// True if processes were running without a beat on the topic when the order was read back, because the topic was recreated. A
+    /// process whose beat is read later must answer too.
+    public var lacksBeats = false
     private var answers: [String: AppliedOrder] = [:]
 
     /// - Parameter former: the order of the same scope that is in force.
@@ -45,7 +48,9 @@ public struct OrderAnswers: Sendable, Hashable {
             let isBack = silent.contains { $0.beat.replica == beat.replica }
             silent.removeAll { $0.beat.replica == beat.replica }
             // A silent process whose beat is read runs again and must answer.
-            if isBack || awaited?[beat.replica] != nil { awaited?[beat.replica] = beat }
+            // The first beat of a process that has just started carries no time of the log.
+            let wasRunning = lacksBeats && beat.logTime != nil
+            if isBack || wasRunning || awaited?[beat.replica] != nil { awaited?[beat.replica] = beat }
         // Only a process's end stops the wait for it: a process that falls silent may still send.
         case .ended(let replica):
             awaited?[replica] = nil

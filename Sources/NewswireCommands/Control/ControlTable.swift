@@ -77,6 +77,13 @@ package enum ControlTable {
                 + "tell what they obey")
     }
 
+    /// Says why a command waits for beats after it has given an order.
+    static func noteGiven() {
+        notice(
+            "the order is given. The control topic is younger than the audit topic and may not name all processes yet: waiting up "
+                + "to 15 s until running processes show themselves")
+    }
+
     /// Writes the warnings about a control topic that was widened or recreated.
     static func warn(of view: ControlView, _ topic: String) {
         for line in [width(view, topic), loss(view, topic)].compactMap(\.self) { notice(line) }

@@ -72,7 +72,7 @@ struct OrderOptions: ParsableArguments {
             } catch {
                 throw OrderClient.Refusal.failed(error)
             }
-            client.onWait = ControlTable.noteWait
+            client.onWait = { instruction.lifts ? ControlTable.noteWait() : ControlTable.noteGiven() }
             ControlTable.warn(of: client.view, settings.control.topics.control)
             // Names only, because an order needs no hub in the settings.
             let ours = settings.policy.environment ?? ContentPolicy.production
