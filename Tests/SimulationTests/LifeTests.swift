@@ -168,3 +168,15 @@ func `a process that starts alone with a clock that is days ahead ends no recall
         #expect(report.records > 0)
     }
 }
+
+@Test
+func `a recall that is given again while the record of the lapsed one is removed holds everywhere`() throws {
+    var options = Options()
+    (options.controlTopic, options.orders, options.renewals) = (100, 100, 100)
+    var report = LifeReport()
+    // In life 5,001,486, news left after all had applied the recall: the tombstone of the lapsed order ended it.
+    for seed in 5_001_380...5_001_490 as ClosedRange<UInt64> {
+        report = report + (try Campaign.live(Scenario(seed: seed, options: options)).get())
+    }
+    #expect(report.struck[.renewedOrder, default: 0] > 0)
+}
