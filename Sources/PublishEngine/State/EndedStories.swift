@@ -1,15 +1,12 @@
-import DequeModule
 import KafkaModel
 import NewsModel
 
 /// For each story the last events of one partition that have ended, by their offsets: a held event that was published before them
-/// must not be sent after them. Holds as many stories as the duplicate window has deliveries; the first ones age out.
+/// must not be sent after them. Holds as many stories as the duplicate window has deliveries; those whose last end is oldest age out.
 struct EndedStories: Sendable {
-    private let capacity: Int
-    private var ends: [UInt64: End] = [:]
-    private var order: Deque<UInt64> = []
+    private var ends: AgingTable<End>
     /// The newest version of a story that ended without leaving; few do. Those that left are in the duplicate window.
-    private var unsent: [UInt64: Unsent] = [:]
+    private var unsent: [Fingerprint: Unsent] = [:]
 
     private struct End: Sendable {
         /// The offset of the last event, and of the last one without a version; at least 0.
@@ -26,14 +23,13 @@ struct EndedStories: Sendable {
         var isWithheld: Bool
     }
 
-    init(capacity: Int) { self.capacity = max(capacity, 0) }
+    init(capacity: Int) { ends = AgingTable(capacity: capacity) }
 
     /// - Parameter outcome: the version is kept for `withheld` and `expired`.
     mutating func note(
         _ story: String, at offset: Int64, writtenAt: Instant? = nil, _ version: NewsEvent.Version?, as outcome: Outcome
     ) {
-        guard capacity > 0 else { return }
-        let key = Fingerprint(of: story).value
+        let key = Fingerprint(of: story)
         var end = ends[key] ?? End()
         end.last = max(end.last, offset)
         if let writtenAt { end.writtenAt = max(end.writtenAt, writtenAt) }
@@ -41,46 +37,43 @@ struct EndedStories: Sendable {
             end.lastWithoutVersion = max(end.lastWithoutVersion, offset)
             if let writtenAt { end.writtenAtWithoutVersion = max(end.writtenAtWithoutVersion, writtenAt) }
         }
-        if let version, outcome == .withheld || outcome == .expired {
+        if let forgotten = ends.set(end, for: key) { unsent[forgotten] = nil }
+        if ends.contains(key), let version, outcome == .withheld || outcome == .expired {
             let next = Unsent(version: version, isWithheld: outcome == .withheld)
             let isNewer = unsent[key].map { $0.version < version || $0.version == version && next.isWithheld } ?? true
             if isNewer { unsent[key] = next }
         }
-        guard ends.updateValue(end, forKey: key) == nil else { return }
-        order.append(key)
-        if order.count > capacity, let oldest = order.popFirst() { (ends[oldest], unsent[oldest]) = (nil, nil) }
     }
 
-    func has(_ story: String) -> Bool { ends[Fingerprint(of: story).value] != nil }
+    func has(_ story: String) -> Bool { ends.contains(Fingerprint(of: story)) }
 
     /// Forgets the ends of a story if one is at this offset or above.
     mutating func forget(_ story: String, from offset: Int64) {
-        let key = Fingerprint(of: story).value
+        let key = Fingerprint(of: story)
         if let end = ends[key], end.last >= offset { forget(key) }
     }
 
     /// Forgets the stories with an end at this offset or above.
     mutating func forget(from offset: Int64) {
-        for (key, end) in ends where end.last >= offset { forget(key) }
+        for key in ends.keys(where: { $0.last >= offset }) { forget(key) }
     }
 
-    private mutating func forget(_ key: UInt64) {
-        guard ends.removeValue(forKey: key) != nil else { return }
+    private mutating func forget(_ key: Fingerprint) {
+        ends.remove(key)
         unsent[key] = nil
-        order.removeAll { $0 == key }
     }
 
     /// True if an event of the story has ended that is newer than one of a former incarnation with this timestamp and version. Without
     /// two versions, timestamps are compared, because offsets of different incarnations are not comparable.
     func endsFormer(writtenAt: Instant, _ version: NewsEvent.Version?, of story: String) -> Bool {
-        guard let end = ends[Fingerprint(of: story).value] else { return false }
+        guard let end = ends[Fingerprint(of: story)] else { return false }
         return writtenAt.precedes(version == nil ? end.writtenAt : end.writtenAtWithoutVersion)
     }
 
     /// True if an event of the story has ended that is newer than one with this offset and version. Two versions are compared as
     /// such, others by their offsets.
     func hasNewer(than offset: Int64, _ version: NewsEvent.Version?, of story: String) -> Bool {
-        let key = Fingerprint(of: story).value
+        let key = Fingerprint(of: story)
         guard !ends.isEmpty, let end = ends[key] else { return false }
         guard let version else { return offset < end.last }
         if let ended = unsent[key], ended.isWithheld ? version <= ended.version : version < ended.version {

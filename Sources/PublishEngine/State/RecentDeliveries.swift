@@ -1,19 +1,17 @@
-import DequeModule
 import KafkaModel
 import NewsModel
 
 /// The deliveries made lately: a bounded window that recognises a second record with the same id and version,
 /// and an older version of a story that arrives behind a newer one.
 struct RecentDeliveries: Sendable {
-    private let capacity: Int
-    private var known: Set<Fingerprint> = []
-    private var order: Deque<Fingerprint> = []
-    private var newest: [Fingerprint: Version] = [:]
-    private var newestOrder: Deque<Fingerprint> = []
+    private var known: AgingTable<Void>
+    /// The newest version of each story. The stories whose last version is oldest age out.
+    private var newest: AgingTable<NewsEvent.Version>
 
-    private typealias Version = NewsEvent.Version
-
-    init(capacity: Int) { self.capacity = max(capacity, 0) }
+    init(capacity: Int) {
+        known = AgingTable(capacity: capacity)
+        newest = AgingTable(capacity: capacity)
+    }
 
     private static func delivery(of routed: RoutedEvent, platform: Int) -> Fingerprint {
         delivery(id: routed.event.id, version: routed.ledgerVersion, platform: platform)
@@ -52,15 +50,6 @@ struct RecentDeliveries: Sendable {
         return fingerprint
     }
 
-    /// Returns `false` if the delivery was seen before.
-    mutating func insert(_ delivery: Fingerprint) -> Bool {
-        guard capacity > 0 else { return true }
-        guard known.insert(delivery).inserted else { return false }
-        order.append(delivery)
-        if order.count > capacity, let oldest = order.popFirst() { known.remove(oldest) }
-        return true
-    }
-
     enum Entry: Sendable, Hashable {
         /// Seen for the first time.
         case first
@@ -81,10 +70,10 @@ struct RecentDeliveries: Sendable {
         _ routed: RoutedEvent, platform: Int, _ story: Fingerprint, origin: SourceRecord.Origin
     ) -> Entry {
         let delivery = Self.delivery(of: routed, platform: platform)
-        let isFirst = insert(delivery)
+        let isFirst = known.insert(delivery)
         switch origin {
         case .published: guard isFirst else { return .seen }
-        case .redriven(let repeated?): guard insert(Self.repetition(delivery, of: repeated)) else { return .seen }
+        case .redriven(let repeated?): guard known.insert(Self.repetition(delivery, of: repeated)) else { return .seen }
         case .redriven(nil): break
         }
         if let version = routed.event.version,
@@ -100,11 +89,11 @@ struct RecentDeliveries: Sendable {
     mutating func restore(_ entry: LedgerEntry, platform: Int) {
         guard let eventID = entry.eventID else { return }
         let delivery = Self.delivery(id: eventID, version: entry.version, platform: platform)
-        _ = insert(delivery)
-        if let repeated = entry.redriveOf { _ = insert(Self.repetition(delivery, of: repeated)) }
+        _ = known.insert(delivery)
+        if let repeated = entry.redriveOf { _ = known.insert(Self.repetition(delivery, of: repeated)) }
     }
 
-    /// Forgets a delivery that was not made, so that another try is no duplicate. Its place in the order ages out.
+    /// Forgets a delivery that was not made, so that another try is no duplicate.
     ///
     /// - Parameter isOwner: it entered its event's id; otherwise the id stays.
     mutating func remove(_ routed: RoutedEvent, platform: Int, origin: SourceRecord.Origin, isOwner: Bool) {
@@ -126,14 +115,8 @@ struct RecentDeliveries: Sendable {
 
     /// Returns `true` if a newer version of the story was seen; remembers this one if it is the newest.
     private mutating func isOutdated(_ version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
-        guard capacity > 0 else { return false }
-        if let seen = newest[story] {
-            if version < seen { return true }
-        } else {
-            newestOrder.append(story)
-            if newestOrder.count > capacity, let oldest = newestOrder.popFirst() { newest[oldest] = nil }
-        }
-        newest[story] = version
+        if let seen = newest[story], version < seen { return true }
+        newest.set(version, for: story)
         return false
     }
 }
