@@ -13,9 +13,10 @@ struct SendProgressTests {
     }()
 
     private func shell(
-        _ inherited: [SendProgress] = [], policy: ContentPolicy = ContentPolicy()
+        _ inherited: [SendProgress] = [], policy: ContentPolicy = ContentPolicy(),
+        change: (inout EngineSettings) -> Void = { _ in }
     ) throws -> TestShell {
-        var shell = try TestShell(templates: .standard, policy: policy)
+        var shell = try TestShell(change: change, templates: .standard, policy: policy)
         shell.inherited = inherited
         _ = shell.assign()
         return shell
@@ -87,6 +88,42 @@ struct SendProgressTests {
         var shell = try shell()
         let refused = shell.reply(400, to: try #require(read(record, in: &shell).sends.first))
         #expect(refused.outcomes == [.rejected] && refused.sends.isEmpty)
+    }
+
+    @Test func `each send has its own attempts`() throws {
+        var shell = try shell { $0.retry.attempts = 2 }
+        var actions = read(record, in: &shell)
+        for _ in 1...3 {
+            let busy = shell.reply(429, retryAfter: .seconds(1), to: try #require(actions.sends.first))
+            let again = (busy + shell.wait(.seconds(60))).sends
+            actions = shell.reply(201, to: try #require(again.first))
+        }
+        let result = try #require(actions.endings.first).result
+        #expect(result.outcome == .accepted && result.sends == 3 && result.attempts == 6)
+    }
+
+    @Test(arguments: [429, 504])
+    func `a later send whose attempts are used up does not keep the rest of the readers from their news`(
+        status: Int
+    ) throws {
+        var shell = try shell {
+            $0.retry.attempts = 1
+            $0.lanes[0].onUnknown = .giveUp
+        }
+        let second = shell.reply(201, to: try #require(read(record, in: &shell).sends.first))
+        let ended = shell.reply(status, retryAfter: .seconds(1), to: try #require(second.sends.first))
+        #expect(ended.endings.isEmpty && progress(ended).map { [$0.sends, $0.refused] } == [[2, 1]])
+        let third = try #require((ended + shell.wait(.seconds(60))).sends.first)
+        #expect(tags(third).contains("{r11}"))
+        let result = try #require(shell.reply(201, to: third).endings.first).result
+        #expect(result.outcome == .unknown && result.error?.code == "partly-refused")
+        #expect(result.sends == 2 && result.attempts == 3)
+    }
+
+    @Test func `a first send whose attempts are used up ends the event`() throws {
+        var shell = try shell { $0.retry.attempts = 1 }
+        let ended = shell.reply(503, to: try #require(read(record, in: &shell).sends.first))
+        #expect(ended.outcomes == [.exhausted] && shell.wait(.seconds(60)).sends.isEmpty)
     }
 
     // MARK: Two owners

@@ -7,8 +7,9 @@ public struct SendProgress: Sendable, Hashable {
     /// The offset of its record.
     public var offset: Int64
     public var platform: Platform
-    /// The sends that are done, at least 1: accepted ones, and those that the hub refused.
+    /// The sends that are done, at least 1: accepted ones, and those that the hub refused or whose retries ended.
     public var sends: UInt16
+    /// The sends that are done and were not accepted.
     public var refused: UInt16
     /// The upper half is a hash of the record, the lower half one of the tags of these sends.
     public var hash: UInt64

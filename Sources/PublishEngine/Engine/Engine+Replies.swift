@@ -89,10 +89,8 @@ extension Engine {
     ) {
         switch (meaning, partitions[place].withdrawal) {
         case (.accepted, _): break
-        case (.refusedEvent, _) where partitions[place].sendsAccepted > 0:
-            partitions[place].refuseSend()
-            if !sendRest(place, &turn) { endSends(place, reply: result.reply, &turn) }
         case (.refusedEvent, _), (.invalid, _):
+            if case .refusedEvent = meaning, failSend(place, reply: result.reply, &turn) { return }
             settleUnsent(place, as: .rejected, result.failure, reply: result.reply, &turn)
         case (_, let withdrawal?): endWithdrawn(place, for: withdrawal, reply: result.reply, &turn)
         case (.tokenRefused, _), (.forbidden, _), (.missingHub, _), (.certificate, _), (.unreachable, _):
@@ -107,6 +105,7 @@ extension Engine {
     private mutating func retryRefused(_ place: Place, _ result: SendResult, after: Duration?, _ turn: inout Turn) {
         let charged = Int(partitions[place].charged)
         guard charged < attemptsMax(place) else {
+            if failSend(place, reply: result.reply, &turn) { return }
             return settleUnsent(place, as: .exhausted, result.failure, reply: result.reply, &turn)
         }
         let delay = settings.retry.delay(afterAttempt: max(charged, 1), using: &random)
@@ -118,7 +117,10 @@ extension Engine {
         let unknowns = Int(partitions[place].unknowns)
         guard lanes[place.lane].settings.onUnknown == .retry, unknowns < settings.unknownAttempts,
             Int(partitions[place].charged) < attemptsMax(place)
-        else { return settle(place, as: .unknown, result.failure, reply: result.reply, &turn) }
+        else {
+            if failSend(place, reply: result.reply, &turn) { return }
+            return settle(place, as: .unknown, result.failure, reply: result.reply, &turn)
+        }
         let gap = settings.retry.gap(afterUnknown: unknowns, of: settings.unknownAttempts, using: &random)
         retry(place, notBefore: turn.now + gap, turn)
     }

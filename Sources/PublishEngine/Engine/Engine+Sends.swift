@@ -6,7 +6,17 @@ import NotificationHub
 /// Deliveries that need several sends, because a send has room for few tags. The sends leave one after the other. Each one's end
 /// is committed before the next one leaves, so that after a crash the next owner repeats at most the send in flight.
 extension Engine {
-    /// The hub has accepted a send, or refused it after it had accepted another one of the same delivery.
+    /// Ends a send that the hub has refused or whose retries have ended. The other readers get the event all the same.
+    ///
+    /// - Returns: `false` if the hub has accepted no send of the delivery before, so that the delivery ends.
+    mutating func failSend(_ place: Place, reply: HubReply?, _ turn: inout Turn) -> Bool {
+        guard partitions[place].sendsAccepted > 0 else { return false }
+        partitions[place].failSend()
+        if !sendRest(place, &turn) { endSends(place, reply: reply, &turn) }
+        return true
+    }
+
+    /// Continues after the end of a send.
     ///
     /// - Returns: `false` if it was the last send.
     mutating func sendRest(_ place: Place, _ turn: inout Turn) -> Bool {
@@ -20,7 +30,7 @@ extension Engine {
             partitions[place.slot].partlySent.note(
                 SendProgress(
                     offset: content.record.offset, platform: settings.platforms[place.platform],
-                    sends: UInt16(clamping: delivery.nextSend), refused: delivery.sendsRefused,
+                    sends: UInt16(clamping: delivery.nextSend), refused: delivery.sendsFailed,
                     hash: routing.hash(ofSends: delivery.nextSend, of: content.identity)), platform: place.platform)
             partitions[place].awaitCommit()
             lanes[place.lane].owned.awaitCommit(of: place.id, at: turn.now)
@@ -33,10 +43,11 @@ extension Engine {
 
     /// Ends a delivery after its last send.
     mutating func endSends(_ place: Place, reply: HubReply?, _ turn: inout Turn) {
-        let refused = Int(partitions[place].sendsRefused)
-        guard refused > 0 else { return settle(place, as: .accepted, nil, reply: reply, &turn) }
+        let failed = Int(partitions[place].sendsFailed)
+        guard failed > 0 else { return settle(place, as: .accepted, nil, reply: reply, &turn) }
         let failure = ResultRecord.Failure(
-            .partlyRefused, "the hub refused \(refused) of \(counted(partitions[place].nextSend, "send"))")
+            .partlyRefused,
+            "the hub did not accept \(failed) of \(counted(partitions[place].nextSend, "send")), or did not answer")
         settle(place, as: .unknown, failure, reply: reply, &turn)
     }
 

@@ -25,7 +25,7 @@ public enum FailureCode: String, CaseIterable, Sendable {
     case unreachable
     case certificate
     case invalidRequest = "invalid-request"
-    /// The event needed several sends. The hub accepted some of them and refused others.
+    /// The event needed several sends. The hub accepted some of them, and refused others or did not answer in time.
     case partlyRefused = "partly-refused"
     // The delivery's time and its story.
     case expired

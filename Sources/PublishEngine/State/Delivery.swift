@@ -7,15 +7,15 @@ struct Delivery: Sendable {
     private(set) var phase = Phase.unexamined
     /// Requests sent to the hub.
     private(set) var attempts: UInt16 = 0
-    /// Attempts that count against the bound.
+    /// Attempts of its present send that count against the bound.
     private(set) var charged: UInt16 = 0
-    /// Attempts whose acceptance is unknown.
+    /// Attempts of its present send whose acceptance is unknown.
     private(set) var unknowns: UInt16 = 0
     /// Requests that the hub accepted. News for many single readers or interests needs several; its number is bounded by the
     /// limits of an event and of languages.
     private(set) var sendsAccepted: UInt16 = 0
-    /// Requests that the hub refused after it had accepted another one of the same delivery.
-    private(set) var sendsRefused: UInt16 = 0
+    /// Sends that ended otherwise after the hub had accepted another one of the same delivery: it refused them, or their retries ended.
+    private(set) var sendsFailed: UInt16 = 0
     /// The reason not to send it again, decided while it was in flight.
     private(set) var withdrawal: Withdrawal?
     private(set) var claim = Claim.none
@@ -71,7 +71,7 @@ struct Delivery: Sendable {
     /// Certainly no reader has it: every request was answered and none was accepted.
     var isCertain: Bool { unknowns == 0 && sendsAccepted == 0 }
     /// The number of its next send.
-    var nextSend: Int { Int(sendsAccepted) + Int(sendsRefused) }
+    var nextSend: Int { Int(sendsAccepted) + Int(sendsFailed) }
     var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed || phase == .partlySent }
     /// It has no outcome, and no request of it is in flight.
     var waits: Bool { isQueued || phase == .unexamined }
@@ -125,8 +125,17 @@ struct Delivery: Sendable {
         }
     }
 
-    mutating func acceptSend() { sendsAccepted += 1 }
-    mutating func refuseSend() { sendsRefused += 1 }
+    mutating func acceptSend() {
+        sendsAccepted += 1
+        (charged, unknowns) = (0, 0)
+    }
+
+    /// Ends a send without its acceptance. Only after an accepted one, so that the delivery stays uncertain.
+    mutating func failSend() {
+        sendsFailed += 1
+        (charged, unknowns) = (0, 0)
+    }
+
     mutating func awaitCommit() { phase = .partlySent }
 
     /// Continues after the sends of a former owner.
@@ -136,7 +145,7 @@ struct Delivery: Sendable {
     mutating func resume(after progress: SendProgress, isSame: Bool) {
         attempts = progress.sends
         if isSame {
-            sendsRefused = progress.refused
+            sendsFailed = progress.refused
             sendsAccepted = progress.sends - progress.refused
         } else {
             unknowns = 1

@@ -31,13 +31,12 @@ struct Repeats: Checker {
         for earlier in truth.attemptsOf[attempt.delivery] where earlier != number {
             guard truth.attempts[earlier].ownership == attempt.ownership else { continue }
             guard let reply = truth.attempts[earlier].reply else { return "\(name) is under way twice at once" }
-            switch reply.meaning {
             // The next send of the delivery, to other readers.
-            case .accepted where truth.attempts[earlier].tags != attempt.tags: break
-            case .refusedEvent
-            where truth.news(of: attempt.delivery).sends > 1
-                && truth.attempts[earlier].tags != attempt.tags:
-                break
+            let hasOtherTags = truth.attempts[earlier].tags != attempt.tags
+            let isNext = hasOtherTags && truth.news(of: attempt.delivery).sends > 1
+            switch reply.meaning {
+            case .accepted where hasOtherTags: break
+            case .refusedEvent where isNext, .unknownAcceptance where isNext: break
             case .accepted: return "\(name) was sent again after it was accepted"
             case .refusedEvent, .invalid: return "\(name) was sent again after it was rejected"
             case .unknownAcceptance:
@@ -60,7 +59,7 @@ struct Repeats: Checker {
             let platform = truth.platform(of: attempt.delivery)
             return Int(progress.first { $0.offset == place.offset && $0.platform == platform }?.sends ?? 0)
         }
-        let former = truth.sendsDone(of: attempt.delivery, byOthersThan: attempt.ownership)
+        let former = truth.sends(of: attempt.delivery, byOthersThan: attempt.ownership)
         if former.prefix(sends(in: ownership.progress)).contains(where: { $0.tags == attempt.tags }) {
             return "was sent again to readers whose send was committed as done"
         }
@@ -80,17 +79,17 @@ struct Repeats: Checker {
 }
 
 extension GroundTruth {
-    /// A delivery's sends that the hub accepted or refused from other owners, in their order. An owner that has lost its partition
-    /// without noticing may read the progress of the one that has it.
-    func sendsDone(of delivery: Int, byOthersThan ownership: Int?) -> [Attempt] {
+    /// A delivery's sends by other owners in their order, each with its most certain attempt. All but the last are done. An owner that
+    /// has lost its partition without noticing may read the progress of the one that has it.
+    func sends(of delivery: Int, byOthersThan ownership: Int?) -> [Attempt] {
         var sends: [Attempt] = []
         for attempt in attemptsOf[delivery].map({ attempts[$0] }) where attempt.ownership != ownership {
             guard let known = sends.firstIndex(where: { $0.tags == attempt.tags }) else {
-                if attempt.isAccepted || attempt.isRefused { sends.append(attempt) }
+                sends.append(attempt)
                 continue
             }
             // A former owner may have died before it reported a refusal.
-            if attempt.isAccepted { sends[known] = attempt }
+            if attempt.isAccepted || attempt.isRefused && !sends[known].isAccepted { sends[known] = attempt }
         }
         return sends
     }

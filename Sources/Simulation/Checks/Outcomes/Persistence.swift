@@ -5,13 +5,11 @@ import PublishEngine
 
 /// A delivery that was certainly not accepted is retried until its deadline. Without a deadline or a configured limit, it is
 /// tried twenty times. If it may have been accepted, it is tried several times over at least two minutes. A single alert
-/// therefore survives a short failure of the hub.
+/// therefore survives a short failure of the hub. Each send of a delivery has these attempts for itself.
 struct Persistence: Checker {
     let promise = Promise.persistence
-    /// Withdrawn, past its deadline, released by an operator, or refused for some of its readers.
-    private static let endings = [
-        "recalled", "superseded", "outdated", "expired", "too-old", "released", "partly-refused",
-    ]
+    /// Withdrawn, past its deadline, or released by an operator.
+    private static let endings = ["recalled", "superseded", "outdated", "expired", "too-old", "released"]
     private static let spread = Duration.seconds(120)
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -19,9 +17,27 @@ struct Persistence: Checker {
             result.outcome == .exhausted || result.outcome == .unknown
         else { return nil }
         if let code = result.error?.code, Self.endings.contains(code) { return nil }
+        let all = truth.attemptsOf[delivery].map { truth.attempts[$0] }.filter { $0.ownership == ownership }
+        guard truth.news(of: delivery).sends > 1 else { return check(all, result, delivery, truth) }
+        // A category that gets another name changes the tags of a send.
+        guard truth.scenario.setting.rename == nil else {
+            return result.error?.code == "partly-refused" ? nil : check(all, result, delivery, truth)
+        }
+        var tags: Set<String> = []
+        for first in all where tags.insert(first.tags).inserted {
+            let attempts = all.filter { $0.tags == first.tags }
+            if let last = attempts.last, last.isRefused || last.reply?.meaning == .accepted { continue }
+            if let problem = check(attempts, result, delivery, truth) { return problem }
+        }
+        return nil
+    }
+
+    /// - Parameter attempts: the attempts of one send.
+    private func check(
+        _ attempts: [Attempt], _ result: ResultRecord, _ delivery: Int, _ truth: GroundTruth
+    ) -> String? {
         let settings = truth.scenario.setting.engine
         let lane = truth.scenario.setting.lanes[truth.news(of: delivery).lane]
-        let attempts = truth.attemptsOf[delivery].map { truth.attempts[$0] }.filter { $0.ownership == ownership }
         let unanswered = attempts.filter(\.isUnanswered)
         let name = truth.name(delivery)
         let hasDeadline = truth.news(of: delivery).expiresAt != nil || lane.maxAge != nil

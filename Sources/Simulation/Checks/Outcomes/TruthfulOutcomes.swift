@@ -65,14 +65,15 @@ struct TruthfulOutcomes: Checker {
         let name = truth.name(delivery)
         // The sends of former owners, after which this one went on.
         let resumed = result.attempts - own.count
-        let earlier = sends > 1 ? truth.sendsDone(of: delivery, byOthersThan: ownership) : []
+        let earlier = sends > 1 ? truth.sends(of: delivery, byOthersThan: ownership) : []
         guard 0...earlier.count ~= resumed else {
             return "\(name) reports \(result.attempts) attempts; there were \(own.count)"
         }
         let wasAccepted = resumed > 0 || own.contains(where: \.isAccepted)
         let isUnanswered = own.contains(where: \.isUnanswered)
+        let inherited = earlier.filter { $0.isAccepted || $0.isRefused }.prefix(resumed).filter(\.isAccepted)
         let acceptedSends = Set(
-            (earlier.prefix(resumed).filter(\.isAccepted) + own.filter { $0.reply?.meaning == .accepted }).map(\.tags)
+            (inherited + own.filter { $0.reply?.meaning == .accepted }).map(\.tags)
         ).count
         switch result.outcome {
         case .accepted:
