@@ -66,6 +66,35 @@ struct EngineHoldTests: HoldingSuite {
         #expect(results.outcomes == [.held, .held, .held])
     }
 
+    @Test(arguments: [(Outcome.accepted, "fcmv1" as String?), (.held, nil)])
+    func `an original names its platforms unless all are held, also if a former owner has held the others`(
+        former: Outcome, names: String?
+    ) throws {
+        var shell = try TestShell {
+            $0.holdsBeyond = .seconds(60)
+            $0.platforms = [.apple, .fcmv1]
+        }
+        let record = shell.record(news("a", embargo(shell.wall + Self.inAWeek)))
+        let source = ResultRecord.Source(partition: TestShell.source, offset: 0)
+        let entry = LedgerEntry(
+            offset: 0, source: source, platform: .apple, outcome: former, identity: RecordIdentity(of: record),
+            eventID: "a", version: nil, story: nil, isOpen: true)
+        _ = shell.assign(ledger: [entry], end: 1)
+        let held = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [record]))
+        #expect(held.holds.map(\.request.result.platform) == [.fcmv1])
+        #expect(held.originals.map { $0.headers.map(\.text) } == [names.map { [$0] } ?? []])
+    }
+
+    @Test func `a copy that names a platform is for that one alone`() throws {
+        var shell = try shell { $0.platforms = [.apple, .fcmv1] }
+        let back = [RecordHeader(HeaderName.held, "due"), RecordHeader(HeaderName.platform, "fcmv1")]
+        let send = try #require(shell.publish(news("a"), headers: back).sends.first)
+        let accepted = shell.reply(201, to: send)
+        #expect(accepted.results.map(\.result.platform) == [.fcmv1])
+        _ = shell.store(accepted)
+        #expect(shell.engine.counts.records == 0)
+    }
+
     @Test func `an embargo that ends within quiet hours is held again until they end`() throws {
         // From 09:00 to 11:00; it is 08:00.
         let night = QuietHours(window: DailyWindow(from: 9 * 60, to: 11 * 60, zone: .utc), action: .delay)

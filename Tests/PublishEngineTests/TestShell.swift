@@ -179,6 +179,9 @@ extension [Action] {
         compactMap { if case .hold(let request, _, let event) = $0 { (request, event) } else { nil } }
     }
 
+    /// The records sent to the held topic.
+    var originals: [SourceRecord] { compactMap { if case .hold(_, let record, _) = $0 { record } else { nil } } }
+
     /// Requests for held events, as `story reason`.
     var returns: [String] {
         compactMap {

@@ -157,7 +157,7 @@ public enum HeaderName {
     /// such records one is sent to each platform. Without it, all are.
     public static let redriveOf = "nw-redrive-of"
     /// The platforms that the record is for, separated by commas. On a record put back on its lane it is the one that failed, on a
-    /// replacement those that accepted the story.
+    /// replacement those that accepted the story, on a held event those that were held if others were not.
     public static let platform = "nw-platform"
     /// On events of feeds: the feed's name in the settings.
     public static let feed = "nw-feed"

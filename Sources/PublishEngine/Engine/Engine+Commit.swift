@@ -15,6 +15,12 @@ extension Engine {
             let bytes = partitions.resultStored(
                 at: record.offset, isAlone: record.isAlone, of: place, at: turn.now)
             lanes[place.lane].finishRecord(bytes: bytes)
+            // The rest of the record may have waited for this delivery before it could be held.
+            if lanes[place.lane].delayed.hasEmbargoes, settings.platforms.count > 1,
+                let rest = partitions.place(of: place.id)
+            {
+                holdRest(of: rest.on(0), &turn)
+            }
             if let copy = pendingResults.takeCopy(of: place.id) {
                 takeBackHeld(
                     olderThan: copy.routed, from: copy.source, writtenAt: copy.writtenAt, isGone: copy.isGone, &turn)

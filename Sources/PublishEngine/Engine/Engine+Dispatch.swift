@@ -54,7 +54,7 @@ extension Engine {
         case .ended(let outcome, let failure):
             settleUnsent(place, as: outcome, failure, &turn)
             advanceStories(&turn)
-        case .notDue(let due): lanes[lane].embargo(id, &partitions[place], until: due.at)
+        case .notDue(let due): delay(place, until: due.at, &turn)
         case .gate: setAside(place, content, turn)
         case .unconfirmed:
             replacements.wait(id)
@@ -138,12 +138,14 @@ extension Engine {
         }
     }
 
-    /// Ends a delivery whose deadline has passed. If the hub is asked for the time first, the delivery waits for the answer.
+    /// Ends a delivery whose deadline has passed, unless quiet hours delay it. If the hub is asked for the time first, the delivery
+    /// waits for the answer.
     private mutating func expire(_ place: Place, _ content: ExaminedRecord, notBefore: Instant, _ turn: inout Turn) {
         if !hasExpired(content, turn), mustAskForTime(&turn) {
             let until = min(nextTimeInquiry, content.staleAt)
             return lanes[place.lane].retry(place.id, &partitions[place], notBefore: notBefore, until: until)
         }
+        if delayStale(place, content, &turn) { return }
         settleUnsent(place, as: .expired, content.expiry, &turn)
         advanceStories(&turn)
     }

@@ -1,6 +1,7 @@
 import EditorialControl
 import KafkaModel
 import NewsModel
+import NotificationHub
 
 /// Sends news that is due much later to the held topic, and receives it back from there.
 extension Engine {
@@ -9,10 +10,12 @@ extension Engine {
     static let heldBytesMax = 1_000_000
 
     /// The due time of a record for the held topic; `nil` if it stays here. A returned record is not held again for the
-    /// same reason: the returning process's clock may be ahead. An embargo may end in quiet hours.
+    /// same reason: the returning process's clock may be ahead. An embargo may end in quiet hours, and others may begin while the
+    /// record is queued.
     func hold(of content: ExaminedRecord, _ routed: RoutedEvent, at place: Place, _ turn: borrowing Turn) -> Due? {
         guard let least = settings.holdsBeyond, let due = content.due(turn), due.at > turn.embargoClock + least,
-            content.returned == nil || (due.because == .quietHours && routed.event.embargoUntil != nil),
+            content.returned == nil || content.isDelayedLater
+                || (due.because == .quietHours && routed.event.embargoUntil != nil),
             content.record.byteCount <= Self.heldBytesMax,
             // The held topic has one place for a story, so this event waits in the window.
             !routed.event.isForSomeOfItsStory
@@ -29,11 +32,11 @@ extension Engine {
         content.record.origin == .published ? content.heldFrom ?? partitions.source(of: place) : nil
     }
 
-    /// Ends a delivery as held. Sends the record's original to the held topic once, for all platforms.
+    /// Ends a delivery as held. `write` then sends the record's original to the held topic, once for all of its deliveries.
     ///
-    /// - Parameter isWritten: another delivery of the record has already sent the original.
+    /// - Parameter holding: `nil` for the record's first delivery that is held.
     mutating func hold(
-        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due, isWritten: inout Bool,
+        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due, holding: inout Holding?,
         _ turn: inout Turn
     ) {
         let event = routed.event
@@ -42,9 +45,8 @@ extension Engine {
         supersedeDelayed(in: story, of: place.lane, by: routed, content, from: partitions.source(of: place), &turn)
         let request = end(place, content, as: .held, due.failure, nil, isPending: true, turn)
         pendingResults.add(request)
-        partitions[place.slot].noteHold(of: place.index)
-        guard !isWritten else { return }
-        isWritten = true
+        partitions[place.slot].noteHold(of: place)
+        guard holding == nil else { return }
         let source = partitions.source(of: place)
         let relation = held.relation(to: routed, from: age(of: place, content), writtenAt: content.record.timestamp)
         held.add(routed, content, from: source)
@@ -55,7 +57,24 @@ extension Engine {
             because: due.because, lane: lanes[place.lane].settings.name, source: source)
         original.incarnation = held.incarnation(of: source.partition)
         original.replacesFormer = relation == .former
-        turn.actions.append(.hold(request, content.record, original))
+        holding = Holding(request: request, event: original)
+    }
+
+    /// Sends the original of held deliveries to the held topic. It names their platforms unless all are held, because what has
+    /// ended on the others must not come back. Those that were held before are named too, because this original takes the place of
+    /// theirs.
+    ///
+    /// - Parameter holding: `nil` if none are held.
+    func write(_ holding: Holding?, _ content: ExaminedRecord, _ first: Place, _ turn: inout Turn) {
+        guard let holding else { return }
+        let held = partitions[recordOf: first].held
+        let names = settings.platforms.indices.filter { held & (1 << $0) != 0 }.map { settings.platforms[$0].rawValue }
+        var original = content.record
+        if names.count < settings.platforms.count {
+            original.headers.removeAll { $0.name == HeaderName.platform }
+            original.headers.append(RecordHeader(HeaderName.platform, names.joined(separator: ",")))
+        }
+        turn.actions.append(.hold(holding.request, original, holding.event))
     }
 
     /// The held topic refused the original, so it waits in the window until it is due.
@@ -64,7 +83,7 @@ extension Engine {
             let routed = content.routed
         else { return }
         held.remove(routed, from: partitions.source(of: first))
-        var isHeld = false
+        var holding: Holding?
         for platform in settings.platforms.indices {
             let place = first.on(platform)
             guard partitions[place].phase == .pending, pendingResults.take(place.id, endingAs: .held) != nil else {
@@ -73,7 +92,7 @@ extension Engine {
             partitions[place.slot].reopen(place, content)
             // If its partition was revoked meanwhile, the next owner reads the record again.
             guard partitions[place.slot].isSending else { continue }
-            admit(place, content, routed, until: nil, isHeld: &isHeld, &turn)
+            admit(place, content, routed, until: nil, holding: &holding, &turn)
         }
         advanceStories(&turn)
     }
@@ -136,8 +155,10 @@ extension Engine {
         advanceStories(&turn)
     }
 
-    /// Admits a waiting record again, so that it is held. A record of which any request has left, or will leave soon, stays.
-    private mutating func holdWaiting(_ first: Place, _ turn: inout Turn) {
+    /// Admits a waiting record again, so that it is held. A record stays while a request for it is in flight, will leave soon, or may
+    /// have been accepted. What the hub has certainly refused is held with the number of its attempts.
+    mutating func holdWaiting(_ first: Place, _ turn: inout Turn) {
+        prolong(first, turn)
         guard partitions[first.slot].isSending, let content = partitions.content(of: first),
             let routed = content.routed, let due = hold(of: content, routed, at: first, turn)
         else { return }
@@ -145,10 +166,9 @@ extension Engine {
         let areWaiting = open.allSatisfy { place in
             let delivery = partitions[place]
             return delivery.isCertain
-                && (delivery.phase == .delayed && delivery.attempts == 0
-                    || delivery.phase == .waiting && delivery.claim != .awaitsTwin)
+                && (delivery.phase == .delayed || delivery.phase == .waiting && delivery.claim != .awaitsTwin)
         }
-        guard areWaiting else { return }
+        guard !open.isEmpty, areWaiting else { return }
         let owners = open.map { partitions[$0].claim == .owner }
         for place in open {
             let story = partitions[place].story
@@ -161,8 +181,9 @@ extension Engine {
             partitions[place.slot].recent.remove(
                 routed, platform: place.platform, origin: content.record.origin, isOwner: isOwner)
         }
-        var isHeld = false
-        for place in open { admit(place, content, routed, until: due, isHeld: &isHeld, &turn) }
+        var holding: Holding?
+        for place in open { admit(place, content, routed, until: due, holding: &holding, &turn) }
+        write(holding, content, first, &turn)
     }
 
     /// Prevents an older version from following a newer one that has left, from its topic or from the held topic. The
@@ -228,6 +249,12 @@ extension Engine {
         guard let older = held.takeBack(story, upTo: version) else { return }
         turn.actions.append(.returnHeld(story: story, because: reason, reason == .recalled ? .all : older))
     }
+}
+
+/// The first of a record's deliveries that go to the held topic.
+struct Holding: Sendable {
+    let request: StoreRequest
+    let event: HeldEvent
 }
 
 /// The earliest time at which an event may leave, and the reason.

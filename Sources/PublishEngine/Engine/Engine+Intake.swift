@@ -116,7 +116,7 @@ extension Engine {
         }
         if let known, let end = known.end, let routed = content.routed {
             // If a platform's delivery of this event is held, the held event stays.
-            let isGone = end != .expired && wanted == 0 && !known.isHeld
+            let isGone = end != .expired && wanted == 0 && known.held == 0
             repeatEnd(of: routed, content, source, end, isGone: isGone, in: first, &turn)
         }
         guard wanted != 0, let first = partitions.place(of: id) else { return }
@@ -140,10 +140,11 @@ extension Engine {
             return settleAll(wanted, of: first, as: .unroutable, content.failure, &turn)
         }
         let due = hold(of: content, routed, at: first, turn)
-        var isHeld = false
+        var holding: Holding?
         for platform in settings.platforms.indices where wanted & (1 << platform) != 0 {
-            admit(first.on(platform), content, routed, until: due, isHeld: &isHeld, &turn)
+            admit(first.on(platform), content, routed, until: due, holding: &holding, &turn)
         }
+        write(holding, content, first, &turn)
         advanceStories(&turn)
     }
 
@@ -164,9 +165,9 @@ extension Engine {
 
     /// - Parameters:
     ///   - due: the time until which the record waits on the held topic; `nil` if it is not held.
-    ///   - isHeld: true once a delivery of the record has sent the original to the held topic.
+    ///   - holding: set by the record's first delivery that goes to the held topic.
     mutating func admit(
-        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, isHeld: inout Bool,
+        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, holding: inout Holding?,
         _ turn: inout Turn
     ) {
         let isCertain = partitions[place].isCertain
@@ -205,7 +206,7 @@ extension Engine {
         }
         if isCertain, let due {
             partitions[place].claim(after: entry)
-            return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
+            return hold(place, content, routed, until: due, holding: &holding, &turn)
         }
         supersedeHeld(olderThan: routed, content, place, &turn)
         partitions[place].claim(after: entry)

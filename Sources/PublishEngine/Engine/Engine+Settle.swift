@@ -43,7 +43,7 @@ extension Engine {
         let source = held.isEmpty ? nil : age(of: place, content)
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
         if outcome == .accepted, !held.isEmpty, content.returned == nil, let routed = content.routed {
-            let isGone = partitions.content(of: place) == nil && !partitions[recordOf: place].isHeldInPart
+            let isGone = partitions.content(of: place) == nil && partitions[recordOf: place].held == 0
             let writtenAt = content.record.timestamp
             if held.mayBeReplaced(by: routed, from: source, writtenAt: writtenAt, isGone: isGone) {
                 let copy = HeldCopy(routed: routed, source: source, writtenAt: writtenAt, isGone: isGone)

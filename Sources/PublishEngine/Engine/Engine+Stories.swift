@@ -57,8 +57,10 @@ extension Engine {
 
     /// Makes the delivery ready as the head of its story, or delays it until it is due.
     private mutating func lead(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
-        // Quiet hours do not delay the rest of the readers.
-        if let due = content.due(turn), due.because == .embargo || partitions[place].isCertain {
+        // Quiet hours do not delay the rest of the readers. Those that began after the event was read delay it when its turn comes.
+        if let due = content.due(turn), due.because == .embargo || partitions[place].isCertain,
+            content.release ?? .distantPast >= due.at
+        {
             lanes[place.lane].embargo(place.id, &partitions[place], until: due.at)
         } else {
             lanes[place.lane].append(place.id, &partitions[place], isReturned: content.returned != nil)

@@ -25,6 +25,8 @@ final class ExaminedRecord: Sendable {
     let returned: ReturnReason?
     /// The place of the original, if the record is its copy from the held topic.
     let heldFrom: ResultRecord.Source?
+    /// Quiet hours delay the event that began after it was examined.
+    let isDelayedLater: Bool
 
     /// A record without an event.
     init(_ record: SourceRecord, _ identity: RecordIdentity, _ undecodable: Undecodable) {
@@ -39,6 +41,7 @@ final class ExaminedRecord: Sendable {
         format = undecodable.format
         returned = nil
         heldFrom = nil
+        isDelayedLater = false
     }
 
     /// - Parameter maxAge: the lane's maximum age; `nil` for no limit.
@@ -76,6 +79,35 @@ final class ExaminedRecord: Sendable {
         let isDatedByUs = record.timestamp == nil && release == nil
         deadline = min(expiresAt ?? .distantFuture, isDatedByUs ? .distantFuture : tooOldAt ?? .distantFuture)
         self.release = release
+        isDelayedLater = false
+    }
+
+    /// - Parameter release: the end of the quiet hours that delay the event.
+    private init(_ former: ExaminedRecord, until release: Instant, maxAge: Duration?) {
+        record = former.record
+        identity = former.identity
+        eventID = former.eventID
+        routed = former.routed
+        failure = former.failure
+        deadline = min(former.routed?.event.expiresAt ?? .distantFuture, maxAge.map { release + $0 } ?? .distantFuture)
+        staleAt = .distantFuture
+        self.release = release
+        format = former.format
+        returned = former.returned
+        heldFrom = former.heldFrom
+        isDelayedLater = true
+    }
+
+    /// The record as quiet hours delay it that have begun since it was examined; `nil` if none have, if they began after its
+    /// deadline, or if it is too old when they end.
+    func delayed(maxAge: Duration?, _ turn: borrowing Turn) -> ExaminedRecord? {
+        // The last moment at which it was news, by the wall clock.
+        let lastNewsAt = min(deadline, turn.now > staleAt ? turn.wall - (turn.now - staleAt) : turn.wall)
+        guard case .hold(let until)? = routed?.treatment(at: lastNewsAt), until > release ?? .distantPast else {
+            return nil
+        }
+        let delayed = ExaminedRecord(self, until: until, maxAge: maxAge)
+        return delayed.isStale(turn) ? nil : delayed
     }
 
     var hasDeadline: Bool { deadline < .distantFuture || staleAt < .distantFuture }

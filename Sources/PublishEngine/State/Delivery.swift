@@ -158,6 +158,11 @@ struct Delivery: Sendable {
     mutating func resultWritten() { phase = .settled }
     mutating func store() { phase = .stored }
 
-    /// Resets the delivery, because it could not be held.
-    mutating func reopen() { self = Delivery() }
+    /// Takes the delivery out of its story, to hold it or because it could not be held. It keeps its attempts.
+    mutating func reopen() {
+        phase = .unexamined
+        withdrawal = nil
+        claim = .none
+        story = .none
+    }
 }

@@ -61,8 +61,8 @@ struct Partition: Sendable {
         fileprivate(set) var release: FloodRelease?
         /// The smallest offset among its acknowledged results; `Int64.max` for none.
         fileprivate(set) var firstResult = Int64.max
-        /// Some of its deliveries ended as held, so the held topic has its original for these.
-        fileprivate(set) var isHeldInPart = false
+        /// The platforms, as bits, of its deliveries that ended as held. The held topic has its original for these.
+        fileprivate(set) var held: UInt16 = 0
     }
 
     init(
@@ -147,8 +147,8 @@ struct Partition: Sendable {
         if entry.isOpen { restored.learn(entry, platform: platform, capacity: capacity) }
     }
 
-    /// One of the record's deliveries ends as held.
-    mutating func noteHold(of index: Int) { entries[index].isHeldInPart = true }
+    /// The delivery ends as held.
+    mutating func noteHold(of place: Place) { entries[place.index].held |= 1 << place.platform }
 
     /// Finishes reading the ledger.
     ///
@@ -174,7 +174,7 @@ struct Partition: Sendable {
             let known = restored.remove(content.record.offset, content.identity, eventID: content.eventID)
         else { return nil }
         noteResult(at: known.firstResult, of: index)
-        entries[index].isHeldInPart = known.isHeld
+        entries[index].held = known.held
         return known
     }
 
@@ -284,6 +284,7 @@ struct Partition: Sendable {
     mutating func reopen(_ place: Place, _ content: ExaminedRecord) {
         unstored -= 1
         self[place.index, place.platform].reopen()
+        entries[place.index].held &= ~(1 << place.platform)
         entries[place.index].unsettled += 1
         contents[place.index] = content
     }

@@ -34,8 +34,8 @@ struct RestoredResults: Sendable {
         var platforms: UInt16 = 0
         /// The offset of the first of their results.
         var firstResult = Int64.max
-        /// True if one of them ended as held.
-        var isHeld = false
+        /// The platforms of those that ended as held.
+        var held: UInt16 = 0
         /// An outcome after which older events of its story must not follow.
         var end: Outcome?
 
@@ -43,7 +43,7 @@ struct RestoredResults: Sendable {
             if entry.endsOlder { end = entry.outcome }
             platforms |= 1 << platform
             firstResult = min(firstResult, entry.offset)
-            if entry.outcome == .held { isHeld = true }
+            if entry.outcome == .held { held |= 1 << platform }
         }
     }
 
@@ -129,6 +129,6 @@ struct RestoredResults: Sendable {
     mutating func forgetResultOffsets() {
         if end != nil { end = 0 }
         if firstDropped < .max { firstDropped = 0 }
-        records = records.mapValues { Settled(platforms: $0.platforms, isHeld: $0.isHeld, end: $0.end) }
+        records = records.mapValues { Settled(platforms: $0.platforms, held: $0.held, end: $0.end) }
     }
 }

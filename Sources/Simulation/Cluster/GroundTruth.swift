@@ -148,12 +148,7 @@ final class GroundTruth {
 
     /// Returns the deliveries that a record must have.
     func deliveries(of item: Int) -> [Int] {
-        if let platform = news[item].platform,
-            let index = scenario.setting.engine.platforms.firstIndex(of: platform)
-        {
-            return [delivery(item: item, platform: index)]
-        }
-        if let (_, named) = news[item].replacement {
+        if let named = news[item].replacement?.platforms ?? news[item].platforms {
             return (0..<platforms).filter { named.contains(scenario.setting.engine.platforms[$0]) }
                 .map { delivery(item: item, platform: $0) }
         }

@@ -1,6 +1,7 @@
 import EditorialControl
 import KafkaModel
 import NewsModel
+import NotificationHub
 import PublishEngine
 
 /// The held topic. Engines write events that must wait, and every process follows the whole topic. The owner of the source
@@ -374,7 +375,9 @@ extension GroundTruth {
         var copy = NewsItem(
             serial: serial, at: now - Scenario.start, lane: original.lane, topic: produced.topic,
             keyHash: original.keyHash, gapBefore: 0, gapAfter: 0, kind: original.kind, copy: kind,
-            platform: original.platform,
+            platforms: produced.headers.last { $0.name == HeaderName.platform }?.text.map {
+                $0.split(separator: ",").compactMap { Platform(rawValue: String($0)) }
+            },
             eventID: original.eventID, categories: original.categories, interests: original.interests,
             feed: original.feed, run: original.run,
             story: original.story, version: original.version, embargoUntil: original.embargoUntil,

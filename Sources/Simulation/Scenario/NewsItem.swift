@@ -19,8 +19,8 @@ public struct NewsItem: Sendable {
     public var kind: Kind
     /// The kind of copy, if it repeats the event of another record.
     public var copy: Copy?
-    /// The only platform of a redriven record, also after it was held; `nil` for all platforms.
-    public var platform: Platform?
+    /// The platforms that a redriven record or a copy of a held event names; `nil` for all platforms.
+    public var platforms: [Platform]?
     /// The platform for which the hub refuses it; `nil` for none.
     public var refusedBy: Platform?
     public var eventID: String
@@ -64,7 +64,7 @@ public struct NewsItem: Sendable {
     var maySend: Bool { kind == .usable || kind == .refused }
 
     var isReturned: Bool { if case .returned = copy { true } else { false } }
-    var isRedriven: Bool { platform != nil }
+    var isRedriven: Bool { record.headers.contains { $0.name == HeaderName.redrive } }
     /// The delivery that the redriven record repeats; `nil` if any number of records may.
     var redriveOf: String? { record.headers.last { $0.name == HeaderName.redriveOf }?.text }
 

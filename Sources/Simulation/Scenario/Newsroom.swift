@@ -144,8 +144,9 @@ struct Newsroom {
         return NewsItem(
             serial: serial, at: at, lane: lane, topic: topic ?? topics[hash % topics.count],
             keyHash: hash / 7, gapBefore: random.chance(percent: 8) ? 3 : 0,
-            gapAfter: random.chance(percent: 8) ? 1 : 0, kind: kind, copy: copy, platform: platform, eventID: event.id,
-            categories: event.categories, interests: event.interests.filter { $0.hasPrefix(Self.kind) }, feed: feed,
+            gapAfter: random.chance(percent: 8) ? 1 : 0, kind: kind, copy: copy,
+            platforms: platform.map { [$0] }, eventID: event.id, categories: event.categories,
+            interests: event.interests.filter { $0.hasPrefix(Self.kind) }, feed: feed,
             run: run,
             story: event.orderKey, version: version, embargoUntil: event.embargoUntil, expiresAt: event.expiresAt,
             record: record)

@@ -89,11 +89,11 @@ struct TruthfulOutcomes: Checker {
         case .exhausted, .expired, .canceled, .superseded:
             if wasAccepted { return "\(name) is \(result.outcome.rawValue), but the hub took it" }
             if isUnanswered { return "\(name) is \(result.outcome.rawValue), but an attempt was not answered" }
-        // Quiet hours that drop news may begin while a refused alert waits for its next attempt. It is on no phone.
-        case .withheld where result.error?.code == "quiet-hours":
-            if wasAccepted { return "\(name) is withheld, but the hub took it" }
-            if isUnanswered { return "\(name) is withheld, but an attempt was not answered" }
-        case .undecodable, .unroutable, .withheld, .duplicate, .held:
+        // Quiet hours that drop or delay news may begin while a refused alert waits for its next attempt. It is on no phone.
+        case .withheld where result.error?.code == "quiet-hours", .held:
+            if wasAccepted { return "\(name) is \(result.outcome.rawValue), but the hub took it" }
+            if isUnanswered { return "\(name) is \(result.outcome.rawValue), but an attempt was not answered" }
+        case .undecodable, .unroutable, .withheld, .duplicate:
             if !own.isEmpty { return "\(name) is \(result.outcome.rawValue), but a request left" }
         case .unknown:
             // The hub may have refused a send that it had accepted from a former owner, which died before its reply.
