@@ -214,20 +214,4 @@ struct SingleReaderTests {
         }
         #expect(reached == ["World", "World", "$UserId:{ben}", "$UserId:{anna}"])
     }
-
-    @Test func `a held event for all is not replaced by news for one reader`() throws {
-        var shell = try TestShell(change: { $0.holdsBeyond = .seconds(60) })
-        _ = shell.assign()
-        let later = (shell.wall + .seconds(3_600)).description
-        let embargo = #","embargoUntil":"\#(later)""#
-        let held = shell.publish(news("all", story: "s", version: 1, embargo))
-        #expect(held.holds.count == 1)
-        let personal = shell.publish(personal("a", #"["anna"]"#, #","story":"s","version":2"#))
-        #expect(personal.sends.count == 1)
-        #expect(personal.returns.isEmpty)
-        let waiting = shell.publish(self.personal("b", #"["ben"]"#, #","story":"s","version":2"# + embargo))
-        #expect(waiting.holds.isEmpty && waiting.endings.isEmpty)
-        _ = shell.reply(201, to: try #require(personal.sends.first))
-        #expect(shell.wait(.seconds(3_700)).sends.map(\.request.tags).contains("$UserId:{ben}"))
-    }
 }

@@ -121,9 +121,10 @@ package struct NameLookup {
 
     private mutating func readHeld() throws(KafkaFailure) {
         for event in try HeldReading.all(kafka, topic: topics.held, isStopped: { isLate }).events {
-            // Where languages have tags, the held topic separates the languages of a story, but recalls do not.
-            let edition = topics.editions.first { event.story.hasSuffix($0) }
-            search.note(eventID: event.eventID, story: String(event.story.dropLast(edition?.count ?? 0)))
+            // The held topic separates a story's single readers, and its languages where these have tags. Recalls do not.
+            let story = HeldKey.orderKey(of: event.story)
+            let edition = topics.editions.first { story.hasSuffix($0) }
+            search.note(eventID: event.eventID, story: String(story.dropLast(edition?.count ?? 0)))
         }
     }
 

@@ -4,7 +4,7 @@ public import NewsModel
 /// The data about one event on the held topic, without the event itself, because its title is confidential until its time.
 public struct HeldEvent: Sendable, Hashable {
     public var eventID: String
-    /// The key that orders the events of its story, and the key of its held record. A newer version replaces an older one.
+    /// The key of its held record, see `HeldKey`. A newer version replaces an older one.
     public var story: String
     public var version: NewsEvent.Version?
     /// The time at which the event is due, by the wall clock.

@@ -42,7 +42,7 @@ struct HeldCommand: ParsableCommand {
             stop.isRaised
         }
         if stop.isRaised { throw CommandFailure("interrupted before all was read") }
-        let rows = held.rows.filter { row in story.map { $0 == row.event.story } ?? true }
+        let rows = held.rows.filter { row in story.map { $0 == row.story } ?? true }
         let output = Terminal.standardOutput
         if json {
             for row in rows { try output.line(row.json) }
@@ -63,7 +63,7 @@ struct HeldCommand: ParsableCommand {
             let categories = row.categories.isEmpty ? "-" : row.categories.joined(separator: ",")
             let cells: [TextTable.Cell] = [
                 .init(event.due.short), .init(event.because.rawValue), .init(categories), .init(event.lane),
-                .init(row.run ?? "-"), .init(event.story), .init(event.eventID),
+                .init(row.run ?? "-"), .init(row.story), .init(event.eventID),
             ]
             try output.line(table.line(cells, widths))
         }
@@ -71,11 +71,13 @@ struct HeldCommand: ParsableCommand {
 }
 
 extension HeldTable.Row {
+    fileprivate var story: String { HeldKey.orderKey(of: event.story) }
+
     /// The event as one line of JSON for programs.
     fileprivate var json: String {
         JSONLine.object { json in
             json.field("eventId", event.eventID)
-            json.field("story", event.story)
+            json.field("story", story)
             json.field("due", event.due)
             json.field("because", event.because.rawValue)
             json.array("categories", of: categories)

@@ -44,7 +44,8 @@ extension Engine {
         if let source = content.heldFrom {
             guard source.partition == partitions[place.slot].id else { return false }
             // A copy that was restored after the held topic had lost the event may come behind a later event that is held.
-            return hasEnded(laterThan: source.offset, routed, place)
+            // The ends of the story are those of events for all of its readers.
+            return !routed.event.isForSomeOfItsStory && hasEnded(laterThan: source.offset, routed, place)
                 || content.returned == nil && held.hasLater(than: source, of: routed, content.identity)
         }
         guard routed.event.embargoUntil != nil, content.returned == nil, !routed.event.isForSomeOfItsStory else {

@@ -16,9 +16,7 @@ extension Engine {
         guard let least = settings.holdsBeyond, let due = content.due(turn), due.at > turn.embargoClock + least,
             content.returned == nil || content.isDelayedLater
                 || (due.because == .quietHours && routed.event.embargoUntil != nil),
-            content.record.byteCount <= Self.heldBytesMax,
-            // The held topic has one place for a story, so this event waits in the window.
-            !routed.event.isForSomeOfItsStory
+            content.record.byteCount <= Self.heldBytesMax
         else { return nil }
         // Another event of the story would lose its place there if the two cannot be ordered, or if they are records of one
         // event for different platforms.
@@ -53,7 +51,7 @@ extension Engine {
         pendingResults.keep(content, of: place.id)
         // An event that expires before it is due comes back at its expiry, so that it is reported.
         var original = HeldEvent(
-            eventID: event.id, story: routed.orderKey, version: event.version, due: min(due.at, content.deadline),
+            eventID: event.id, story: routed.heldKey, version: event.version, due: min(due.at, content.deadline),
             because: due.because, lane: lanes[place.lane].settings.name, source: source)
         original.incarnation = held.incarnation(of: source.partition)
         original.replacesFormer = relation == .former
@@ -112,7 +110,7 @@ extension Engine {
         }
         // A recall that arrived meanwhile found no delivery here, and perhaps no event on the held topic yet.
         guard let story, orders.isRecalled(story) else { return }
-        for key in orderKeys(of: story) { takeBackHeld(key, because: .recalled, &turn) }
+        for key in heldKeys(of: story) { takeBackHeld(key, because: .recalled, &turn) }
     }
 
     /// Applies changes of the held topic. They arrive with a delay: a newer version may have left here meanwhile. The
@@ -127,8 +125,8 @@ extension Engine {
             held.learn(story)
             if !story.isHeld { erased.insert(story.story) }
             guard story.isHeld else { continue }
-            // The holder of the topic knows recalled stories by their names, which editions do not have there.
-            if isRecalledEdition(story.story) { takeBackHeld(story.story, because: .recalled, &turn) }
+            // The holder of the topic knows recalled stories by their names, which editions and single readers do not have there.
+            if isRecalledPart(story.story) { takeBackHeld(story.story, because: .recalled, &turn) }
             guard !held.isBeingHeld(story.story) else { continue }
             takeBackIfEnded(story, &turn)
         }
@@ -137,14 +135,14 @@ extension Engine {
 
     /// Sends events to the held topic that have waited in the window because they could not be held.
     ///
-    /// - Parameter stories: the order keys of the events; `nil` for all.
+    /// - Parameter stories: the keys of the events on the held topic; `nil` for all.
     mutating func holdWaiting(of stories: Set<String>? = nil, _ turn: inout Turn) {
         guard isRunning, settings.holdsBeyond != nil else { return }
         for lane in lanes.ids {
             var records: Set<DeliveryID> = []
             for id in lanes[lane].delayed.underEmbargo {
                 guard let place = partitions.place(of: id), partitions[place].phase == .delayed,
-                    stories?.contains(partitions.event(of: id)?.orderKey ?? "") ?? true
+                    stories?.contains(partitions.event(of: id)?.heldKey ?? "") ?? true
                 else { continue }
                 for id in openDeliveries(of: partitions[place].story) { records.insert(id.on(0)) }
             }
@@ -228,7 +226,7 @@ extension Engine {
     ) {
         guard held.mayBeReplaced(by: routed, from: source, writtenAt: writtenAt, isGone: isGone) else { return }
         // Another process may hold this same version meanwhile.
-        takeBackHeld(routed.orderKey, because: .superseded, upTo: isGone ? routed.event.version : nil, &turn)
+        takeBackHeld(routed.heldKey, because: .superseded, upTo: isGone ? routed.event.version : nil, &turn)
     }
 
     /// The outcome of an event that was returned before it was due; `nil` if it is due.

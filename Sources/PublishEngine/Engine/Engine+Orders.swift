@@ -49,7 +49,7 @@ extension Engine {
             source: .init(partition: partitions[first.slot].id, offset: content.record.offset),
             at: content.record.timestamp)
         recall(given, &turn)
-        for key in orderKeys(of: event.orderKey) { takeBackHeld(key, because: .recalled, &turn) }
+        for key in heldKeys(of: event.orderKey) { takeBackHeld(key, because: .recalled, &turn) }
         turn.actions.append(.recall(given))
     }
 
@@ -66,7 +66,7 @@ extension Engine {
     /// - Parameter before: the effect here of an earlier recall by an event. Its requests in flight are the same ones.
     private mutating func recall(_ story: String, before: AppliedOrder?, _ turn: inout Turn) -> AppliedOrder {
         var met = recall(story, &turn)
-        if orderKeys(of: story).contains(where: { held.contains($0) }) { met.held = 1 }
+        if heldKeys(of: story).contains(where: { held.contains($0) }) { met.held = 1 }
         guard let before else { return met }
         met.waiting += before.waiting
         // Some may have ended since, and the ledger of more partitions may have been read.
@@ -100,10 +100,8 @@ extension Engine {
                 met.inFlight += partitions[slot].unreported(of: recalled) + partitions[slot].partlySent.inherited.count
             }
         }
-        // The readers of the held topic know the story's key only, so each language's key is requested here.
-        if !editions.isEmpty {
-            for key in orderKeys(of: story) where key != story { takeBackHeld(key, because: .recalled, &turn) }
-        }
+        // The readers of the held topic know the story's key only, so the keys of its languages and single readers are requested here.
+        for key in heldKeys(of: story) where key != story { takeBackHeld(key, because: .recalled, &turn) }
         return met
     }
 
@@ -115,13 +113,18 @@ extension Engine {
         }
     }
 
-    /// Returns true if the story of an edition's order key is recalled.
-    func isRecalledEdition(_ orderKey: String) -> Bool {
-        editions.contains { edition in
+    /// Returns true if a key on the held topic is that of a recalled story's edition or single readers.
+    func isRecalledPart(_ key: String) -> Bool {
+        let orderKey = HeldKey.orderKey(of: key)
+        if orderKey != key, orders.isRecalled(orderKey) { return true }
+        return editions.contains { edition in
             let ending = RoutedEvent.orderKey("", edition: edition)
             return orderKey.hasSuffix(ending) && orders.isRecalled(String(orderKey.dropLast(ending.count)))
         }
     }
+
+    /// The keys under which events of the story are held: those of its languages and single readers.
+    func heldKeys(of story: String) -> [String] { orderKeys(of: story).flatMap(held.keys) }
 
     /// The order keys of the story in all languages that are sent separately.
     func orderKeys(of story: String) -> [String] {

@@ -191,6 +191,12 @@ final class RoutedEvent: Sendable {
         edition.map { Self.orderKey(event.orderKey, edition: $0) } ?? event.orderKey
     }
 
+    /// The key under which the event is held.
+    var heldKey: String {
+        guard event.isForSomeOfItsStory else { return orderKey }
+        return HeldKey.key(of: orderKey, readers: RecentDeliveries.versions(of: event, Fingerprint()).value)
+    }
+
     static func orderKey(_ story: String, edition: String) -> String { "\(story)#\(edition)" }
 
     /// The version on the ledger. It contains the edition, because translations may share one id.

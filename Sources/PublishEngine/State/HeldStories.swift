@@ -2,12 +2,15 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// The stories with an event on the held topic, each with the highest version there: about 100 bytes for each.
+/// The stories with an event on the held topic, each with the highest version there: about 100 bytes for each. A story's events for
+/// single readers count as stories of their own, by their `HeldKey`, and take 100 bytes more.
 struct HeldStories: Sendable {
     /// Events read from the held topic.
     private var known: [UInt64: Held] = [:]
     /// Events held by this engine and not read back from the topic yet.
     private var added: [UInt64: Held] = [:]
+    /// The keys of news for single readers, by its order key.
+    private var personal: [String: Set<String>] = [:]
     /// The present incarnation of our partitions, by a hash of the partition.
     private var incarnations: [UInt64: Int] = [:]
 
@@ -34,8 +37,10 @@ struct HeldStories: Sendable {
         let key = Fingerprint(of: story.story).value
         guard story.isHeld else {
             known[key] = nil
+            if added[key] == nil { forgetPersonal(story.story) }
             return
         }
+        notePersonal(story.story)
         known[key] = Held(story.version, story.source)
         known[key]?.original = story.original
         known[key]?.incarnation = story.incarnation
@@ -58,7 +63,8 @@ struct HeldStories: Sendable {
         held.original = HeldOriginal(offset: source.offset, identity: content.identity)
         held.incarnation = incarnation(of: source.partition)
         held.writtenAt = content.record.timestamp
-        added[Fingerprint(of: routed.orderKey).value] = held
+        notePersonal(routed.heldKey)
+        added[Fingerprint(of: routed.heldKey).value] = held
     }
 
     /// A partition is ours. Others may have read it in the meantime.
@@ -77,12 +83,30 @@ struct HeldStories: Sendable {
 
     /// Removes an event that the held topic refused. A later one of the story stays.
     mutating func remove(_ routed: RoutedEvent, from source: ResultRecord.Source) {
-        let key = Fingerprint(of: routed.orderKey).value
+        let key = Fingerprint(of: routed.heldKey).value
         if let held = added[key], held.original?.offset == source.offset,
             held.partition == Fingerprint(of: source.partition.description).value
         {
             added[key] = nil
+            if known[key] == nil { forgetPersonal(routed.heldKey) }
         }
+    }
+
+    private mutating func notePersonal(_ key: String) {
+        let orderKey = HeldKey.orderKey(of: key)
+        if orderKey.utf8.count < key.utf8.count { personal[orderKey, default: []].insert(key) }
+    }
+
+    private mutating func forgetPersonal(_ key: String) {
+        guard !personal.isEmpty else { return }
+        let orderKey = HeldKey.orderKey(of: key)
+        personal[orderKey]?.remove(key)
+        if personal[orderKey]?.isEmpty == true { personal[orderKey] = nil }
+    }
+
+    /// The keys under which events with an order key may be held.
+    func keys(of orderKey: String) -> [String] {
+        personal.isEmpty ? [orderKey] : [orderKey] + (personal[orderKey] ?? []).sorted()
     }
 
     /// True if this engine holds an event of the story that was not read back yet.
@@ -115,9 +139,9 @@ struct HeldStories: Sendable {
     func relation(
         to routed: RoutedEvent, from source: ResultRecord.Source?, writtenAt: Instant? = nil
     ) -> Relation {
-        guard !isEmpty, !routed.event.isForSomeOfItsStory else { return .nothing }
+        guard !isEmpty else { return .nothing }
         let event = routed.event
-        let key = Fingerprint(of: routed.orderKey).value
+        let key = Fingerprint(of: routed.heldKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
         // Without a story, the held event is a former copy of the same event.
         guard event.story != nil || source == nil || held.version != nil && event.version != nil else { return .same }
@@ -153,7 +177,7 @@ struct HeldStories: Sendable {
     /// as such elsewhere.
     func hasLater(than source: ResultRecord.Source, of routed: RoutedEvent, _ identity: RecordIdentity) -> Bool {
         guard !isEmpty, routed.event.story != nil else { return false }
-        let key = Fingerprint(of: routed.orderKey).value
+        let key = Fingerprint(of: routed.heldKey).value
         guard let held = added[key] ?? known[key], held.version == nil || routed.event.version == nil else {
             return false
         }
@@ -194,6 +218,7 @@ struct HeldStories: Sendable {
         let key = Fingerprint(of: story).value
         let taken = [added.removeValue(forKey: key), known.removeValue(forKey: key)].compactMap { $0 }
         guard let latest = taken.first else { return nil }
+        forgetPersonal(story)
         return .older(
             upTo: version ?? latest.version ?? taken.last?.version,
             taken.compactMap(\.original))
@@ -201,6 +226,6 @@ struct HeldStories: Sendable {
 }
 
 extension NewsEvent {
-    /// True for news for single readers of a story that other readers may get too; held versions are not theirs.
+    /// True for news for single readers of a story that other readers may get too. Its versions are compared among these readers.
     var isForSomeOfItsStory: Bool { !users.isEmpty && story != nil }
 }

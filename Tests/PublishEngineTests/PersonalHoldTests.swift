@@ -1,0 +1,78 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+/// News for single readers that is held has a key of its own for each group of readers of a story.
+struct PersonalHoldTests: HoldingSuite {
+    private func personal(_ id: String, _ users: [String], version: Int? = nil, _ more: String = "") -> String {
+        let names = users.map { "\"\($0)\"" }.joined(separator: ",")
+        let version = version.map { #","version":\#($0)"# } ?? ""
+        return #"{"id":"\#(id)","headline":"h","story":"s","users":[\#(names)]\#(version)\#(more)}"#
+    }
+
+    /// Publishes an event under an embargo of a week, which the held topic stores.
+    private func hold(_ event: String, in shell: inout TestShell) throws -> String {
+        let held = shell.publish(event)
+        #expect(shell.store(held).outcomes == [.held])
+        return try #require(held.holds.first).event.story
+    }
+
+    @Test func `events of a story for different readers are held beside one another`() throws {
+        var shell = try shell()
+        let embargo = embargo(shell.wall + Self.inAWeek)
+        let all = try hold(news("all", story: "s", version: 1, embargo), in: &shell)
+        let anna = try hold(personal("a", ["anna", "ben"], version: 1, embargo), in: &shell)
+        let ben = try hold(personal("b", ["ben"], version: 1, embargo), in: &shell)
+        #expect(all == "s" && Set([all, anna, ben]).count == 3)
+        #expect([anna, ben].map(HeldKey.orderKey) == ["s", "s"])
+        #expect(!anna.contains("anna"))
+        let newer = try hold(personal("a2", ["ben", "anna"], version: 2, embargo), in: &shell)
+        #expect(newer == anna, "the order of the readers says nothing")
+        #expect(shell.engine.counts.records == 0 && shell.engine.counts.stories == 0)
+    }
+
+    @Test func `a held event is requested back by a newer one for the same readers only`() throws {
+        var shell = try shell()
+        let embargo = embargo(shell.wall + Self.inAWeek)
+        _ = try hold(news("all", story: "s", version: 1, embargo), in: &shell)
+        let anna = try hold(personal("a", ["anna"], version: 1, embargo), in: &shell)
+        #expect(shell.publish(personal("b", ["ben"], version: 2)).returns.isEmpty)
+        #expect(shell.publish(personal("a2", ["anna"], version: 2)).returns == ["\(anna) superseded"])
+    }
+
+    @Test func `a recall of the story requests held events for single readers back`() throws {
+        var shell = try shell()
+        let embargo = embargo(shell.wall + Self.inAWeek)
+        let keys = [
+            try hold(personal("a", ["anna"], embargo), in: &shell),
+            try hold(personal("b", ["ben"], embargo), in: &shell),
+        ]
+        let recalled = shell.take(.orders([.recall("s")]))
+        #expect(Set(recalled.returns) == Set(keys.map { "\($0) recalled" }))
+    }
+
+    @Test func `an event for single readers of a recalled story that is on the held topic is requested back`() throws {
+        var shell = try shell()
+        let key = HeldKey.key(of: "s", readers: 7)
+        _ = shell.take(.orders([.recall("s")]))
+        #expect(shell.take(.held([HeldStory(story: key, isHeld: true)])).returns == ["\(key) recalled"])
+        let other = HeldKey.key(of: "t", readers: 7)
+        #expect(shell.take(.held([HeldStory(story: other, isHeld: true)])).returns.isEmpty)
+        #expect(shell.take(.orders([.recall("t", "O2")])).returns == ["\(other) recalled"])
+    }
+
+    @Test func `a copy for single readers follows an event for all that was published later`() throws {
+        var shell = try shell()
+        let event = personal("a", ["anna"], embargo(shell.wall + .seconds(600)))
+        _ = try hold(event, in: &shell)
+        let all = try #require(shell.publish(news("all", story: "s")).sends.first)
+        _ = shell.store(shell.reply(201, to: all))
+        _ = shell.wait(.seconds(600))
+        let source = ResultRecord.Source(partition: TestShell.source, offset: 0)
+        let back = [RecordHeader(HeaderName.held, "due"), RecordHeader(HeaderName.heldFrom, "\(source)")]
+        #expect(shell.publish(event, headers: back).sends.map(\.request.tags) == ["$UserId:{anna}"])
+    }
+}
