@@ -148,6 +148,24 @@ struct PayloadHeaderTests {
         #expect(String(decoding: request(.fcmv1).body, as: UTF8.self).contains("\"ttl\":\"\(ttl)s\""))
     }
 
+    @Test(arguments: [(10_800, 3_600), (14_500, 1)] as [(sentAt: Int64, ttl: Int)])
+    func `an event that waited to be sent lives for the rest of its time`(sentAt: Int64, ttl: Int) throws {
+        let base = PayloadSamples.since
+        let builder = try PayloadBuilder()
+        var event = PayloadSamples.event()
+        event.expiresAt = base + .seconds(14_400)
+        func request(_ platform: Platform) -> SendRequest {
+            builder.payload(
+                event, routing: PayloadSamples.world, platform: platform, lane: LaneID(0), since: base,
+                sentAt: base + .seconds(sentAt)
+            ).request
+        }
+        #expect(request(.apple).fields.first { $0.name == "apns-expiration" }?.value == "1763704400")
+        #expect(request(.windows).fields.first { $0.name == "X-WNS-TTL" }?.value == "\(ttl)")
+        event.expiresAt = nil
+        #expect(request(.windows).fields.first { $0.name == "X-WNS-TTL" }?.value == "86400")
+    }
+
     @Test(arguments: [Instant.distantPast, .distantFuture])
     func `no expiry traps`(expiry: Instant) throws {
         let builder = try PayloadBuilder()

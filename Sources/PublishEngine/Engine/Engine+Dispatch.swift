@@ -101,7 +101,7 @@ extension Engine {
         let readAt = partitions[recordOf: place].readAt
         let payload = content.routed?.payload(
             on: settings.platforms[place.platform], send: partitions[place].nextSend, lane: place.lane,
-            since: max(readAt, content.release ?? .distantPast), isQuiet: isQuiet)
+            since: max(readAt, content.release ?? .distantPast), sentAt: turn.wall, isQuiet: isQuiet)
         guard let payload else { return nil }
         charge(place.lane, turn)
         let request = inFlight.begin(place.id, at: turn.now, tokenEpoch: token.number)

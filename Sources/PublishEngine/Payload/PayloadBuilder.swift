@@ -3,7 +3,7 @@ public import NewsModel
 public import NotificationHub
 
 /// Builds requests from events. The same event, routing, lane and times give the same bytes, so a retry repeats the first
-/// request.
+/// request, except for the seconds that an event with an expiry has left.
 ///
 /// An object, because every request uses it.
 public final class PayloadBuilder: Sendable {
@@ -43,16 +43,18 @@ public final class PayloadBuilder: Sendable {
     /// - Parameters:
     ///   - since: the time at which the event may leave. The time to live counts from here, because the publication may be
     ///     years ago in an archive. Without it phones get no point in time as the expiry, unless the event has one.
+    ///   - sentAt: the time of the send. An event that expires then lives only for the rest of its time, also if it waited to be sent.
     ///   - isQuiet: the notification makes no sound and lights no screen.
     ///   - inBackground: if it is quiet too, phones pass it to the app without showing it. In template mode the device's
     ///     quiet template decides.
     public func payload(
         _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
-        isQuiet: Bool = false, inBackground: Bool = false
+        sentAt: Instant? = nil, isQuiet: Bool = false, inBackground: Bool = false
     ) -> Payload {
         let quiet: UrgencyClass = inBackground && platform != .template ? .background : .quiet
         let urgency = isQuiet ? quiet : settings.interruption.class(of: event, lane: lane)
-        let expiry = Self.expiry(of: event, since: since, settings.timeToLive.duration(urgency, lane: lane))
+        let expiry = Self.expiry(
+            of: event, since: since, sentAt: sentAt, settings.timeToLive.duration(urgency, lane: lane))
         if !natives.isEmpty, let template = natives.first(where: { $0.platform == platform })?[urgency],
             let payload = native(
                 template, values(event, urgency, expiry), event, routing, platform, isQuiet: isQuiet)
@@ -135,13 +137,18 @@ public final class PayloadBuilder: Sendable {
         return Payload(request: request, cuts: fit.cuts)
     }
 
-    /// The end of the time to live, or the event's own expiry if that is earlier.
+    /// The end of the time to live, or the event's own expiry if that is earlier. Some push services count the seconds from the time
+    /// of the send.
     private static func expiry(
-        of event: borrowing NewsEvent, since: Instant?, _ timeToLive: Duration
+        of event: borrowing NewsEvent, since: Instant?, sentAt: Instant?, _ timeToLive: Duration
     ) -> (at: Instant?, secondsToLive: Int) {
         var duration = timeToLive
         if let since, let expiresAt = event.expiresAt { duration = min(max(expiresAt - since, .seconds(1)), duration) }
-        return (since.map { $0 + duration } ?? event.expiresAt, Int(duration.nanoseconds / 1_000_000_000))
+        let at = since.map { $0 + duration } ?? event.expiresAt
+        if let sentAt, let expiresAt = event.expiresAt {
+            duration = min(max(expiresAt - sentAt, .seconds(1)), duration)
+        }
+        return (at, Int(duration.nanoseconds / 1_000_000_000))
     }
 
     private static func allowed(

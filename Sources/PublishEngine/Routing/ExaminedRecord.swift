@@ -227,12 +227,12 @@ final class RoutedEvent: Sendable {
     /// - Parameter send: the number of the send, from 0.
     /// - Returns: `nil` when it belongs to no category.
     func payload(
-        on platform: Platform, send: Int, lane: LaneID, since: Instant, isQuiet: Bool
+        on platform: Platform, send: Int, lane: LaneID, since: Instant, sentAt: Instant, isQuiet: Bool
     ) -> Payload? {
         guard let routing = routing?.send(send) else { return nil }
         return rules.builder.payload(
-            event, routing: routing, platform: platform, lane: lane, since: since, isQuiet: isQuiet,
-            inBackground: isSilent)
+            event, routing: routing, platform: platform, lane: lane, since: since, sentAt: sentAt,
+            isQuiet: isQuiet, inBackground: isSilent)
     }
 }
 
