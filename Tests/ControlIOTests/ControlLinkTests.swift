@@ -192,17 +192,6 @@ private final class Followed: Sendable {
         try await followed.close()
     }
 
-    @Test func `a fatal error of the producer is reported, because nothing more can be written`() async throws {
-        try create()
-        let followed = try Followed(topics.kafka)
-        try await followed.isKnown(true)
-        broker.failNext(.produce, .outOfOrderSequence, count: 20)
-        for _ in 0..<3 { followed.pass(.seconds(10)) }
-        let failure = try await followed.heard { if case .failed(let failure) = $0 { failure } else { nil } }
-        #expect(failure.isFatal)
-        try await followed.close()
-    }
-
     @Test func `a process has a beat while it follows, and removes it at its end`() async throws {
         try create()
         let followed = try Followed(topics.kafka)

@@ -52,7 +52,9 @@ struct DriverFaultTests {
         #expect(try await refused(shards).first?.failure.code == "MSG_SIZE_TOO_LARGE")
         #expect(try await refused(shards).isEmpty)
         #expect(
-            try await shards.stored(1) == [StoredRecord(delivery: DeliveryID(rawValue: 7), kind: .result, offset: 0)])
+            try await shards.stored(1) == [
+                StoredRecord(delivery: DeliveryID(rawValue: 7), kind: .result, offset: 0, isAlone: true)
+            ])
         let reader = try TopicReader(settings: broker.settings, topic: broker.topic("results"))
         var read: [SourceRecord] = []
         while !reader.isAtEnd { read += try reader.next().map(\.record) }

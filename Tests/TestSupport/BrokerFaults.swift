@@ -47,7 +47,6 @@ extension EmbeddedBroker {
         case messageTooLarge = 10
         case topicAuthorizationFailed = 29
         case groupAuthorizationFailed = 30
-        case outOfOrderSequence = 45
     }
 
     /// Answers the next `count` requests of a kind with an error.
