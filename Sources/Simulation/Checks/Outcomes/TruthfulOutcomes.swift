@@ -98,7 +98,9 @@ struct TruthfulOutcomes: Checker {
         case .unknown:
             // The hub may have refused a send that it had accepted from a former owner, which died before its reply.
             let isRefused = acceptedSends > 0 && all.contains(where: \.isRefused)
-            if !isUnanswered, !isRefused, !(0..<sends).dropFirst().contains(acceptedSends) {
+            // A former owner may have given a send up that had no answer, and passed it on as one that had failed.
+            let isPassedOn = resumed > 0 && all.contains(where: \.isUnanswered)
+            if !isUnanswered, !isRefused, !isPassedOn, !(0..<sends).dropFirst().contains(acceptedSends) {
                 return "\(name) is unknown, but every attempt was answered"
             }
         }
