@@ -126,7 +126,7 @@ let package = Package(
                 nioCore, nioPosix,
             ]),
         // Spans to an OpenTelemetry collector.
-        .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing]),
+        .target(name: "OTLPTracing", dependencies: ["ByteText", "HTTPCalls", "NewsModel", tracing]),
         .target(name: "HubEmulator", dependencies: ["ByteText", "NotificationHub", deque]),
         // Shared by all HTTP servers: start, stop, limits, and the distinction between local and other callers.
         .target(

@@ -22,6 +22,8 @@ public struct HTTPCall: Sendable {
     public struct Answer: Sendable {
         public var status: Int
         public var body: [UInt8]
+        /// The value of `Retry-After`.
+        public var retryAfter: String?
     }
 
     /// The reason why there is no answer, as the end of a sentence. It contains neither the address nor a header.
@@ -70,7 +72,8 @@ public struct HTTPCall: Sendable {
             deadline: .now() + TimeAmount(timeout)
         ).wait()
         return Answer(
-            status: Int(response.status.code), body: response.body.map { Array($0.readableBytesView) } ?? [])
+            status: Int(response.status.code), body: response.body.map { Array($0.readableBytesView) } ?? [],
+            retryAfter: response.headers.first(name: "Retry-After"))
     }
 
     /// An error in plain words.

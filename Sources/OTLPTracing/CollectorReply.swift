@@ -1,8 +1,5 @@
 import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
+import HTTPCalls
 
 /// A collector's reply to a batch (OTLP 1.x, "OTLP/HTTP Response").
 enum CollectorReply {
@@ -13,22 +10,27 @@ enum CollectorReply {
     case refused(reason: String)
 
     private static let waitMax = 5.0
+    /// The most bytes of a reply.
+    static let bytesMax = 65_536
 
-    init(_ response: HTTPURLResponse?, _ data: Data?, _ error: (any Error)?) {
-        guard let response else {
-            // The description may contain the address, which is not secret.
-            self = .later(nil, reason: error.map { ($0 as NSError).localizedDescription } ?? "no reply")
-            return
+    init(_ answer: () throws(HTTPCall.Failure) -> HTTPCall.Answer) {
+        do throws(HTTPCall.Failure) {
+            self.init(try answer())
+        } catch {
+            self = error.isTooLarge ? .refused(reason: error.detail) : .later(nil, reason: error.detail)
         }
-        switch response.statusCode {
-        case 200..<300: self = .taken(rejected: Self.rejected(data ?? Data()))
+    }
+
+    private init(_ answer: HTTPCall.Answer) {
+        switch answer.status {
+        case 200..<300: self = .taken(rejected: Self.rejected(Data(answer.body)))
         case 429, 502, 503, 504:
-            let wait = response.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init)
+            let wait = answer.retryAfter.flatMap(Double.init)
             // "nan" is a number to Swift, and a trap as a duration.
             self = .later(
                 wait.flatMap { $0.isNaN ? nil : min(max($0, 0), Self.waitMax) },
-                reason: "status \(response.statusCode)")
-        default: self = .refused(reason: "status \(response.statusCode)")
+                reason: "status \(answer.status)")
+        default: self = .refused(reason: "status \(answer.status)")
         }
     }
 
@@ -42,7 +44,7 @@ enum CollectorReply {
 
     /// The number in `{"partialSuccess": {"rejectedSpans": "3"}}`, which some collectors write unquoted; otherwise 0.
     private static func rejected(_ data: Data) -> UInt64 {
-        guard data.count <= 65_536, let json = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
+        guard let json = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
             let partial = json["partialSuccess"] as? [String: Any]
         else { return 0 }
         if let text = partial["rejectedSpans"] as? String { return UInt64(text) ?? 0 }

@@ -1,15 +1,11 @@
 import Dispatch
 import Foundation
+import HTTPCalls
 import Synchronization
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Sends spans to a collector in batches. Adding a span never blocks: without room it is dropped and counted.
 ///
-/// Our own exporter, because swift-otel needs Protocol Buffers and a second HTTP client (AsyncHTTPClient) for a request that is
-/// one JSON object.
+/// Our own exporter, because swift-otel needs Protocol Buffers for a request that is one JSON object.
 public final class SpanExporter: Sendable {
     /// The most spans that may wait, about 4 MB.
     static let waitingMax = 4096
@@ -23,8 +19,9 @@ public final class SpanExporter: Sendable {
     private let headers: [(name: String, value: String)]
     private let resource: [(name: String, value: String)]
     private let onChange: @Sendable (String?) -> Void
-    private let session: URLSession
     private let queue = DispatchQueue(label: "traces")
+    /// The queue of requests, which block it.
+    private let calls = DispatchQueue(label: "traces.calls")
     private let state = Mutex(State())
 
     private struct State {
@@ -34,7 +31,7 @@ public final class SpanExporter: Sendable {
         var counts = Counts()
         /// Called once all spans are sent; set by `close`.
         var whenEmpty: (@Sendable () -> Void)?
-        /// True once the session accepts no more requests. A further request would trap.
+        /// True once no more requests are sent.
         var isClosed = false
     }
 
@@ -56,10 +53,6 @@ public final class SpanExporter: Sendable {
         self.headers = headers
         self.resource = resource
         self.onChange = onChange
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 10
-        configuration.httpCookieStorage = nil
-        session = URLSession(configuration: configuration)
         tick()
     }
 
@@ -86,7 +79,6 @@ public final class SpanExporter: Sendable {
             flush()
             queue.asyncAfter(deadline: .now() + Self.closingMax) { self.closed() }
         }
-        session.invalidateAndCancel()
     }
 
     private func tick() {
@@ -109,12 +101,12 @@ public final class SpanExporter: Sendable {
         }
         guard let batch else { return }
         guard !batch.isEmpty else { return closed() }
-        var request = URLRequest(url: address.url)
-        request.httpMethod = "POST"
-        for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
-        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data(TraceExport(resource: resource, spans: batch).json)
-        post(request, spans: UInt64(batch.count), attempt: 1)
+        var call = HTTPCall(url: address.url.absoluteString)
+        call.headers = headers.map { ($0.name, $0.value) } + [("Content-Type", "application/json")]
+        call.body = TraceExport(resource: resource, spans: batch).json
+        // The headers may be secret, and the page to which a gateway redirects takes no spans.
+        call.followsRedirects = false
+        post(call, spans: UInt64(batch.count), attempt: 1)
     }
 
     /// Finishes closing, because no spans are left or the time is over.
@@ -127,19 +119,21 @@ public final class SpanExporter: Sendable {
         done?()
     }
 
-    private func post(_ request: URLRequest, spans: UInt64, attempt: Int) {
+    private func post(_ call: HTTPCall, spans: UInt64, attempt: Int) {
         guard !state.withLock(\.isClosed) else { return }
-        session.dataTask(with: request) { [self] data, response, error in
+        calls.async { [self] in
+            let verdict = CollectorReply { () throws(HTTPCall.Failure) in
+                try call.answer(bytesMax: CollectorReply.bytesMax)
+            }
             queue.async { [self] in
-                let verdict = CollectorReply(response as? HTTPURLResponse, data, error)
                 let mayTryAgain = attempt < Self.triesMax && state.withLock { $0.whenEmpty == nil }
                 guard case .later(let wait, _) = verdict, mayTryAgain else { return finish(verdict, spans: spans) }
                 let delay = wait ?? Double(1 << (attempt - 1))
                 queue.asyncAfter(deadline: .now() + delay) {
-                    self.post(request, spans: spans, attempt: attempt + 1)
+                    self.post(call, spans: spans, attempt: attempt + 1)
                 }
             }
-        }.resume()
+        }
     }
 
     private func finish(_ reply: CollectorReply, spans: UInt64) {

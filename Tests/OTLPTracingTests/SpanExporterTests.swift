@@ -118,6 +118,18 @@ struct SpanExporterTests {
         await collector.close()
     }
 
+    @Test func `a redirect is not followed, so no secret leaves and no span counts as exported`() async throws {
+        let page = try await Collector { _ in (200, [], "<html>log in") }
+        let gateway = try await Collector { _ in (302, [("Location", page.url)], "") }
+        let exporter = try exporter(gateway.url, headers: [("authorization", "Bearer secret")])
+        OTLPTracer(exporter, sampledPercent: 100).span("a")
+        await exporter.close()
+        #expect(exporter.counts == .init(exported: 0, dropped: 1))
+        await gateway.close()
+        await page.close()
+        #expect(await page.exports.first { _ in true } == nil)
+    }
+
     @Test(arguments: [
         "", "4318", "localhost:4318", "ftp://host/", "http://", "http://user:password@host", "http://host?a=b",
         "http://host/#x",

@@ -16,6 +16,17 @@ struct EngineResultTests {
     }
 
     @Test
+    func `headers that a result does not carry reach no trace either`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let parent = RecordHeader("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+        let state = RecordHeader("tracestate", String(repeating: "x", count: 3_000))
+        let sends = shell.publish(news("traced"), headers: [parent, state]).sends
+        let send = try #require(sends.first)
+        #expect(shell.engine.inFlightRequest(send.id)?.headers == [parent])
+    }
+
+    @Test
     func `a result names the categories for which the tag expression had no room`() throws {
         let names = (1...22).map { "C\($0)" }
         let table = try CategoryTable(names.map { CategoryTable.Category(name: $0) })

@@ -173,8 +173,9 @@ extension Engine {
         else { return nil }
         return InFlightRequest(
             delivery: place.id, source: partitions.source(of: place),
-            headers: content.record.headers, eventID: content.eventID, lane: lanes[place.lane].settings.name,
-            platform: settings.platforms[place.platform], attempt: Int(partitions[place].attempts))
+            headers: content.record.headers.carriedToResults, eventID: content.eventID,
+            lane: lanes[place.lane].settings.name, platform: settings.platforms[place.platform],
+            attempt: Int(partitions[place].attempts))
     }
 }
 
