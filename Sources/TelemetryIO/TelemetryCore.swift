@@ -72,7 +72,8 @@ final class TelemetryCore: @unchecked Sendable {
         let now = clock.now.wall
         return TelemetryReport(
             at: now, startedAt: startedAt, figures: state.figures, open: state.openCount,
-            oldest: state.oldestAge(at: now), problem: state.problem ?? (state.isWithoutIDs ? .withoutIDs : nil),
+            oldest: state.oldestAge(at: now),
+            problem: state.cannotStore ? .notStored : state.problem ?? (state.isWithoutIDs ? .withoutIDs : nil),
             isAssigned: state.isAssigned)
     }
 
@@ -85,12 +86,12 @@ final class TelemetryCore: @unchecked Sendable {
             case .restarted(let partition): handle(.restarted(partition: partition))
             case .revoked: handle(.revoked)
             case .lost: handle(.lost)
-            case .committed(let failure): handle(.committed(failure == nil))
+            case .committed(let failure): handle(.committed(failure: failure.map { "\($0)" }))
             case .written(let number): handle(.stored(number))
             case .refused(let number, _, let failure):
                 log.error("a telemetry record is refused", metadata: ["reason": "\(failure)"])
                 handle(.refused(number))
-            case .notWritten(let number, _): handle(.notStored(number))
+            case .notWritten(let number, let failure): handle(.notStored(number, because: "\(failure)"))
             }
         }
     }

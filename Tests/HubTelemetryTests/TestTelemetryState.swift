@@ -83,7 +83,7 @@ struct TestTelemetryState {
                     inputs.append(.answered(id, answer(notificationID, now)))
                 case .store(let number, _, let key, let value):
                     guard stores, let record = try? TelemetryRecord(decoding: value) else {
-                        inputs.append(.notStored(number))
+                        inputs.append(.notStored(number, because: "no leader"))
                         continue
                     }
                     records.append(record)
@@ -91,7 +91,7 @@ struct TestTelemetryState {
                     inputs.append(.stored(number))
                 case .commit(let offsets):
                     committed.merge(offsets) { $1 }
-                    inputs.append(.committed(true))
+                    inputs.append(.committed(failure: nil))
                 case .read(let count, _): credit += count
                 case .release: releases += 1
                 case .renewToken: renewals += 1

@@ -28,9 +28,9 @@ public enum TelemetryInput: Sendable {
     /// The record is permanently refused because of its content.
     case refused(UInt64)
     /// The record was not stored and may be retried.
-    case notStored(UInt64)
-    /// The answer to a `commit`.
-    case committed(Bool)
+    case notStored(UInt64, because: String)
+    /// The answer to a `commit`: the reason why the offsets are not stored, if so.
+    case committed(failure: String?)
     case tick
     /// Stop asking, commit, and answer with `finished`.
     case finish

@@ -11,6 +11,8 @@ public struct TelemetryState: Sendable {
     public internal(set) var figures = TelemetryFigures()
     /// The reason why the hub cannot be asked now.
     public internal(set) var problem: TelemetryProblem?
+    /// True while records or offsets cannot be written to Kafka. They are tried again.
+    public private(set) var cannotStore = false
     /// True once the group has assigned partitions to this process, possibly none.
     public private(set) var isAssigned = false
 
@@ -74,10 +76,14 @@ public struct TelemetryState: Sendable {
         case .revoked: leave(.revoked)
         case .lost: clear()
         case .answered(let id, let word): answered(id, word, at: now)
-        case .stored(let write): stored(write)
+        case .stored(let write):
+            learnStoring(failure: nil)
+            stored(write)
         case .refused(let write): refused(write)
-        case .notStored(let write): notStored(write, at: now)
-        case .committed(let isStored): committed(isStored)
+        case .notStored(let write, let reason):
+            learnStoring(failure: reason)
+            notStored(write, at: now)
+        case .committed(let failure): committed(failure)
         case .tick: break
         case .finish: leave(.finishing)
         }
@@ -98,7 +104,7 @@ public struct TelemetryState: Sendable {
         (partitions, sends, polls) = ([:], [:], PollQueue())
         writes = [:]
         // The answer to a commit in flight belongs to the former assignment. Waiting for it would end all commits.
-        (isCommitting, underWay) = (false, [:])
+        (isCommitting, underWay, cannotStore) = (false, [:], false)
         if case .revoked = leaving { leaving = .no }
         isAssigned = false
     }
@@ -208,9 +214,20 @@ public struct TelemetryState: Sendable {
         actions.append(.commit(due))
     }
 
-    private mutating func committed(_ isStored: Bool) {
+    private mutating func learnStoring(failure: String?) {
+        guard cannotStore != (failure != nil) else { return }
+        cannotStore = failure != nil
+        if let failure {
+            note(.error, "what became of sends cannot be stored, and is tried again: \(failure)")
+        } else {
+            note(.info, "what became of sends is stored again")
+        }
+    }
+
+    private mutating func committed(_ failure: String?) {
         isCommitting = false
-        if isStored {
+        learnStoring(failure: failure)
+        if failure == nil {
             for (partition, offset) in underWay { partitions[partition]?.commit(offset) }
         } else if isLeaving {
             // The next owner repeats slightly more polls.

@@ -9,7 +9,7 @@ public struct TelemetryReport: Sendable {
     public var open: Int
     /// The age of the oldest followed send.
     public var oldest: Duration?
-    /// The reason why the hub cannot be asked; `nil` if it can.
+    /// The reason why nothing is learned; `nil` if all is well.
     public var problem: TelemetryProblem?
     /// True once the process has its part of the results topic, possibly no partitions.
     public var isAssigned: Bool
@@ -30,7 +30,7 @@ public struct TelemetryReport: Sendable {
     }
 }
 
-/// The reason why the hub cannot be asked now.
+/// The reason why nothing is learned about sends now.
 public enum TelemetryProblem: String, Sendable, Hashable, CaseIterable {
     /// The tier has no telemetry, or the key may not read it.
     case notAllowed = "not-allowed"
@@ -40,6 +40,8 @@ public enum TelemetryProblem: String, Sendable, Hashable, CaseIterable {
     case unreachable
     /// The hub returned no id for the last accepted send, as below the Standard tier.
     case withoutIDs = "without-ids"
+    /// Kafka does not take the records or offsets.
+    case notStored = "not-stored"
 }
 
 extension TelemetryReport {
@@ -75,6 +77,13 @@ extension TelemetryReport {
                 .init(
                     code: "without-ids", detail: "the hub gives accepted sends no id, so they cannot be asked about",
                     remedy: "telemetry needs a hub of the Standard tier"))
+        case .notStored?:
+            reasons.append(
+                .init(
+                    code: "not-stored", detail: "Kafka does not take what the hub tells about sends",
+                    remedy:
+                        "see the log for the reason; the telemetry topic needs as many partitions as the results topic")
+            )
         // A pause is part of normal operation.
         case .throttled?, nil: break
         }
