@@ -335,7 +335,9 @@ public final class Publisher: Sendable {
                     loop.execute { shards[index].shard?.value.reload(reload, categories: categories, tls: tls) }
                 }
             case .key(let read):
-                guard read.endpoint == connection.endpoint else {
+                let namesHub =
+                    read.entityPath == connection.entityPath || read.entityPath ?? settings.hub == settings.hub
+                guard read.endpoint == connection.endpoint, namesHub else {
                     log.warning("another hub waits for a restart", metadata: ["key": "hub.connectionString"])
                     continue
                 }
