@@ -141,6 +141,7 @@ struct SecretTests {
         configuration.replacing("{listen: \"127.0.0.1:0\", token: canary-token}", with: "canary-token"),
         configuration.replacing("token: canary-token", with: "token: [canary-token]"),
         configuration.replacing("sasl.password: ", with: "sasl.pasword: "),
+        configuration.replacing("sasl.password: ", with: "security.protocol: "),
         configuration.replacing("ssl.key.password: canary-key-password", with: "ssl.key.pem: canary-key"),
         configuration.replacing("\"${HUB}\"", with: "\"Endpoint=http://h/;SharedAccessKey=canary\""),
         configuration.replacing("\"${HUB}\"", with: "\"canary\""),

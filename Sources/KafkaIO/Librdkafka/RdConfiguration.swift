@@ -58,25 +58,25 @@ final class RdConfiguration {
         let trial: OpaquePointer = rd_kafka_conf_new()
         defer { rd_kafka_conf_destroy(trial) }
         let result = rd_kafka_conf_set(trial, name, value, &text, text.count)
-        return result == RD_KAFKA_CONF_OK ? nil : failure(name, text)
+        return result == RD_KAFKA_CONF_OK ? nil : failure(name, result, text)
     }
 
     /// `ifKnown`: true ignores names that older libraries do not know.
     private func set(_ name: String, _ value: String, ifKnown: Bool = false) throws(KafkaFailure) {
         var text = [CChar](repeating: 0, count: 512)
-        switch rd_kafka_conf_set(handle, name, value, &text, text.count) {
+        let result = rd_kafka_conf_set(handle, name, value, &text, text.count)
+        switch result {
         case RD_KAFKA_CONF_OK: return
         case RD_KAFKA_CONF_UNKNOWN where ifKnown: return
-        default: break
+        default: throw Self.failure(name, result, text)
         }
-        throw Self.failure(name, text)
     }
 
-    private static func failure(_ name: String, _ text: [CChar]) -> KafkaFailure {
-        // librdkafka's text repeats the value, which may be a secret.
-        let secret = ["password", "secret", "key", "token", "jaas", "oauth", "pem"].contains { name.contains($0) }
-        return .configuration(
-            secret ? "kafka.properties: \(name) has a value librdkafka refuses" : String(rd: text),
+    private static func failure(_ name: String, _ result: rd_kafka_conf_res_t, _ text: [CChar]) -> KafkaFailure {
+        // librdkafka's text repeats a refused value, which may be a secret, even if it was meant for another property.
+        .configuration(
+            result == RD_KAFKA_CONF_UNKNOWN
+                ? String(rd: text) : "kafka.properties: \(name) has a value librdkafka refuses",
             remedy: "Correct kafka.properties; librdkafka's CONFIGURATION.md lists names and values.")
     }
 }
