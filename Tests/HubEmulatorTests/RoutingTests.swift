@@ -132,6 +132,25 @@ struct RoutingTests {
     }
 
     @Test
+    func `a template whose text exceeds the platform's limit is refused by the platform, and its text is not kept`()
+        throws
+    {
+        var test = try TestHub { $0.recordsChanges = true }
+        let value = String(repeating: "x", count: 30_000)
+        let list = Array(repeating: #"\"$(x)\""#, count: 3000).joined(separator: ",")
+        let installation =
+            #"{"platform":"apns","pushChannel":"AB","tags":["World"],"pushVariables":{"x":"\#(value)"},"#
+            + #""templates":{"t":{"body":"{\"a\":[\#(list)]}"}}}"#
+        let put = test.call("PUT", "/installations/i", rule: HubSettings.listenRuleName, body: installation)
+        #expect(put.status == 200)
+        _ = test.send("{}")
+        let delivered = test.hub.deliver(limit: 10, at: test.now)
+        #expect(delivered.map(\.outcome) == [.invalidNotificationSize])
+        #expect(delivered.map(\.body.count) == [0])
+        #expect(test.hub.received[1]?.telemetry.counts.map(\.outcome) == [.invalidNotificationSize])
+    }
+
+    @Test
     func `a call with the id of a dropped registration is answered with 410`() throws {
         var test = try TestHub()
         let entry = WireTable.entry("Apple", "<DeviceToken>AB</DeviceToken>")

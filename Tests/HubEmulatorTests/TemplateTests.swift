@@ -26,7 +26,7 @@ struct TemplateTests {
     @Test(arguments: meanings)
     func `expressions are expanded as documented`(value: String, meaning: String) throws {
         let expression = try #require(try TemplateExpression.parse(value))
-        #expect(expression.text(Self.properties) == meaning)
+        #expect(expression.text(Self.properties, lengthMax: 4096) == meaning)
     }
 
     @Test(arguments: ["Breaking: $(title)", "", " $(title)", "'x'", "plain", "Ünïcode"])
@@ -65,7 +65,8 @@ struct TemplateTests {
     func `a body is expanded inside its own syntax`(source: String, result: String) throws {
         let headers = [HeaderField("X-WNS-Type", "wns/toast")]
         let template = try Template(TemplateSource(body: source, headers: headers, platform: .windows))
-        #expect(String(decoding: template.expanded(Self.properties).body, as: UTF8.self) == result)
+        let expanded = try #require(template.expanded(Self.properties))
+        #expect(String(decoding: expanded.body, as: UTF8.self) == result)
     }
 
     @Test
@@ -75,10 +76,43 @@ struct TemplateTests {
                 body: "{}", name: "t", headers: [HeaderField("apns-collapse-id", "$(id)")], expiry: "0",
                 platform: .apple))
         let properties = TemplateProperties([TemplateProperty(name: "ID", value: "a\r\nEvil: b")])
+        let expanded = try #require(template.expanded(properties))
         #expect(
-            template.expanded(properties).headers == [
+            expanded.headers == [
                 HeaderField("apns-collapse-id", "aEvil: b"), HeaderField("ServiceBusNotification-Apns-Expiry", "0"),
             ])
+    }
+
+    @Test
+    func `a body as long as the platform's limit is expanded, and a longer one is not`() throws {
+        let template = try Template(TemplateSource(body: #"{"a":"$(x)"}"#, platform: .apple))
+        func length(_ count: Int) -> Int? {
+            let value = String(repeating: "x", count: count)
+            return template.expanded(TemplateProperties([TemplateProperty(name: "x", value: value)]))?.body.count
+        }
+        let fixed = #"{"a":""}"#.utf8.count
+        #expect(length(4096 - fixed) == 4096)
+        #expect(length(4097 - fixed) == nil)
+    }
+
+    @Test
+    func `expressions that together are longer than the limit are not expanded`() throws {
+        let value = String(repeating: "x", count: 3000)
+        let properties = TemplateProperties([TemplateProperty(name: "x", value: value)])
+        let many = Array(repeating: "$(x)", count: 3000)
+        let bodies = [
+            #"{"a":["\#(many.joined(separator: #"",""#))"]}"#,
+            #"{"a":"{\#(many.joined(separator: " + "))}"}"#,
+            "<a><b>\(many.joined(separator: "</b><b>"))</b></a>",
+        ]
+        for body in bodies {
+            let headers = [HeaderField("X-WNS-Type", "wns/raw")]
+            let template = try Template(TemplateSource(body: body, headers: headers, platform: .windows))
+            #expect(template.expanded(properties)?.body == nil)
+        }
+        let headers = (0..<50).map { HeaderField("apns-\($0)", "$(x)") }
+        let template = try Template(TemplateSource(body: "{}", headers: headers, platform: .apple))
+        #expect(template.expanded(properties)?.body == nil)
     }
 
     @Test

@@ -103,14 +103,14 @@ extension EmulatedHub {
         let platform = registration?.platform ?? submission.format
         var headers = Self.platformHeaders(submission, platform)
         var body = submission.body
+        var isTooLarge = false
         if let template = registration?.template, case .properties(let properties) = submission.content {
             let expanded = template.expanded(TemplateProperties(properties, variables: registration?.variables ?? []))
-            body = expanded.body
+            isTooLarge = expanded == nil
+            body = expanded?.body ?? []
+            let own = expanded?.headers ?? []
             headers =
-                expanded.headers
-                + headers.filter { sent in
-                    !expanded.headers.contains { $0.name.equalsIgnoringASCIICase(sent.name) }
-                }
+                own + headers.filter { sent in !own.contains { $0.name.equalsIgnoringASCIICase(sent.name) } }
         }
         var outcome = deviceOutcomes[handle] ?? .success
         // An outcome that was set for the device takes precedence.
@@ -124,7 +124,7 @@ extension EmulatedHub {
         if platform == .windows, outcome == .success, !PayloadRules.hasSoundTag(headers) {
             outcome = .invalidNotificationFormat
         }
-        if body.count > platform.facts.bodyLengthMax { outcome = .invalidNotificationSize }
+        if isTooLarge || body.count > platform.facts.bodyLengthMax { outcome = .invalidNotificationSize }
         if outcome.endsRegistration, let registration, let slot = registrations.slot(registration.id) {
             // An installation has one channel for all its templates.
             let dead = registration.installation.map { registrations.slots(installation: $0) } ?? [slot]

@@ -48,28 +48,44 @@ final class Template: Sendable {
         try Self.checkHeaders(of: source)
     }
 
-    /// The body and headers for one device.
-    func expanded(_ properties: TemplateProperties) -> (body: [UInt8], headers: [HeaderField]) {
+    /// The body and headers for one device; `nil` if the body, or all header values together, would be longer than a
+    /// body of the platform may be.
+    ///
+    /// Expansion stops at that length, because a template of 64 KB can name a long property thousands of times.
+    func expanded(_ properties: TemplateProperties) -> (body: [UInt8], headers: [HeaderField])? {
+        let lengthMax = source.platform.facts.bodyLengthMax
         var body: [UInt8] = []
-        body.reserveCapacity(source.body.utf8.count + 128)
+        body.reserveCapacity(min(source.body.utf8.count + 128, lengthMax))
         for segment in segments {
             switch segment {
             case .fixed(let bytes): body.append(contentsOf: bytes)
-            case .jsonString(let expression): JSONTree.string(expression.text(properties)).write(into: &body)
+            case .jsonString(let expression):
+                guard let text = expression.text(properties, lengthMax: lengthMax) else { return nil }
+                JSONTree.string(text).write(into: &body)
             case .jsonNumber(let expression):
-                let text = expression.text(properties)
+                guard let text = expression.text(properties, lengthMax: lengthMax) else { return nil }
                 let value = TemplateExpression.isNumber(text) ? JSONTree.number(text) : .string(text)
                 value.write(into: &body)
             case .xmlText(let expression):
-                body.append(contentsOf: XMLText.escaped(expression.text(properties)).utf8)
+                guard let text = expression.text(properties, lengthMax: lengthMax) else { return nil }
+                body.append(contentsOf: XMLText.escaped(text).utf8)
             }
+            guard body.count <= lengthMax else { return nil }
         }
-        var fields = zip(source.headers, headers).map { header, compiled in
-            HeaderField(header.name, Self.oneLine(compiled.value?.text(properties) ?? header.value))
+        var fields: [HeaderField] = []
+        var left = lengthMax
+        func add(_ name: String, _ value: TemplateExpression?, _ written: String) -> Bool {
+            let text: String? = if let value { value.text(properties, lengthMax: left) } else { written }
+            guard let text, text.utf8.count <= left else { return false }
+            left -= text.utf8.count
+            fields.append(HeaderField(name, Self.oneLine(text)))
+            return true
+        }
+        for (header, compiled) in zip(source.headers, headers) {
+            guard add(header.name, compiled.value, header.value) else { return nil }
         }
         if let written = source.expiry {
-            let text = Self.oneLine(expiry?.text(properties) ?? written)
-            fields.append(HeaderField("ServiceBusNotification-Apns-Expiry", text))
+            guard add("ServiceBusNotification-Apns-Expiry", expiry, written) else { return nil }
         }
         return (body, fields)
     }

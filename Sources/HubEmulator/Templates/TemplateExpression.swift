@@ -40,15 +40,19 @@ struct TemplateExpression: Sendable, Hashable {
     }
 
     /// The text with these properties inserted. Missing properties are empty.
-    func text(_ properties: TemplateProperties) -> String {
-        parts.reduce(into: "") { text, part in
+    /// - Returns: `nil` if the text has more than `lengthMax` bytes.
+    func text(_ properties: TemplateProperties, lengthMax: Int) -> String? {
+        var text = ""
+        for part in parts {
             switch part {
             case .literal(let literal): text += literal
             case .property(let property):
                 let value = properties[property.name] ?? property.fallback ?? ""
                 text += property.form.applied(to: value)
             }
+            guard text.utf8.count <= lengthMax else { return nil }
         }
+        return text
     }
 
     /// True for a JSON number. The official clients exclude a minus sign.
