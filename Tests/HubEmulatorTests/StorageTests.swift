@@ -92,6 +92,47 @@ struct StorageTests {
     }
 
     @Test
+    func `a send that was interrupted during its deliveries is abandoned after a restart`() throws {
+        var before = try TestHub { $0.recordsChanges = true }
+        for handle in ["AA", "BB", "CC", "DD"] {
+            let inner = "<Tags>World</Tags><DeviceToken>\(handle)</DeviceToken>"
+            _ = before.call("POST", "/registrations", body: WireTable.entry("Apple", inner))
+        }
+        _ = before.send(#"{"aps":{}}"#, format: "apple")
+        _ = before.send(#"{"aps":{}}"#, format: "apple")
+        var changes = before.hub.takeChanges()
+        var delivered: [PushedNotification] = []
+        var messages = 0
+        // The limit counts the start of a send too, so the second call ends before the last device.
+        for _ in 1...2 {
+            delivered += before.hub.deliver(limit: 2, at: before.now)
+            let made = before.hub.takeChanges()
+            messages += made.count { if case .message = $0 { true } else { false } }
+            changes += made
+        }
+        #expect(delivered.map(\.handle) == ["AA", "BB"])
+        #expect(messages == 1, "only the start of the deliveries is recorded")
+        var after = try restarted(changes)
+        #expect(after.hub.received[1]?.telemetry.state == .abandoned)
+        #expect(after.hub.received[1]?.telemetry.counts.map(\.count) == [1])
+        // The second send had not begun.
+        let continued = after.hub.deliver(limit: 100, at: after.now)
+        #expect(continued.map(\.handle).sorted() == ["AA", "BB", "CC", "DD"])
+        #expect(continued.allSatisfy { $0.messageID == after.hub.received[2]?.id })
+    }
+
+    @Test
+    func `a send of which nothing was delivered yet continues after a restart`() throws {
+        var before = try filled()
+        _ = before.send(#"{"m":"waiting"}"#)
+        // The limit is used up before the first device.
+        #expect(before.hub.deliver(limit: 1, at: before.now).isEmpty)
+        var after = try restarted(before.hub.takeChanges())
+        #expect(after.hub.received[1]?.telemetry.state == .enqueued)
+        #expect(after.hub.deliver(limit: 100, at: after.now).map(\.handle) == ["AA"])
+    }
+
+    @Test
     func `a device that was away finds its numbered deliveries after a restart`() throws {
         var before = try filled()
         _ = before.send(#"{"m":"é ☃"}"#)

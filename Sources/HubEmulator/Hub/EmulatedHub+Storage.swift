@@ -7,7 +7,7 @@ public enum HubChange: Sendable {
     case registration(id: String, etag: UInt32, entry: [UInt8]?)
     /// An installation as JSON; `nil` when it was removed.
     case installation(id: String, json: [UInt8]?)
-    /// A send that was accepted, or whose deliveries are complete.
+    /// A send that was accepted, whose deliveries have begun and need several calls, or whose deliveries are complete.
     case message(ReceivedMessage)
     /// A notification that was handed to a device.
     case delivery(PushedNotification)

@@ -74,16 +74,18 @@ extension EmulatedHub {
     private mutating func finish(_ fanOut: FanOut, total: Int, _ telemetry: NotificationTelemetry, at now: HubTime) {
         var telemetry = telemetry
         if fanOut.next < total {
-            telemetry.state = .processing
+            // Until a registration was examined, the send is still waiting and may start again after a restart.
+            if fanOut.next > 0 { telemetry.state = .processing }
             fanOuts.putBack(fanOut)
         } else {
             telemetry.state = telemetry.counts.isEmpty ? .noTargetFound : .completed
             telemetry.end = now
         }
         guard var message = received[fanOut.number], message.id == fanOut.id else { return }
+        let begins = telemetry.state == .processing && message.telemetry.state != .processing
         message.telemetry = telemetry
         received[fanOut.number] = message
-        if telemetry.end != nil { record(.message(message)) }
+        if begins || telemetry.end != nil { record(.message(message)) }
     }
 
     /// Hands one notification to one device and records the platform's outcome.
