@@ -119,6 +119,36 @@ struct InstallationTests {
         #expect(test.hub.registrationCount == 0)
     }
 
+    @Test(arguments: [(100, 200), (101, 400)])
+    func `an installation has at most 100 templates`(count: Int, status: Int) throws {
+        var test = try TestHub()
+        let templates = (1...count).map { #""t\#($0)":{"body":"{}"}"# }.joined(separator: ",")
+        let body = #"{"platform":"apns","pushChannel":"AB","templates":{\#(templates)}}"#
+        #expect(test.call("PUT", "/installations/i1", body: body).status == status)
+        #expect(test.hub.registrationCount == (status == 200 ? count + 1 : 0))
+        // The same by patches of one template each.
+        _ = test.call("PUT", "/installations/i2", body: #"{"platform":"apns","pushChannel":"CD"}"#)
+        let patch = (1...count).map { #"{"op":"add","path":"/templates/t\#($0)","value":{"body":"{}"}}"# }
+        #expect(
+            test.call("PATCH", "/installations/i2", body: "[\(patch.joined(separator: ","))]").status == status)
+    }
+
+    @Test
+    func `a patch may add tags beyond the limit if it removes others, and not without end`() throws {
+        var test = try TestHub()
+        _ = test.call("PUT", "/installations/i1", body: #"{"platform":"apns","pushChannel":"AB","tags":["old"]}"#)
+        func add(_ count: Int) -> String {
+            let tags = (1...count).map { "\"t\($0)\"" }.joined(separator: ",")
+            return #"{"op":"add","path":"/tags","value":[\#(tags)]}"#
+        }
+        let remove = #"{"op":"remove","path":"/tags/old"}"#
+        #expect(test.call("PATCH", "/installations/i1", body: "[\(add(60))]").status == 400)
+        #expect(test.call("PATCH", "/installations/i1", body: "[\(add(60)),\(remove)]").status == 200)
+        let clear = #"{"op":"remove","path":"/tags"}"#
+        #expect(test.call("PATCH", "/installations/i1", body: "[\(add(1000)),\(clear)]").status == 200)
+        #expect(test.call("PATCH", "/installations/i1", body: "[\(add(1001)),\(clear)]").status == 400)
+    }
+
     @Test
     func `a change affects routing only after the lag`() throws {
         var test = try TestHub { $0.installationLagMilliseconds = 500 }

@@ -96,6 +96,31 @@ struct RoutingTests {
     }
 
     @Test
+    func `a handle's registration receives again once the ones before it are removed`() throws {
+        var test = try TestHub()
+        for (number, name) in [(1, "a"), (2, "a"), (3, "b"), (4, "a")] {
+            let inner =
+                "<DeviceToken>A1</DeviceToken><BodyTemplate>{\"aps\":{}}</BodyTemplate><TemplateName>\(name)</TemplateName>"
+            _ = test.call("PUT", "/registrations/\(number)-1-1", body: WireTable.entry("AppleTemplate", inner))
+        }
+        func receivers() -> [String?] {
+            _ = test.send("{}", tags: nil)
+            return test.hub.deliver(limit: 100, at: test.now).map(\.registrationID)
+        }
+        #expect(receivers() == ["1-1-1", "3-1-1"])
+        _ = test.call("DELETE", "/registrations/1-1-1", headers: ["If-Match": "*"])
+        #expect(receivers() == ["2-1-1", "3-1-1"])
+        _ = test.call("DELETE", "/registrations/2-1-1", headers: ["If-Match": "*"])
+        #expect(receivers() == ["3-1-1", "4-1-1"])
+        _ = test.call("DELETE", "/registrations/3-1-1", headers: ["If-Match": "*"])
+        #expect(receivers() == ["4-1-1"])
+        let inner =
+            "<DeviceToken>A1</DeviceToken><BodyTemplate>{\"aps\":{}}</BodyTemplate><TemplateName>a</TemplateName>"
+        _ = test.call("PUT", "/registrations/5-1-1", body: WireTable.entry("AppleTemplate", inner))
+        #expect(receivers().count == 1)
+    }
+
+    @Test
     func `deliveries made in several calls are complete`() throws {
         var test = try hub((0..<50).map { _ in "World" })
         _ = test.send(#"{"aps":{}}"#, format: "apple")
@@ -175,5 +200,20 @@ struct RoutingTests {
         for slot in table.slots(tag: "t7") { table.remove(slot) }
         #expect(table.candidates(table.plan(TagQuery(try TagExpression(parsing: "T7")), .native(.apple))).isEmpty)
         #expect(table.count == 19_980)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `60,000 templates of one handle are not compared with each other`() throws {
+        var table = RegistrationTable()
+        let count = 60_000
+        for index in 0..<count {
+            var registration = Registration(
+                id: RegistrationID(first: UInt64(index), second: 1, shard: 1), platform: .apple, handle: "A1")
+            let source = TemplateSource(body: "{}", name: "t\(index)", platform: .apple)
+            registration.template = try Template(source)
+            table.put(registration)
+        }
+        let plan = table.plan(nil, .template)
+        #expect((0..<UInt32(count)).allSatisfy { !table.isRepeat($0, plan) })
     }
 }

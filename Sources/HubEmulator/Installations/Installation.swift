@@ -11,6 +11,9 @@ struct Installation: Sendable, Hashable {
         var tags: [String] = []
     }
 
+    /// The most templates. The service documents no limit; this one bounds the registrations that one call makes.
+    static let templatesMax = 100
+
     var id: String
     var userID: String?
     /// A string for most platforms, an object with endpoint and keys for browsers.
@@ -66,6 +69,9 @@ extension Installation {
         case ("pushVariables", .object(let values)):
             variables = values.compactMap(TemplateProperty.init)
         case ("templates", .object(let values)):
+            guard values.count <= Self.templatesMax else {
+                throw .badRequest("There are more than \(Self.templatesMax) templates")
+            }
             for value in values { set(try Self.template(value.value, named: value.name)) }
         case ("secondaryTiles", let value): secondaryTiles = value
         case ("tags", _), ("templates", _), ("pushVariables", _), ("platform", _), ("userId", _), ("expirationTime", _):

@@ -5,6 +5,8 @@ import NotificationHub
 enum InstallationPatch {
     /// The most operations in one call.
     static let operationsMax = 1000
+    /// The most tags at any moment of a patch. The limit of the result is lower, but a patch may add before it removes.
+    private static let tagsMax = 1000
 
     static func apply(_ json: JSONTree, to installation: Installation) throws(Refusal) -> Installation {
         guard case .array(let operations) = json, operations.count <= operationsMax else {
@@ -64,8 +66,8 @@ enum InstallationPatch {
             guard value != .null else { throw unknown(path) }
             let isObject = name == "pushVariables" || name == "templates"
             try installation.read(.init(name == "user" ? "userId" : name, isObject ? parsed(value) : value))
-        case "tags" where steps.count == 1: append(try tags(value), to: &installation.tags)
-        case "tags" where steps.count == 2: append([steps[1]], to: &installation.tags)
+        case "tags" where steps.count == 1: try append(try tags(value), to: &installation.tags)
+        case "tags" where steps.count == 2: try append([steps[1]], to: &installation.tags)
         case "pushChannel" where steps.count == 1:
             installation.pushChannel = value
             installation.channelIsExpired = false
@@ -87,7 +89,7 @@ enum InstallationPatch {
         case ("body", 3): installation.templates[index].body = try text(value, path)
         case ("expiry", 3): installation.templates[index].expiry = try text(value, path)
         case ("headers", 3): installation.templates[index].headers = try Installation.headers(parsed(value))
-        case ("tags", 3): append(try tags(value), to: &installation.templates[index].tags)
+        case ("tags", 3): try append(try tags(value), to: &installation.templates[index].tags)
         default: throw unknown(path)
         }
     }
@@ -139,8 +141,11 @@ enum InstallationPatch {
         return JSONTree(parsing: Array(text.utf8)) ?? value
     }
 
-    private static func append(_ added: [String], to tags: inout [String]) {
-        for tag in added where !tags.contains(where: { $0.equalsIgnoringASCIICase(tag) }) { tags.append(tag) }
+    private static func append(_ added: [String], to tags: inout [String]) throws(Refusal) {
+        for tag in added where !tags.contains(where: { $0.equalsIgnoringASCIICase(tag) }) {
+            guard tags.count < tagsMax else { throw .badRequest("There are more than \(tagsMax) tags") }
+            tags.append(tag)
+        }
     }
 
     private static func text(_ value: JSONTree, _ path: String) throws(Refusal) -> String {

@@ -14,9 +14,23 @@ struct RegistrationTable: Sendable {
     private var free: [UInt32] = []
     private var byID: [RegistrationID: UInt32] = [:]
     private var byHandle: [String: SlotList] = [:]
+    /// The registrations that would show the same notification, of handles that have several registrations. Most
+    /// handles have one, which is not listed to save memory.
+    private var byRival: [Rival: SlotList] = [:]
     private var byInstallation: [String: SlotList] = [:]
     private var byKind: [Kind: SlotList] = [:]
     private var tagTable = TagTable()
+
+    /// Registrations of one device that are equal in this would show the same notification.
+    private struct Rival: Hashable {
+        let handle: String
+        let platform: Platform
+        let templateName: String?
+
+        init(_ registration: Registration) {
+            (handle, platform, templateName) = (registration.handle, registration.platform, registration.templateName)
+        }
+    }
 
     /// The registrations that a send addresses: a platform's native ones, or all that have a template.
     enum Kind: Hashable, Sendable {
@@ -120,16 +134,10 @@ struct RegistrationTable: Sendable {
     /// True if an earlier registration of the same handle receives the same notification from this send. This one is
     /// then skipped.
     func isRepeat(_ slot: UInt32, _ plan: Plan) -> Bool {
-        guard let registration = withoutTags(slot), let sharing = byHandle[registration.handle], sharing.count > 1
-        else {
+        guard let registration = withoutTags(slot), let rivals = byRival[Rival(registration)], rivals.count > 1 else {
             return false
         }
-        return sharing.all.contains { other in
-            guard other < slot, let earlier = withoutTags(other), earlier.platform == registration.platform else {
-                return false
-            }
-            return earlier.templateName == registration.templateName && matches(other, plan)
-        }
+        return rivals.all.lazy.prefix { $0 < slot }.contains { matches($0, plan) }
     }
 
     // MARK: Writing
@@ -156,6 +164,12 @@ struct RegistrationTable: Sendable {
         }
         byKind[Kind(registration), default: SlotList()].insert(slot)
         slots[Int(slot)] = Stored(registration: registration, tags: tags)
+        guard let sharing = byHandle[registration.handle], sharing.count > 1 else { return }
+        // The second registration of a handle makes the first one a rival too.
+        for slot in sharing.count == 2 ? sharing.all : [slot] {
+            guard let registration = withoutTags(slot) else { continue }
+            byRival[Rival(registration), default: SlotList()].insert(slot)
+        }
     }
 
     mutating func remove(_ slot: UInt32) {
@@ -171,6 +185,7 @@ struct RegistrationTable: Sendable {
         let registration = stored.registration
         tagTable.remove(stored.tags, slot: slot)
         Self.drop(slot, registration.handle, from: &byHandle)
+        Self.drop(slot, Rival(registration), from: &byRival)
         if let installation = registration.installation { Self.drop(slot, installation, from: &byInstallation) }
         Self.drop(slot, Kind(registration), from: &byKind)
         slots[Int(slot)] = nil
