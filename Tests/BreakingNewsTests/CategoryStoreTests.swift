@@ -68,6 +68,15 @@ struct CategoryStoreTests {
         #expect(throws: (any Error).self) { try store.choose([NewsCategory.standard[0]]) }
     }
 
+    @Test func `a file that exists and cannot be read is not replaced`() throws {
+        // Opening a link that leads to itself fails, and writing over it would succeed.
+        try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: file.lastPathComponent)
+        let store = CategoryStore(FileStore(file))
+        #expect(store.chosen.isEmpty)
+        #expect(throws: (any Error).self) { try store.choose([NewsCategory.standard[0]]) }
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == file.lastPathComponent)
+    }
+
     @Test func `the file is complete for readers while many write`() async throws {
         let store = FileStore(file)
         await withTaskGroup { group in
