@@ -74,7 +74,8 @@ struct HubRegistrarTests {
             let device = Device()
             let transport = CountingTransport()
             let wanted = try subscription(.fcmv1(registrationToken: "x"), "World")
-            for (pause, calls) in [(0, ["PUT installations"]), (3600, []), (24 * 3600, ["PUT installations"])] {
+            let first = ["GET registrations", "PUT installations"]
+            for (pause, calls) in [(0, first), (3600, []), (24 * 3600, ["PUT installations"])] {
                 device.advance(by: Int64(pause))
                 let registrar = try device.registrar(hub, transport: transport)
                 await registrar.want(wanted)
@@ -117,6 +118,48 @@ struct HubRegistrarTests {
                 #expect(hub.registrationCount == 2)
             }
             #expect(transport.calls.filter { $0.hasPrefix("POST") }.count == 2)
+        }
+    }
+
+    @Test func `a device that lost its record takes over its installation`() async throws {
+        try await withHub { hub in
+            let channel = PushChannel.apple(deviceToken: "AB")
+            for names in [["World", "Sports"], ["World"]] {
+                let registrar = try Device().registrar(hub)
+                await registrar.want(
+                    Subscription(
+                        channel: channel, tags: try names.map { try Tag($0) }, templates: [.breakingNews(for: channel)])
+                )
+                guard case .registered = await registrar.settle() else {
+                    Issue.record("\(await registrar.state)")
+                    return
+                }
+                #expect(hub.registrationCount == 2)
+            }
+            let watched = try #require(hub.deliveries(to: ["AB"]))
+            _ = try await hub.send(#"{"messageParam":"left"}"#, to: "Sports")
+            _ = try await hub.send(#"{"messageParam":"kept"}"#, to: "World")
+            for await delivery in watched {
+                #expect(String(decoding: delivery.body, as: UTF8.self).contains("kept"))
+                break
+            }
+            #expect(hub.delivered.count == 1)
+        }
+    }
+
+    @Test func `a removal wanted before the app was killed is made at the next start`() async throws {
+        try await withHub { hub in
+            let device = Device()
+            let registrar = try device.registrar(hub)
+            await registrar.want(try subscription(.apple(deviceToken: "AB"), "World"))
+            await registrar.settle()
+            #expect(hub.registrationCount == 2)
+            // The app is killed before the first call.
+            await registrar.want(nil)
+            let next = try device.registrar(hub)
+            #expect(await next.state == .registering)
+            #expect(await next.settle() == .unregistered)
+            #expect(hub.registrationCount == 0)
         }
     }
 

@@ -100,12 +100,10 @@ struct RegistrationLifeTests {
             if let wanted { plan.want(wanted) }
         }
 
-        /// Discards the record. The device can then find only the registrations of its handle at the hub. An
-        /// installation's id and an earlier handle are permanently lost.
+        /// Discards the record. The device can then find only the registrations of its handle at the hub. An earlier
+        /// handle is permanently lost.
         private mutating func loseMemory() throws {
-            guard plan.settings.form != .installation, plan.record.installation == nil, let wanted,
-                plan.record.registered?.subscription == wanted
-            else { return }
+            guard let wanted, plan.record.registered?.subscription == wanted else { return }
             try restart(record: nil, form: plan.settings.form)
             try recover()
         }

@@ -19,6 +19,18 @@ struct RegistrationPlanTests {
         return RegistrationPlan(settings, record: record, newInstallation: "device-1")
     }
 
+    /// A plan whose record has an installation, so that it does not ask the hub for one.
+    private func planOfInstallation() throws -> RegistrationPlan {
+        var record = try plan().record
+        record.installation = "device-1"
+        return try plan(.installation, record: record)
+    }
+
+    private func restarted(_ plan: RegistrationPlan) throws -> RegistrationPlan {
+        let kept = try JSONDecoder().decode(RegistrationRecord.self, from: try JSONEncoder().encode(plan.record))
+        return try self.plan(plan.settings.form, record: kept)
+    }
+
     private func subscription(_ names: String...) throws -> Subscription {
         let channel = PushChannel.apple(deviceToken: "AB")
         // One template, so that there is one registration.
@@ -97,8 +109,82 @@ struct RegistrationPlanTests {
         #expect(plan.state == .registered(since: now))
     }
 
-    @Test mutating func `a refused token is renewed once, then a person must act`() throws {
+    @Test mutating func `after the record is lost, an installation is taken over and further ones are removed`()
+        throws
+    {
         var plan = try plan(.installation)
+        plan.want(try subscription("World"))
+        let entries = ["old-1", "old-1", "old-2"].enumerated().map { number, installation in
+            "<entry><content><AppleRegistrationDescription><RegistrationId>\(number)-1-1</RegistrationId>"
+                + "<Tags>$InstallationId:{\(installation)},Sports</Tags></AppleRegistrationDescription></content></entry>"
+        }
+        #expect(answer(&plan, 200, [], "<feed>\(entries.joined())</feed>") == "GET registrations")
+        #expect(answer(&plan, 200) == "PUT installations/old-1")
+        var next = try restarted(plan)
+        next.want(try subscription("World"))
+        #expect(answer(&next, 200) == "PUT installations/old-1")
+        #expect(answer(&next, 204) == "DELETE installations/old-2")
+        _ = next.next(at: now)
+        #expect(next.state == .registered(since: now))
+        next.want(nil)
+        #expect(answer(&next, 204) == "DELETE installations/old-1")
+        #expect(next.state == .unregistered)
+    }
+
+    @Test mutating func `a first installation is written even if the hub refuses to list registrations`() throws {
+        for status in [200, 400] {
+            var plan = try plan(.installation)
+            plan.want(try subscription("World"))
+            #expect(answer(&plan, status, [], "<feed/>") == "GET registrations")
+            #expect(answer(&plan, 200) == "PUT installations/device-1")
+            _ = plan.next(at: now)
+            #expect(plan.state == .registered(since: now))
+        }
+    }
+
+    @Test mutating func `a removal that was interrupted continues at the next start`() throws {
+        for form in [RegistrationForm.installation, .registrations(native: false)] {
+            var first = try plan(form)
+            first.record.installation = "device-1"
+            first.record.setID("1-1-1", template: "breakingNews")
+            first.want(nil)
+            #expect(answer(&first, 200) == "DELETE registrations/1-1-1")
+            guard case .call(let call) = first.next(at: now) else { throw HubTransportProblem("no call") }
+            _ = first.handle(.unreachable("no network"), to: call, at: now, using: &random)
+            var second = try restarted(first)
+            #expect(second.state == .registering)
+            #expect(answer(&second, 204) == "DELETE installations/device-1")
+            #expect(second.next(at: now) == .wait(until: nil))
+            #expect(second.state == .unregistered)
+            var third = try restarted(second)
+            #expect(third.next(at: now) == .wait(until: nil))
+            #expect(third.record.isLeaving == nil)
+        }
+    }
+
+    @Test mutating func `a subscription wanted after an interrupted removal is registered`() throws {
+        var first = try planOfInstallation()
+        first.want(nil)
+        var second = try restarted(first)
+        second.want(try subscription("World"))
+        #expect(answer(&second, 200) == "PUT installations/device-1")
+        var third = try restarted(second)
+        #expect(third.next(at: now) == .wait(until: nil), "nothing is removed without a wish")
+    }
+
+    @Test func `a device with an installation is not reported as unregistered before a wish`() throws {
+        #expect(try planOfInstallation().state == .registering)
+        #expect(try plan(.installation).state == .unregistered)
+    }
+
+    @Test func `a record of an older version is read`() throws {
+        let json = #"{"hub":"h","installation":"device-1","registrations":[{"id":"1-1-1"}],"surplus":["2-2-2"]}"#
+        let record = try JSONDecoder().decode(RegistrationRecord.self, from: Data(json.utf8))
+        #expect(record.installations == ["device-1"] && record.id(template: nil) == "1-1-1")
+    }
+
+    @Test mutating func `a refused token is renewed once, then a person must act`() throws {
+        var plan = try planOfInstallation()
         plan.want(try subscription("World"))
         #expect(answer(&plan, 401) == "PUT installations/device-1 renew")
         #expect(answer(&plan, 401) == "PUT installations/device-1")
@@ -108,7 +194,7 @@ struct RegistrationPlanTests {
 
     @Test(arguments: [(429, 70, 70), (503, 40, 40), (403, 60, 60), (409, 0, 2), (500, 0, 2), (408, 0, 2), (429, 0, 2)])
     mutating func `a busy hub is not called before the time it names`(status: Int, told: Int64, most: Int64) throws {
-        var plan = try plan(.installation)
+        var plan = try planOfInstallation()
         plan.want(try subscription("World"))
         _ = answer(&plan, status, told > 0 ? [HeaderField("Retry-After", "\(told)")] : [])
         guard case .wait(let instant?) = plan.next(at: now) else { throw HubTransportProblem("no wait") }
@@ -123,7 +209,7 @@ struct RegistrationPlanTests {
     }
 
     @Test mutating func `the pauses between retries grow to the longest and retries never end`() throws {
-        var plan = try plan(.installation)
+        var plan = try planOfInstallation()
         plan.want(try subscription("World"))
         var instant = now
         var pauses: [Int64] = []
@@ -142,7 +228,7 @@ struct RegistrationPlanTests {
     }
 
     @Test mutating func `a refused registration is retried slowly`() throws {
-        var plan = try plan(.installation)
+        var plan = try planOfInstallation()
         plan.want(try subscription("World"))
         _ = answer(&plan, 400, [], "<Error><Code>400</Code><Detail>bad template.TrackingId:1</Detail></Error>")
         guard case .waiting(let failure) = plan.state else { throw HubTransportProblem("not waiting") }
@@ -151,7 +237,7 @@ struct RegistrationPlanTests {
     }
 
     @Test mutating func `a start soon after registers nothing, a much later one registers again`() throws {
-        var first = try plan(.installation)
+        var first = try planOfInstallation()
         first.want(try subscription("World"))
         _ = answer(&first, 200)
         _ = first.next(at: now)
@@ -165,14 +251,14 @@ struct RegistrationPlanTests {
         #expect(answer(&set, 200, at: now - 1) == "PUT installations/device-1", "the clock was set back")
         var moved = try plan(.installation, record: kept, hub: "other")
         moved.want(try subscription("World"))
-        #expect(answer(&moved, 200, at: now) == "PUT installations/device-1", "another hub knows nothing")
+        #expect(answer(&moved, 200, at: now) == "GET registrations", "another hub knows nothing")
         var form = try plan(.registrations(native: true), record: kept)
         form.want(try subscription("World"))
         #expect(answer(&form, 200, [], "<feed/>", at: now) == "GET registrations", "the other form")
     }
 
     @Test mutating func `until all calls have succeeded, the next start registers again`() throws {
-        var plan = try plan(.installation)
+        var plan = try planOfInstallation()
         plan.want(try subscription("World"))
         _ = answer(&plan, 200)
         _ = plan.next(at: now)
@@ -185,7 +271,7 @@ struct RegistrationPlanTests {
     }
 
     @Test mutating func `a late reply to an earlier subscription changes nothing`() throws {
-        var plan = try plan(.installation)
+        var plan = try planOfInstallation()
         plan.want(try subscription("World"))
         guard case .call(let call) = plan.next(at: now) else { throw HubTransportProblem("no call") }
         plan.want(try subscription("Sports"))

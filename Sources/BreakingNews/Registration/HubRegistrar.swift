@@ -43,9 +43,11 @@ public actor HubRegistrar {
     public var state: RegistrationState { plan.state }
 
     /// Sets the wanted subscription; `run` or `settle` registers it.
-    /// - Parameter subscription: `nil`, or one without tags, to remove the registration.
+    /// - Parameter subscription: `nil`, or one without tags, to remove the registration. An interrupted removal
+    ///   continues at the next start.
     public func want(_ subscription: Subscription?) {
         plan.want(subscription)
+        save()
         pause?.cancel()
     }
 
@@ -114,14 +116,17 @@ public actor HubRegistrar {
         keep()
     }
 
+    private func save() {
+        guard saved != plan.record else { return }
+        // If saving fails, this process continues with its state in memory. The next start registers again.
+        do {
+            try store.save(value: plan.record, named: Self.name)
+            saved = plan.record
+        } catch {}
+    }
+
     private func keep() {
-        if saved != plan.record {
-            // If saving fails, this process continues with its state in memory. The next start registers again.
-            do {
-                try store.save(value: plan.record, named: Self.name)
-                saved = plan.record
-            } catch {}
-        }
+        save()
         let state = plan.state
         guard state != reported else { return }
         reported = state

@@ -35,6 +35,12 @@ extension RegistrationPlan {
                     proceed()
                     return .keep
                 }
+                // An installation can be written without a look at the earlier ones.
+                if case .look = call.kind, settings.form == .installation {
+                    round?.hasLooked = true
+                    proceed()
+                    return .keep
+                }
                 fail(.refused(status: reply.status, detail: reply.explanation), at: now, using: &random)
             case (401, _), (404, _):
                 fail(.forbidden(status: reply.status, detail: reply.explanation), at: now, using: &random)
@@ -63,7 +69,9 @@ extension RegistrationPlan {
         case .put(let template, _): round?.remaining.removeAll { $0 == template }
         case .install: round?.hasInstalled = true
         case .drop(let id): remove(id)
-        case .uninstall: record.installation = nil
+        case .uninstall(let id):
+            if record.installation == id { record.installation = nil }
+            record.surplusInstallations?.removeAll { $0 == id }
         }
         proceed()
     }
@@ -73,14 +81,14 @@ extension RegistrationPlan {
         hasRenewedToken = false
     }
 
-    /// Restores a lost record. The device takes over the registrations that it would make now. All other ones of the
-    /// channel are leftovers, which would repeat every notification.
+    /// Restores a lost record. The device takes over the registrations that it would make now, or the first
+    /// installation. All other ones of the channel are leftovers, which would repeat every notification.
     private mutating func takeOver(_ feed: RegistrationFeed) {
         for item in feed.items where !record.registrations.contains(where: { $0.id == item.id }) {
             if let installation = item.installation {
-                // The hub manages the registrations of an installation. It is removed as a whole at the end of the
-                // round.
-                record.installation = record.installation ?? installation
+                // The hub manages the registrations of an installation. One that is not wanted is removed as a whole
+                // at the end of the round.
+                record.add(installation: installation)
                 continue
             }
             let template = item.isTemplate ? item.templateName ?? "" : nil

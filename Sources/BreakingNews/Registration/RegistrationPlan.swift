@@ -43,11 +43,13 @@ struct RegistrationPlan: Sendable {
         self.newInstallation = newInstallation
         let hub = "\(settings.connection.endpoint)\(settings.hub)"
         self.record = record.flatMap { $0.hub == hub ? $0 : nil } ?? RegistrationRecord(hub: hub)
+        if self.record.isLeaving == true { intent = .nothing }
     }
 
     /// - Parameter subscription: `nil`, or one that no send would reach, to remove the registration.
     mutating func want(_ subscription: Subscription?) {
         let wanted: Intent = subscription.flatMap { isReachable($0) ? .subscription($0) : nil } ?? .nothing
+        record.isLeaving = wanted == .nothing && !hasNothing ? true : nil
         guard intent != wanted else { return }
         intent = wanted
         // Calls in flight may still take effect, but their replies do not apply to the new subscription.
@@ -68,7 +70,8 @@ struct RegistrationPlan: Sendable {
     var state: RegistrationState {
         if let failure { return .waiting(failure) }
         switch intent {
-        case nil: return record.registered.map { .registered(since: $0.at) } ?? .unregistered
+        case nil:
+            return record.registered.map { .registered(since: $0.at) } ?? (hasNothing ? .unregistered : .registering)
         case .nothing: return hasNothing ? .unregistered : .registering
         case .subscription(let subscription):
             guard let registered = record.registered, registered.subscription == subscription,
@@ -121,11 +124,14 @@ struct RegistrationPlan: Sendable {
         switch settings.form {
         case .installation:
             guard round.hasInstalled else {
+                // The record may be lost. An earlier installation under another id would keep its tags at the hub.
+                if record.installation == nil, !round.hasLooked { return call(.look, subscription) }
                 let id = record.installation ?? newInstallation
                 return change(.install(id: id), subscription)
             }
-            // Registrations in the other form would deliver every notification twice.
+            // Other registrations would deliver every notification twice.
             if let known = record.registrations.first { return change(.drop(id: known.id), subscription) }
+            if let id = record.surplusInstallations?.first { return change(.uninstall(id: id), subscription) }
         case .registrations:
             for template in round.remaining {
                 if let id = record.id(template: template) {
@@ -137,7 +143,7 @@ struct RegistrationPlan: Sendable {
             if let other = record.registrations.first(where: { !forms.contains($0.template) }) {
                 return change(.drop(id: other.id), subscription)
             }
-            if let id = record.installation { return change(.uninstall(id: id), subscription) }
+            if let id = record.installations.first { return change(.uninstall(id: id), subscription) }
         }
         if let id = record.surplus.first { return change(.drop(id: id), subscription) }
         self.round = nil
@@ -148,12 +154,13 @@ struct RegistrationPlan: Sendable {
     private mutating func nextRemoval() -> Step {
         if let known = record.registrations.first { return change(.drop(id: known.id), nil) }
         if let id = record.surplus.first { return change(.drop(id: id), nil) }
-        if let id = record.installation { return change(.uninstall(id: id), nil) }
+        if let id = record.installations.first { return change(.uninstall(id: id), nil) }
+        record.isLeaving = nil
         return .wait(until: nil)
     }
 
     private var hasNothing: Bool {
-        record.registrations.isEmpty && record.surplus.isEmpty && record.installation == nil
+        record.registrations.isEmpty && record.surplus.isEmpty && record.installations.isEmpty
     }
 
     private func forms(of subscription: Subscription) -> [String?] {

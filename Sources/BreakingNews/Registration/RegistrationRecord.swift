@@ -19,6 +19,11 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
     var registrations: [Known] = []
     /// Ids of leftover registrations, each of which would repeat every notification.
     var surplus: [String] = []
+    /// Ids of leftover installations of the channel. Optional, like the next member, because older versions stored a
+    /// record without it.
+    var surplusInstallations: [String]?
+    /// True from the wish to be removed until nothing is left, so that the next start continues the removal.
+    var isLeaving: Bool?
     /// `nil` from the first call that changes the hub until the last one has succeeded, so that the next start
     /// registers again after any interruption.
     var registered: Registered?
@@ -26,6 +31,18 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
     init(hub: String) { self.hub = hub }
 
     func id(template: String?) -> String? { registrations.first { $0.template == template }?.id }
+
+    /// The device's installation and the leftover ones.
+    var installations: [String] { (installation.map { [$0] } ?? []) + (surplusInstallations ?? []) }
+
+    /// Adds an installation that the hub has for the channel. The first one becomes the device's own.
+    mutating func add(installation id: String) {
+        if installation == nil {
+            installation = id
+        } else if !installations.contains(id) {
+            surplusInstallations = (surplusInstallations ?? []) + [id]
+        }
+    }
 
     mutating func setID(_ id: String?, template: String?) {
         registrations.removeAll { $0.template == template }

@@ -2,7 +2,7 @@
 public enum RegistrationState: Sendable, Hashable {
     /// The hub has no known registration of this device.
     case unregistered
-    /// A registration is in progress.
+    /// A registration or its removal is in progress, or was interrupted.
     case registering
     /// The hub has the wanted subscription, since this time in Unix seconds.
     case registered(since: Int64)
