@@ -86,6 +86,61 @@ struct LanguageTests {
         }
     }
 
+    /// The six categories with tags for one language.
+    private func offer(_ language: NewsLanguage) throws -> [NewsCategory] {
+        try NewsCategory.standard.map { category in
+            NewsCategory(
+                name: category.name, tag: try Tag("\(category.tag.text)_\(language.code)"), baseTag: category.tag)
+        }
+    }
+
+    @Test func `choices survive a change of language where languages have tags`() throws {
+        let store = MemoryStore()
+        let (english, french) = (NewsLanguage.standard[0], NewsLanguage.standard[1])
+        let before = CategoryStore(store, offer: try offer(english))
+        try before.choose([before.offer[0], before.offer[5]])
+        try InterestStore(store).follow(try NewsInterest("team:bvb", pattern: "team_{id}_en"))
+
+        let after = CategoryStore(store, offer: try offer(french))
+        let interests = InterestStore(store)
+        let subscription = Subscription(
+            channel: .apple(deviceToken: "AB"), categories: after.chosen,
+            interests: interests.followed { "\($0)_{id}_\(french.code)" }, language: french)
+        #expect(subscription.tags.map(\.text) == ["Sports_fr", "team_bvb_fr", "World_fr"])
+        // A choice that is withdrawn in one language is withdrawn in all.
+        try after.choose([after.offer[5]])
+        #expect(before.chosen.map(\.tag.text) == ["Sports_en"])
+        let same = try NewsInterest("team:bvb", pattern: "team_{id}_fr")
+        #expect(interests.isFollowed(same))
+        try interests.follow(same)
+        #expect(interests.followed.map(\.tag.text) == ["team_bvb_fr"])
+        try interests.unfollow(same)
+        #expect(interests.followed.isEmpty)
+    }
+
+    @Test func `choices kept before there were base tags are found, and kept under base tags when chosen again`()
+        throws
+    {
+        let store = MemoryStore()
+        try CategoryStore(store, offer: [NewsCategory("World_fr"), NewsCategory("Sports_fr")])
+            .choose([NewsCategory("World_fr")])
+        let (english, french) = (NewsLanguage.standard[0], NewsLanguage.standard[1])
+        let choices = CategoryStore(store, offer: try offer(french))
+        #expect(choices.chosen.map(\.tag.text) == ["World_fr"])
+        try choices.choose(choices.chosen)
+        let inEnglish = CategoryStore(store, offer: try offer(english))
+        #expect(inEnglish.chosen.map(\.tag.text) == ["World_en"])
+        try choices.choose([])
+        #expect(choices.chosen.isEmpty && inEnglish.chosen.isEmpty)
+    }
+
+    @Test func `an interest of which the present pattern makes no tag is left out`() throws {
+        let interests = InterestStore(MemoryStore())
+        try interests.follow(try NewsInterest("team:bvb"))
+        try interests.follow(try NewsInterest("author:4711"))
+        #expect(interests.followed { $0 == "team" ? "no tag {id}" : nil }.map(\.tag.text) == ["author_4711"])
+    }
+
     private static let news =
         #"{"messageParam":"Breaking","tag":"t","News_English":"Hello","News_French":"Bonjour","News_Mandarin":"你好"}"#
 }

@@ -6,12 +6,16 @@ public struct NewsCategory: Sendable, Hashable, Identifiable {
     public var name: String
     /// The tag to which the newsroom sends.
     public var tag: Tag
+    /// The tag without the reader's language, e.g. `World` for `World_fr`, by which the choice is kept; `nil` if `tag` is
+    /// the same in every language.
+    public var baseTag: Tag?
 
     public var id: Tag { tag }
 
-    public init(name: String, tag: Tag) {
+    public init(name: String, tag: Tag, baseTag: Tag? = nil) {
         self.name = name
         self.tag = tag
+        self.baseTag = baseTag
     }
 
     /// A category whose name is its tag.
@@ -21,6 +25,11 @@ public struct NewsCategory: Sendable, Hashable, Identifiable {
     public static let standard: [NewsCategory] = [
         "World", "Politics", "Business", "Technology", "Science", "Sports",
     ].compactMap { try? NewsCategory($0) }
+}
+
+extension NewsCategory {
+    /// The tags by which a choice of this category may be kept. Before the category had a base tag it was `tag`.
+    fileprivate var keptTags: [Tag] { [baseTag ?? tag, tag] }
 }
 
 /// The reader's choices, kept on the device, so that the app can show them at the next start without a network.
@@ -47,7 +56,7 @@ public struct CategoryStore: Sendable {
     /// returned, in case the offer includes it again.
     public var chosen: [NewsCategory] {
         let kept = kept
-        return offer.filter { kept.contains($0.tag) }
+        return offer.filter { !kept.isDisjoint(with: $0.keptTags) }
     }
 
     /// True once the reader has chosen; choosing nothing counts.
@@ -55,9 +64,8 @@ public struct CategoryStore: Sendable {
 
     /// Replaces the choices among the categories on offer.
     public func choose(_ categories: [NewsCategory]) throws {
-        let offered = Set(offer.map(\.tag))
-        let others = kept.subtracting(offered)
-        let tags = others.union(categories.map(\.tag)).sorted()
+        let others = kept.subtracting(offer.flatMap(\.keptTags))
+        let tags = others.union(categories.map { $0.baseTag ?? $0.tag }).sorted()
         try store.save(value: tags, named: Self.name)
     }
 

@@ -1,3 +1,4 @@
+import ByteText
 public import NotificationHub
 
 /// Something that a reader can follow beside categories, such as a team, an author or a running story.
@@ -75,38 +76,60 @@ public struct InterestStore: Sendable {
         self.categories = categories
     }
 
-    /// The interests that the reader follows, in the order in which they were followed. Each is read separately, so that an
-    /// invalid one does not affect the others.
+    /// The interests that the reader follows, in the order in which they were followed, with the tags that they had then.
+    /// Each is read separately, so that an invalid one does not affect the others.
     public var followed: [NewsInterest] {
-        (store.value([Kept].self, named: Self.name) ?? []).compactMap {
-            try? NewsInterest(kind: $0.kind, item: $0.item, pattern: $0.tag)
-        }
+        kept.compactMap { try? NewsInterest(kind: $0.kind, item: $0.item, pattern: $0.tag) }
     }
 
-    public func isFollowed(_ interest: NewsInterest) -> Bool { followed.contains { $0.tag == interest.tag } }
+    /// The interests that the reader follows, with the tags that the newsroom uses for them now. Use it if the tags
+    /// depend on the reader's language.
+    ///
+    /// - Parameter pattern: the newsroom's `interests.KIND.tag` for a kind; `nil` for its default. Interests of which it
+    ///   makes no tag are left out.
+    public func followed(pattern: (_ kind: String) -> String?) -> [NewsInterest] {
+        kept.compactMap { try? NewsInterest(kind: $0.kind, item: $0.item, pattern: pattern($0.kind)) }
+    }
 
-    /// Follows an interest; does nothing if the reader follows it.
+    public func isFollowed(_ interest: NewsInterest) -> Bool { followed.contains { $0.isSame(as: interest) } }
+
+    /// Follows an interest; does nothing if the reader follows it. If the reader follows it with another tag, the new tag
+    /// replaces that one.
     ///
     /// - Throws: `NewsInterestProblem.tooMany` if the hub would refuse the device's tags, and errors of the store.
     public func follow(_ interest: NewsInterest) throws {
-        let followed = followed
+        var followed = followed
         guard !followed.contains(where: { $0.tag == interest.tag }) else { return }
-        let others = Set((categories?.chosen ?? []).map(\.tag)).union(followed.map(\.tag))
-        guard others.union([interest.tag]).count <= Subscription.tagsMax else {
+        if let index = followed.firstIndex(where: { $0.isSame(as: interest) }) {
+            followed[index] = interest
+        } else {
+            followed.append(interest)
+        }
+        let tags = Set((categories?.chosen ?? []).map(\.tag)).union(followed.map(\.tag))
+        guard tags.count <= Subscription.tagsMax else {
             throw NewsInterestProblem.tooMany(max: Subscription.tagsMax)
         }
-        try keep(followed + [interest])
+        try keep(followed)
     }
 
     /// Stops following an interest; does nothing if the reader does not follow it.
     public func unfollow(_ interest: NewsInterest) throws {
         let followed = followed
-        let others = followed.filter { $0.tag != interest.tag }
+        let others = followed.filter { !$0.isSame(as: interest) }
         if others.count < followed.count { try keep(others) }
     }
+
+    private var kept: [Kept] { store.value([Kept].self, named: Self.name) ?? [] }
 
     private func keep(_ interests: [NewsInterest]) throws {
         let kept = interests.map { Kept(kind: $0.kind, item: $0.item, tag: $0.tag.text) }
         try store.save(value: kept, named: Self.name)
+    }
+}
+
+extension NewsInterest {
+    /// True for the same thing, in whatever language its tag is, and for another name with the same tag.
+    fileprivate func isSame(as other: NewsInterest) -> Bool {
+        tag == other.tag || (kind.equalsIgnoringASCIICase(other.kind) && item.equalsIgnoringASCIICase(other.item))
     }
 }
