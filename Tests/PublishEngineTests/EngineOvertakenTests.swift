@@ -43,6 +43,43 @@ struct EngineOvertakenTests: HoldingSuite {
         #expect(shell.wait(.seconds(301)).sends.map(\.text.isEmpty) == [false], "if that is refused too, it waits here")
     }
 
+    @Test(arguments: versions)
+    func `a redriven event that the held topic refuses does not follow a later one, as if it were held`(
+        earlier: Int?, later: Int?
+    ) throws {
+        let headers = [RecordHeader(HeaderName.redrive, "1")]
+        for isRefused in [false, true] {
+            for hasArrived in [false, true] {
+                var shell = try shell()
+                let embargoed = news("a", story: "s", version: earlier, embargo(shell.wall + .seconds(600)))
+                let held = shell.publish(embargoed, headers: headers)
+                if !isRefused { _ = shell.store(held) }
+                let live = shell.publish(news("b", story: "s", version: later))
+                #expect(live.returns == ["s superseded"], "on the held topic it ends")
+                let send = try #require(live.sends.first)
+                if hasArrived { _ = shell.store(shell.reply(201, to: send)) }
+                if isRefused { #expect(shell.take(try refusal(of: held)).outcomes == [.superseded]) }
+                if !hasArrived { _ = shell.store(shell.reply(201, to: send)) }
+                #expect(shell.wait(.seconds(601)).sends.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a redriven event that waits here and cannot be held later does not follow what waited behind it`()
+        throws
+    {
+        var shell = try shell { $0.holdsBeyond = nil }
+        let embargoed = news("a", story: "s", version: 1, embargo(shell.wall + .seconds(600)))
+        _ = shell.publish(embargoed, headers: [RecordHeader(HeaderName.redrive, "1")])
+        #expect(shell.publish(news("b", story: "s")).sends.isEmpty, "it waits behind the redriven one")
+        _ = shell.take(.holdsBeyond(.seconds(60)))
+        let held = shell.take(.held([]))
+        let send = try #require(held.sends.first)
+        #expect(shell.take(try refusal(of: held)).outcomes == [.superseded])
+        _ = shell.store(shell.reply(201, to: send))
+        #expect(shell.wait(.seconds(601)).sends.isEmpty)
+    }
+
     @Test func `an event that the held topic refuses follows a later one for single readers`() throws {
         var shell = try shell()
         let held = shell.publish(news("a", story: "s", embargo(shell.wall + .seconds(600))))

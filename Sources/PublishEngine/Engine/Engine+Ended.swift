@@ -39,8 +39,12 @@ extension Engine {
 
     /// True if an event that was published behind this one has overtaken it. Only events that waited for the end of an embargo are
     /// overtaken: copies from the held topic, and originals that it refused or that a former owner could not hold.
-    func isOvertaken(_ content: ExaminedRecord, _ routed: RoutedEvent, at place: Place, in story: StoryID) -> Bool {
-        guard content.record.origin == .published else { return false }
+    ///
+    /// - Parameter isKeptHere: the held topic has just refused it. There a later event would have taken the place of a redriven record too.
+    func isOvertaken(
+        _ content: ExaminedRecord, _ routed: RoutedEvent, at place: Place, in story: StoryID, isKeptHere: Bool = false
+    ) -> Bool {
+        guard content.record.origin == .published || isKeptHere && content.heldFrom == nil else { return false }
         if let source = content.heldFrom {
             guard source.partition == partitions[place.slot].id else { return false }
             // A copy that was restored after the held topic had lost the event may come behind a later event that is held.

@@ -90,7 +90,7 @@ extension Engine {
             partitions[place.slot].reopen(place, content)
             // If its partition was revoked meanwhile, the next owner reads the record again.
             guard partitions[place.slot].isSending else { continue }
-            admit(place, content, routed, until: nil, holding: &holding, &turn)
+            admit(place, content, routed, until: nil, holding: &holding, isKeptHere: true, &turn)
         }
         advanceStories(&turn)
     }

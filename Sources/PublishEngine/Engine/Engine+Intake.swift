@@ -166,9 +166,10 @@ extension Engine {
     /// - Parameters:
     ///   - due: the time until which the record waits on the held topic; `nil` if it is not held.
     ///   - holding: set by the record's first delivery that goes to the held topic.
+    ///   - isKeptHere: the held topic has refused the record.
     mutating func admit(
         _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, holding: inout Holding?,
-        _ turn: inout Turn
+        isKeptHere: Bool = false, _ turn: inout Turn
     ) {
         let isCertain = partitions[place].isCertain
         let recallKey = routed.event.orderKey
@@ -199,7 +200,7 @@ extension Engine {
         let isOlder =
             !held.isEmpty && content.returned == nil
             && held.relation(to: routed, from: age(of: place, content)) == .newer
-        if isOlder || isOvertaken(content, routed, at: place, in: story) {
+        if isOlder || isOvertaken(content, routed, at: place, in: story, isKeptHere: isKeptHere) {
             partitions[place.slot].recent.remove(
                 routed, platform: place.platform, origin: content.record.origin, isOwner: entry == .first)
             return settleUnsent(place, as: .superseded, .outdated, &turn)
