@@ -97,7 +97,7 @@ import Testing
         #expect(
             findings.map(\.sentence) == [
                 "has 3 partitions, but a has 4: records from partition 3 on wait",
-                "has 2 partitions, but a has 4: events from partition 2 on wait in memory for their time",
+                "has 2 partitions, but a has 4: events from partition 2 on go to other partitions of it, after an error of each",
                 "has 1 partition, but a has 4: newswire telemetry does not start",
             ])
     }

@@ -195,6 +195,19 @@ struct EngineHoldTests: HoldingSuite {
         #expect(wait.isAlarming && wait.since == read)
     }
 
+    /// Only one of the two would have a place on the held topic, and a crash would lose the other.
+    @Test func `an event that another lane has held under the same id waits here, and both are sent`() throws {
+        let archive = TopicPartition(topic: "archive", partition: 0)
+        var shell = try shell { $0.lanes.append(LaneSettings(name: "backfill", topics: ["archive"])) }
+        _ = shell.assign([archive], lane: LaneID(1))
+        let due = embargo(shell.wall + .seconds(600))
+        let held = shell.publish(news("a", due))
+        #expect(held.holds.count == 1)
+        _ = shell.store(held)
+        #expect(shell.publish(news("a", due), lane: LaneID(1), partition: archive).holds.isEmpty)
+        #expect(shell.wait(.seconds(601)).sends.count == 1)
+    }
+
     @Test func `events that wait in memory are held when the held topic becomes available`() throws {
         var shell = try narrow { $0.platforms = [.apple, .fcmv1] }
         let week = embargo(shell.wall + Self.inAWeek)

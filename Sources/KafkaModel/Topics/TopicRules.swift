@@ -187,7 +187,8 @@ extension TopicRules {
         case .results: return narrow("records from partition \(state.partitions) on wait")
         // The owner of an event's source partition returns the held event to it.
         case .held:
-            return narrow("events from partition \(state.partitions) on wait in memory for their time")
+            return narrow(
+                "events from partition \(state.partitions) on go to other partitions of it, after an error of each")
         // A telemetry record is written to the partition of its result.
         case .telemetry: return narrow("newswire telemetry does not start")
         case .control:

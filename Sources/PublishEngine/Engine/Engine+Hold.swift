@@ -22,6 +22,7 @@ extension Engine {
         // event for different platforms.
         let source = age(of: place, content)
         let relation = held.relation(to: routed, from: source, writtenAt: content.record.timestamp)
+        if let source, held.isOfAnotherPartition(than: source, routed) { return nil }
         return relation == .unrelated || source == nil && relation != .nothing ? nil : due
     }
 

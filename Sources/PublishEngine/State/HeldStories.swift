@@ -173,6 +173,16 @@ struct HeldStories: Sendable {
         }
     }
 
+    /// True if the held event is of another partition, and one of the two has no version: both are news, but only one of them has a place
+    /// on the held topic.
+    func isOfAnotherPartition(than source: ResultRecord.Source, _ routed: RoutedEvent) -> Bool {
+        guard !isEmpty else { return false }
+        let key = Fingerprint(of: routed.heldKey).value
+        guard let held = added[key] ?? known[key], let partition = held.partition else { return false }
+        return partition != Fingerprint(of: source.partition.description).value
+            && (held.version == nil || routed.event.version == nil)
+    }
+
     /// True if another event of the story is held that was published behind this one on the same partition. Two versions are compared
     /// as such elsewhere.
     func hasLater(than source: ResultRecord.Source, of routed: RoutedEvent, _ identity: RecordIdentity) -> Bool {
