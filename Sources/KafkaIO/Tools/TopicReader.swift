@@ -48,9 +48,12 @@ public final class TopicReader {
     ///   - follow: true to continue with records written after the reader was created.
     ///   - end: the kind of end to reach. Only committed records are read, so a reader to the high watermark waits for open
     ///     transactions.
+    ///   - readsUncommitted: true to read every stored record, including those of open and aborted transactions. No transaction
+    ///     delays such a reader, which always reaches the high watermark.
     public init(
         settings: KafkaSettings, topic: String, partitions: [Int32]? = nil, from start: Start = .beginning,
-        follow: Bool = false, end: KafkaAdmin.End = .lastStable, timeout: Duration = .seconds(10)
+        follow: Bool = false, end: KafkaAdmin.End = .lastStable, readsUncommitted: Bool = false,
+        timeout: Duration = .seconds(10)
     ) throws(KafkaFailure) {
         self.topic = topic
         self.end = end
@@ -64,14 +67,15 @@ public final class TopicReader {
         self.follow = follow
         consumer = try AssignedConsumer(
             settings, group: settings.group, partitions: wanted.count,
-            timeout: Int32(clamping: timeout.nanoseconds / 1_000_000), isolation: "read_committed")
+            timeout: Int32(clamping: timeout.nanoseconds / 1_000_000),
+            isolation: readsUncommitted ? "read_uncommitted" : "read_committed")
         var ranges: [TopicPartition: Range<Int64>] = [:]
         // librdkafka reports no end to a reader that starts behind the start of an open transaction.
         var latestStarts: [TopicPartition: Int64] = [:]
         for partition in wanted {
-            let committed = try consumer.watermarks(partition)
-            latestStarts[partition] = committed.upperBound
-            ranges[partition] = end == .lastStable ? committed : try admin.watermarks(partition)
+            let readable = try consumer.watermarks(partition)
+            latestStarts[partition] = readable.upperBound
+            ranges[partition] = end == .lastStable ? readable : try admin.watermarks(partition)
         }
         var times: [TopicPartition: Int64] = [:]
         if case .time(let time) = start { times = try Self.offsets(for: time, ranges, consumer) }

@@ -99,7 +99,9 @@ extension EventsOnTopic {
         _ settings: KafkaSettings, topic: String, run: String, since: Instant, stop: StopFlag
     ) throws(KafkaFailure) {
         self.init()
-        let reader = try TopicReader(settings: settings, topic: topic, from: .time(since - Self.slack))
+        // Another producer's open transaction must not hide them. Our own records never belong to a transaction.
+        let reader = try TopicReader(
+            settings: settings, topic: topic, from: .time(since - Self.slack), readsUncommitted: true)
         while !reader.isAtEnd, !stop.isRaised {
             for read in try reader.next() where RunSource.run(of: read.record, for: settings.group) == run {
                 if let value = read.record.value { add(value) }
