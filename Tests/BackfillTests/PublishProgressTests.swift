@@ -58,6 +58,14 @@ struct PublishProgressTests {
         #expect(copy.isOfFormerTopic(ends: [:], runs: [:]) == (offset != nil))
     }
 
+    @Test func `a progress whose records are gone belongs to a former topic, whatever the topic has now`() throws {
+        var progress = PublishProgress(topic: "t", run: RunID("r"))
+        progress.stored = .gone
+        let copy = try JSONDecoder().decode(PublishProgress.self, from: JSONEncoder().encode(progress))
+        #expect(copy == progress && copy.isSound)
+        #expect(copy.isOfFormerTopic(ends: [0: 1 << 40], runs: [.init(partition: 0, offset: 1): "r"]))
+    }
+
     @Test func `the number of exceptions is limited`() {
         var progress = PublishProgress(topic: "t")
         var number = 0

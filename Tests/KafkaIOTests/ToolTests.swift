@@ -1,9 +1,10 @@
 import ByteText
-import KafkaIO
 import KafkaModel
 import NewsModel
 import TestSupport
 import Testing
+
+@testable import KafkaIO
 
 @Suite(.ownThread, .timeLimit(.minutes(15)))
 struct ToolTests {
@@ -228,9 +229,34 @@ struct ToolTests {
         #expect(publisher.takeRefused().map(\.index) == [0])
         #expect(publisher.takeRefused().isEmpty)
         #expect(publisher.acknowledged == 1 && publisher.contiguous == 2)
+        #expect(publisher.recreatedTopic == nil)
         broker.embedded?.failNext(.produce, .topicAuthorizationFailed)
         try publisher.publish(record)
         #expect(throws: KafkaFailure.self) { try publisher.flush() }
+    }
+
+    @Test func `a partition in which a later record has no later offset was recreated or cut back`() {
+        var offsets = AcknowledgedOffsets()
+        let (one, two) = (TopicPartition(topic: "t", partition: 1), TopicPartition(topic: "t", partition: 2))
+        // Without the position of a record, nothing follows.
+        let answers = [(5, one), (7, one), (-1, one), (0, two), (7, one), (8, one), (3, one), (4, one), (1, two)]
+            .map { offsets.append($0, $1) }
+        #expect(answers == [true, true, true, true, false, true, false, true, true])
+    }
+
+    @Test(.enabled(if: Broker.external != nil, "needs a broker that deletes topics"))
+    func `a publisher detects that its topic was deleted and recreated`() throws {
+        let broker = try Broker(("news", 1))
+        let publisher = try RecordPublisher(settings: broker.settings)
+        let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])
+        for _ in 0..<100 { try publisher.publish(record) }
+        try publisher.flush()
+        #expect(publisher.recreatedTopic == nil)
+        try broker.makeAgain("news", partitions: 1)
+        try publisher.publish(record)
+        // The broker may refuse the record instead, because it does not know the producer any more.
+        let isRefused = (try? publisher.flush()) == nil
+        #expect(isRefused || publisher.recreatedTopic == broker.topic("news"))
     }
 
     @Test(.enabled(if: Broker.external == nil))

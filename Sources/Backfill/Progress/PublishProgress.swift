@@ -38,6 +38,9 @@ package struct PublishProgress: Codable, Hashable, Sendable {
         package var offset: Int64
 
         package init(partition: Int32, offset: Int64) { (self.partition, self.offset) = (partition, offset) }
+
+        /// A place that no topic reaches. No command continues a progress with it.
+        package static let gone = Place(partition: 0, offset: .max)
     }
 
     /// Maximum number of ranges in `absent` after a range is appended.

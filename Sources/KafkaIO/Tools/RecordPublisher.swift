@@ -14,6 +14,7 @@ public final class RecordPublisher {
     private let skipsRefused: Bool
     private let prepared: PreparedTopics
     private var refused: [Refusal] = []
+    private var offsets = AcknowledgedOffsets()
     /// Number of failed records that the broker may still have stored.
     private var unknown = 0
     /// Number of records that the broker has stored or refused, or that were dropped.
@@ -31,6 +32,9 @@ public final class RecordPublisher {
     public private(set) var acknowledged = 0
     /// Partition and offset of the last acknowledged record.
     public private(set) var lastStored: (partition: Int32, offset: Int64)?
+    /// A topic that was deleted and recreated, or cut back, since this publisher wrote to it: a later record has no later offset.
+    /// Earlier records may be gone. The publisher continues.
+    public private(set) var recreatedTopic: String?
     /// All records with a smaller index are acknowledged, or refused and skipped. Resume here.
     public private(set) var contiguous = 0
 
@@ -149,7 +153,12 @@ public final class RecordPublisher {
         let index = Int(bitPattern: message.pointee._private)
         if message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
             acknowledged += 1
-            lastStored = (message.pointee.partition, message.pointee.offset)
+            let (topic, partition, offset) = (message.pointee.topic, message.pointee.partition, message.pointee.offset)
+            lastStored = (partition, offset)
+            // The acknowledgement of a record that was sent alone may come behind those of later offsets.
+            if !isAlone, !offsets.append(offset, TopicPartition(topic: topic, partition: partition)) {
+                recreatedTopic = topic
+            }
         } else {
             let error = clients.client(isAlone: isAlone).notStored(message.pointee.err, on: message.pointee.topic)
             if failure == nil, error.isAboutBatch, !isAlone, clients.resendAlone(message) { return }
@@ -165,5 +174,18 @@ public final class RecordPublisher {
         // Bounded by the records in flight, because partitions are acknowledged in order.
         acknowledgedAhead.insert(index)
         while acknowledgedAhead.remove(contiguous) != nil { contiguous += 1 }
+    }
+}
+
+/// The last acknowledged offset of each partition.
+struct AcknowledgedOffsets {
+    private var last: [TopicPartition: Int64] = [:]
+
+    /// - Parameter offset: negative if the broker does not say where the record is.
+    /// - Returns: `false` if an earlier record of the partition has the same or a later offset.
+    mutating func append(_ offset: Int64, _ partition: TopicPartition) -> Bool {
+        guard offset >= 0 else { return true }
+        let before = last.updateValue(offset, forKey: partition)
+        return before.map { $0 < offset } ?? true
     }
 }

@@ -123,6 +123,7 @@ struct PublishCommand: ParsableCommand {
         } catch {
             if begun == nil, (error as? KafkaFailure)?.isConfiguration == true { throw error }
             errors.plainLine("error: \(error)")
+            if begun?.publisher.recreatedTopic != nil { progresses?.markGone() }
             isSound = false
         }
         if total.bad > maxBad, !strict {

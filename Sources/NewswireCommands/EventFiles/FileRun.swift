@@ -64,9 +64,13 @@ struct FileRun {
             if !summary.isInterrupted { try complete() }
         } catch {
             conclude(waiting: silence.isOver ? .zero : publication.waitMax)
+            try checkTopic()
             throw error
         }
-        if summary.isInterrupted { conclude(waiting: publication.waitMax) }
+        if summary.isInterrupted {
+            conclude(waiting: publication.waitMax)
+            try checkTopic()
+        }
         summary.published = publisher.acknowledged - acknowledgedBefore
         (summary.resumed, summary.skipped) = (state.resumed, state.skipped)
         return summary
@@ -270,9 +274,21 @@ extension FileRun {
             state.refused(index: refusal.index).map { (line: $0, failure: refusal.failure) }
         }
         state.settle(before: publisher.contiguous)
+        try checkTopic()
         for (line, failure) in refusals {
             try complain(.init(line: line, reason: "the broker refuses it: \(failure)"))
         }
+    }
+
+    /// - Throws: an error if what was published before is gone.
+    private func checkTopic() throws(EventFile.Failure) {
+        guard let topic = publisher.recreatedTopic else { return }
+        let remedy =
+            publication.progress != nil
+            ? "remove \(ProgressFile.path(for: publication.path)) to publish everything" : "publish everything again"
+        throw EventFile.Failure(
+            "\(file.name): \(topic) was deleted and made again, or cut back, while events were published to it, and those before are gone; \(remedy)"
+        )
     }
 
     /// - Throws: the reason, if the broker has not answered for too long.
@@ -295,7 +311,9 @@ extension FileRun {
 
     mutating func save() throws(EventFile.Failure) {
         // A broker that recognises a repeated record does not say where it is.
-        if let last = publisher.lastStored, last.offset >= 0 {
+        if publisher.recreatedTopic != nil {
+            state.stored(at: .gone)
+        } else if let last = publisher.lastStored, last.offset >= 0 {
             state.stored(at: .init(partition: last.partition, offset: last.offset))
         }
         guard let file = publication.progress, file.current != state.progress else { return }
@@ -323,6 +341,8 @@ extension FileRun {
             repeated = max(repeated, state.progress.published - (publication.progress?.current?.published ?? 0))
         }
         summary.published = publisher.acknowledged - acknowledgedBefore
+        // The same command would not publish the rest.
+        if publisher.recreatedTopic != nil { return }
         if unknown > 0 {
             tell(
                 "\(file.name): the broker did not answer for \(counted(unknown, "event")): each may be on the topic or not; \(advice("publishes them again"))"

@@ -215,6 +215,19 @@ final class PublishProgresses {
         files.values.compactMap(\.earlier).filter { $0.run != nil }.min { $0.begunAt ?? 0 < $1.begunAt ?? 0 }
     }
 
+    /// Makes later commands refuse to continue the files of which something was published, because that is gone.
+    func markGone() {
+        for file in files.values {
+            guard var current = file.current, current.published > 0 else { continue }
+            current.stored = .gone
+            do {
+                try file.save(current)
+            } catch {
+                notice("\(error)")
+            }
+        }
+    }
+
     /// Removes the progress files that the next command does not need.
     func removeUnused() {
         for file in files.values
