@@ -54,4 +54,23 @@ struct OpenTransactionTests {
             #expect(try values(reader).suffix(2) == ["b", "c"])
         }
     }
+
+    @Test func `a reader of committed records tells whether an open transaction hides others`() throws {
+        let broker = try Broker(("news", 2))
+        try publish(["a"], broker, "news")
+        func reader() throws -> TopicReader {
+            try TopicReader(settings: broker.settings, topic: broker.topic("news"))
+        }
+        let before = try reader()
+        #expect(try values(before) == ["a"])
+        #expect(!before.hasHiddenRecords())
+        let transaction = try openTransaction(broker, "news")
+        let during = try reader()
+        #expect(try values(during) == ["a"])
+        #expect(during.hasHiddenRecords())
+        try #require(rd_kafka_commit_transaction(transaction.handle, 10_000) == nil)
+        let after = try reader()
+        #expect(try values(after) == ["a", "other"])
+        #expect(!after.hasHiddenRecords())
+    }
 }

@@ -244,6 +244,16 @@ struct ToolTests {
         #expect(answers == [true, true, true, true, false, true, false, true, true])
     }
 
+    @Test(
+        arguments: [(5, 5, 5, false), (5, 5, 6, true), (5, 6, 6, false), (5, 6, 7, false), (5, 4, 6, true)] as [Offsets]
+    )
+    func `a transaction hides records if nothing stable follows the end, and the topic is longer`(offsets: Offsets) {
+        let (end, stable, high, isHeldUp) = offsets
+        #expect(TopicReader.isHeldUp(at: end, stable: stable, high: high) == isHeldUp)
+    }
+
+    typealias Offsets = (end: Int64, stable: Int64, high: Int64, isHeldUp: Bool)
+
     @Test(.enabled(if: Broker.external != nil, "needs a broker that deletes topics"))
     func `a publisher detects that its topic was deleted and recreated`() throws {
         let broker = try Broker(("news", 1))

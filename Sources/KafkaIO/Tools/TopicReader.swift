@@ -21,7 +21,8 @@ public final class TopicReader {
         public var record: SourceRecord
     }
 
-    let topic: String
+    public let topic: String
+    private let settings: KafkaSettings
     private let consumer: AssignedConsumer
     private let follow: Bool
     /// Partitions whose end was not reached yet, with the end they had when the reader was created.
@@ -56,6 +57,7 @@ public final class TopicReader {
         timeout: Duration = .seconds(10)
     ) throws(KafkaFailure) {
         self.topic = topic
+        self.settings = settings
         self.end = end
         let admin = try KafkaAdmin(settings: settings, timeout: timeout)
         guard let count = try admin.partitionCounts(of: [topic])[topic] else {
@@ -133,6 +135,27 @@ public final class TopicReader {
             (try? consumer.watermarks(partition)).map { $0.lowerBound > start } ?? false
         }
     }
+
+    /// Returns true if an open transaction hides records behind the end that the topic had when the reader was created. Only for a
+    /// reader to the last stable offset that has reached its end. Partitions whose leaders do not answer do not count.
+    public func hasHiddenRecords() -> Bool {
+        guard let admin = try? KafkaAdmin(settings: settings), let high = try? admin.ends(of: topic) else {
+            return false
+        }
+        return endsThen.contains { partition, end in
+            guard let high = high[partition.partition], high > end,
+                let stable = try? consumer.watermarks(partition).upperBound
+            else { return false }
+            return Self.isHeldUp(at: end, stable: stable, high: high)
+        }
+    }
+
+    /// Returns true if a transaction hides what stands behind an offset.
+    ///
+    /// - Parameters:
+    ///   - stable: the last stable offset, read after `high`. Otherwise, new records would look like hidden ones.
+    ///   - high: the high watermark.
+    static func isHeldUp(at offset: Int64, stable: Int64, high: Int64) -> Bool { stable <= offset && stable < high }
 
     /// True while an open transaction hides records, which are read after it ends. Also briefly true while new records have not
     /// been fetched. Only for a reader to the high watermark.

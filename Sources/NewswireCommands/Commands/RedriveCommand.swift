@@ -32,7 +32,8 @@ struct RedriveCommand: ParsableCommand {
 
             Who put dead letters back, and why, stands on the audit topic; a warning says so if it does not take it.
 
-            Exit code 1 if it is interrupted or Kafka fails; the same command then continues.
+            Exit code 1 if it is interrupted, if Kafka fails, or if an open transaction hides dead letters; the same \
+            command then continues.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -146,7 +147,7 @@ struct RedriveCommand: ParsableCommand {
         let former =
             again
             ? nil : try formerGroup.map { group throws(KafkaFailure) in try Self.offsets(of: group, kafka).read(all) }
-        var isNoted = false
+        var (isNoted, areHidden) = (false, false)
         for partition in all where !stop.isRaised && !summary.isFull {
             var mark = Self.mark(committed[partition])
             let formerMark = Self.mark(former?[partition])
@@ -187,12 +188,14 @@ struct RedriveCommand: ParsableCommand {
                 outOfReach = reached.outOfReach
                 try offsets.commit([partition: .init(offset: reached.offset, metadata: reached.metadata)])
             }
+            if !stop.isRaised, !summary.isFull, reader.hasHiddenRecords() { areHidden = true }
             if outOfReach > 0 {
                 notice(
                     "\(partition): \(counted(outOfReach, "older dead letter")) will be skipped by later runs without --again"
                 )
             }
         }
+        if areHidden { throw .heldUp(topic: topic) }
     }
 }
 

@@ -125,6 +125,7 @@ struct ResultsCommand: ParsableCommand {
             }
         }
         reportSkipped(reading.unreadable, of: settings.engine.resultsTopic, "result")
+        if reading.isHeldUp { reportHidden(settings.engine.resultsTopic) }
         // Without --follow, an interrupted list is not the whole one.
         if stop.isRaised, !follow { throw ExitCode.failure }
     }

@@ -89,6 +89,7 @@ struct RunsCommand: ParsableCommand {
             notice(
                 "warning: \(counted(survey.ignored, "record")) of more than \(grouped(RunTable.runsMax)) runs left out")
         }
+        for topic in survey.hiddenTopics { reportHidden(topic) }
         if let id, sorted.isEmpty { throw CommandFailure("no run \(id) on the topics") }
     }
 }

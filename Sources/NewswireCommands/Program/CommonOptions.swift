@@ -1,6 +1,7 @@
 import ArgumentParser
 import ByteText
 import Foundation
+import KafkaModel
 import Logging
 import NewsModel
 import NewswireSettings
@@ -198,4 +199,9 @@ extension ExitCode {
 func reportSkipped(_ count: Int, of topic: String, _ what: String) {
     guard count > 0 else { return }
     notice("skipped \(counted(count, "record")) of \(topic) that no \(what) can be read from")
+}
+
+/// Warns that an open transaction hides records of a topic.
+func reportHidden(_ topic: String) {
+    notice("warning: some records are not shown: \(KafkaFailure.heldUp(topic: topic))")
 }

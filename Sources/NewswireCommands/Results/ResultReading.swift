@@ -22,6 +22,8 @@ struct ResultReading {
     var until: Instant?
     /// The number of records that are not results.
     private(set) var unreadable = 0
+    /// True if an open transaction hides results before the end of the topic.
+    private(set) var isHeldUp = false
 
     private let kafka: KafkaSettings
     private let topic: String
@@ -55,6 +57,7 @@ struct ResultReading {
                 if try !show(found) { return }
             }
         }
+        if !stop.isRaised { isHeldUp = reader.hasHiddenRecords() }
     }
 
     private func open(_ start: TopicReader.Start) throws(KafkaFailure) -> TopicReader {

@@ -58,6 +58,11 @@ final class RunReading {
     /// True if everything that was on the results topic at the start was read.
     var resultsAtEnd: Bool { results.isAtEnd }
 
+    /// Returns the topics that an open transaction hides records of, once all were read to their last stable offsets.
+    func hiddenTopics() -> [String] {
+        (sources.map(\.reader) + [results]).filter { $0.hasHiddenRecords() }.map(\.topic)
+    }
+
     /// Reads records of the lanes' topics.
     ///
     /// - Parameter timeout: the wait for a topic whose end was not reached, if no topic has records.

@@ -21,6 +21,8 @@ struct RunSurvey {
     private(set) var markFailure: KafkaFailure?
     /// The number of records of runs for which there was no room.
     private(set) var ignored = 0
+    /// The topics that an open transaction hides records of.
+    private(set) var hiddenTopics: [String] = []
 
     init(_ settings: Settings) {
         kafka = settings.kafkaSettings
@@ -54,6 +56,7 @@ struct RunSurvey {
         for partition in reading.restarted { (marks[partition], tables[partition]) = (nil, nil) }
         let moved = try read(reading, &tables, stop)
         keep(tables, moved, marks, in: offsets)
+        if !stop.isRaised { hiddenTopics = reading.hiddenTopics() }
         var all = RunTable()
         for (_, table) in tables { all.merge(table) }
         ignored = all.ignored
