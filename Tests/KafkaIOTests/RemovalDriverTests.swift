@@ -10,20 +10,6 @@ import Testing
 @Suite(
     .ownThread, .timeLimit(.minutes(15)), .enabled(if: Broker.external != nil, "needs a broker that deletes records"))
 struct RemovalDriverTests {
-    /// Deletes the records of a partition below an offset.
-    private func delete(_ partition: TopicPartition, below offset: Int64, _ broker: Broker) throws {
-        let client = try RdConfiguration(settings: broker.settings, fixed: []).makeClient(RD_KAFKA_PRODUCER)
-        var requests = [
-            RdPartitionList([PartitionOffset(partition, offset)]).withPointer { rd_kafka_DeleteRecords_new($0) }
-        ]
-        defer { rd_kafka_DeleteRecords_destroy(requests[0]) }
-        let answers = try #require(rd_kafka_queue_new(client.handle))
-        defer { rd_kafka_queue_destroy(answers) }
-        rd_kafka_DeleteRecords(client.handle, &requests, 1, nil, answers)
-        let answer = try #require(rd_kafka_queue_poll(answers, 10_000))
-        rd_kafka_event_destroy(answer)
-    }
-
     private func publish(_ count: Int, _ broker: Broker) throws {
         let publisher = try RecordPublisher(settings: broker.settings)
         for index in 0..<count {
@@ -42,7 +28,7 @@ struct RemovalDriverTests {
         try await firstShards.next { if case .committed = $0 { () } else { nil } }
         try await KafkaDriverTests.finish(first, firstShards)
         try publish(600, broker)
-        try delete(partition, below: 590, broker)
+        try broker.delete(partition, below: 590)
 
         let shards = Shards()
         let (removals, found) = AsyncStream<RemovedRecords>.makeStream()

@@ -254,6 +254,21 @@ struct ToolTests {
 
     typealias Offsets = (end: Int64, stable: Int64, high: Int64, isHeldUp: Bool)
 
+    @Test(.enabled(if: Broker.external != nil, "needs a broker that deletes records"))
+    func `a reader from a time may lack records if none before that time is left, and the first are removed`() throws {
+        let broker = try Broker(("news", 1))
+        try publish(6, broker, partitions: 1)
+        func mayLack(since time: Instant) throws -> Bool {
+            try TopicReader(settings: broker.settings, topic: broker.topic("news"), from: .time(time)).mayLackRecords
+        }
+        #expect(try !mayLack(since: hourAgo))
+        for offset in [3, 6] as [Int64] {
+            try broker.delete(broker.partition("news", 0), below: offset)
+            #expect(try mayLack(since: hourAgo))
+            #expect(try mayLack(since: hourAgo + .seconds(7_200)) == (offset == 6))
+        }
+    }
+
     @Test(.enabled(if: Broker.external != nil, "needs a broker that deletes topics"))
     func `a publisher detects that its topic was deleted and recreated`() throws {
         let broker = try Broker(("news", 1))

@@ -1,10 +1,25 @@
 import CRdkafka
 import KafkaModel
+import NewsModel
 import Testing
 
 @testable import KafkaIO
 
 extension Broker {
+    /// Deletes the records of a partition below an offset.
+    func delete(_ partition: TopicPartition, below offset: Int64) throws {
+        let client = try RdConfiguration(settings: settings, fixed: []).makeClient(RD_KAFKA_PRODUCER)
+        var requests = [
+            RdPartitionList([PartitionOffset(partition, offset)]).withPointer { rd_kafka_DeleteRecords_new($0) }
+        ]
+        defer { rd_kafka_DeleteRecords_destroy(requests[0]) }
+        let answers = try #require(rd_kafka_queue_new(client.handle))
+        defer { rd_kafka_queue_destroy(answers) }
+        rd_kafka_DeleteRecords(client.handle, &requests, 1, nil, answers)
+        let answer = try #require(rd_kafka_queue_poll(answers, 10_000))
+        rd_kafka_event_destroy(answer)
+    }
+
     /// Deletes a topic and immediately recreates it.
     func makeAgain(_ name: String, partitions: Int) throws {
         let topic = topic(name)

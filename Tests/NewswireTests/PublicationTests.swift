@@ -148,6 +148,23 @@ struct PublicationTests {
         #expect(try room.keys() == ["1", "2"])
     }
 
+    @Test(arguments: [true, false])
+    func `a search that may lack removed records is reported, and the file is published`(mayLackSome: Bool) throws {
+        let room = try Room()
+        try room.write([event(1)])
+        #expect(try room.publish() == .init(published: 1))
+        try room.write([event(1), event(2)])
+        let summary = try room.publish(change: {
+            $0.findOnTopic = { _ in
+                var events = EventsOnTopic()
+                events.mayLackSome = mayLackSome
+                return events
+            }
+        })
+        #expect(summary == .init(published: 1, resumed: 1))
+        #expect(room.reports.contains { $0.contains("records were removed from t") } == mayLackSome, "\(room.reports)")
+    }
+
     @Test func `the topic is searched only for a file of which something is left to publish`() throws {
         let room = try Room()
         var searches = 0

@@ -125,6 +125,10 @@ public final class TopicReader {
     /// The first offset of the first partition when the reader was created; 0 for a topic without partitions.
     public var start: Int64 { startsThen.min { $0.key.partition < $1.key.partition }?.value ?? 0 }
 
+    /// True if records may have been removed that a reader from a time would have read: a partition has lost its first records,
+    /// and keeps none before that time.
+    public var mayLackRecords: Bool { startsThen.contains { $1 > 0 && !shortened.contains($0) } }
+
     /// True if the end of every partition was reached once.
     public var isAtEnd: Bool { ends.isEmpty }
 

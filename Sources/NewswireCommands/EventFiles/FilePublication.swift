@@ -102,6 +102,7 @@ extension EventsOnTopic {
         // Another producer's open transaction must not hide them. Our own records never belong to a transaction.
         let reader = try TopicReader(
             settings: settings, topic: topic, from: .time(since - Self.slack), readsUncommitted: true)
+        mayLackSome = reader.mayLackRecords
         while !reader.isAtEnd, !stop.isRaised {
             for read in try reader.next() where RunSource.run(of: read.record, for: settings.group) == run {
                 if let value = read.record.value { add(value) }

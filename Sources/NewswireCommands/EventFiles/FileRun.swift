@@ -123,7 +123,13 @@ struct FileRun {
             let since = state.unrecordedSince
         else { return }
         do {
-            state.found(try find(since), isComplete: !stop.isRaised)
+            let events = try find(since)
+            if events.mayLackSome {
+                tell(
+                    "\(file.name): warning: records were removed from \(publication.topic); if an earlier command wrote some of them last, at \(since) or later, they are published again"
+                )
+            }
+            state.found(events, isComplete: !stop.isRaised)
         } catch {
             state.found(EventsOnTopic(), isComplete: false)
             tell(
