@@ -162,6 +162,12 @@ struct RunTableTests {
         #expect(verdict.lines(of: "r").contains { $0.contains("within what a crash allows") })
         #expect(verdict.lines(of: "r").contains { $0.hasPrefix("2 deliveries settled as duplicate") })
         #expect(verdict.lines(of: "r").last?.hasSuffix("nothing missing, nothing doubled") == true)
+        verdict.firstOffsets = [.init(topic: "t", partition: 0): 7, .init(topic: "t", partition: 2): 3]
+        #expect(verdict.isSound)
+        #expect(
+            verdict.lines(of: "r").contains(
+                "note: records before offset 7 of t/0 are gone, as on 1 other partition: a loss there cannot be seen"))
+        verdict.firstOffsets = [:]
         verdict.unread = 5
         #expect(!verdict.isSound)
         #expect(verdict.lines(of: "r").first?.hasPrefix("5 of 35 published events cannot be read") == true)

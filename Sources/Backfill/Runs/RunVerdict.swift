@@ -1,5 +1,5 @@
 import ByteText
-import NewsModel
+package import NewsModel
 
 /// The findings of a run's verification.
 package struct RunVerdict: Sendable, Hashable {
@@ -25,6 +25,8 @@ package struct RunVerdict: Sendable, Hashable {
     package var unexplained = Finding()
     /// The number of published events that the lanes' topics do not have, or hide in an open transaction.
     package var unread = 0
+    /// The first offsets of partitions that have lost their first records, among which events of the run may have been.
+    package var firstOffsets: [TopicPartition: Int64] = [:]
     /// The number of events beyond those that can be followed.
     package var ignored = 0
     /// True if the verification was stopped before its end.
@@ -73,6 +75,13 @@ package struct RunVerdict: Sendable, Hashable {
             lines.append(
                 "\(counted(copies, "delivery", plural: "deliveries")) settled as duplicate: the event was on the topic already, and was not sent again"
             )
+        }
+        if let first = firstOffsets.min(by: { $0.key < $1.key }) {
+            let others = firstOffsets.count - 1
+            lines.append(
+                "note: records before offset \(first.value) of \(first.key) are gone"
+                    + (others > 0 ? ", as on \(counted(others, "other partition"))" : "")
+                    + ": a loss there cannot be seen")
         }
         let end =
             if isInterrupted { "interrupted before the end" } else if isSound {

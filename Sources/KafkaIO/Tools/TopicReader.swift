@@ -32,7 +32,7 @@ public final class TopicReader {
     /// The end of each partition when the reader was created.
     public private(set) var endsThen: [TopicPartition: Int64] = [:]
     /// The first offset of each partition when the reader was created.
-    private var startsThen: [TopicPartition: Int64] = [:]
+    public private(set) var startsThen: [TopicPartition: Int64] = [:]
     /// Partitions that end before their start offset.
     public private(set) var restarted: Set<TopicPartition> = []
     /// Offsets at which reading reached the end of readable records, by partition.

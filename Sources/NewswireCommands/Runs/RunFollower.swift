@@ -101,7 +101,10 @@ package struct RunFollower {
             if isOver, orders.isEmpty { break }
         }
         try tell(orders)
-        return try verdict(&ledger, published: published, stop)
+        var verdict = try verdict(&ledger, published: published, stop)
+        // The number of published events shows a loss too.
+        if published == 0 { verdict.firstOffsets = reading.firstOffsets(of: ledger.topics) }
+        return verdict
     }
 
     private func append(_ read: TopicReader.ReadRecord, _ ledger: inout RunLedger) {

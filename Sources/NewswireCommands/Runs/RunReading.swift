@@ -58,6 +58,13 @@ final class RunReading {
     /// True if everything that was on the results topic at the start was read.
     var resultsAtEnd: Bool { results.isAtEnd }
 
+    /// The first offsets of the partitions of some lanes' topics that have lost their first records.
+    func firstOffsets(of topics: Set<String>) -> [TopicPartition: Int64] {
+        sources.reduce(into: [:]) { first, source in
+            first.merge(source.reader.startsThen.filter { $1 > 0 && topics.contains($0.topic) }) { $1 }
+        }
+    }
+
     /// Returns the topics that an open transaction hides records of, once all were read to their last stable offsets.
     func hiddenTopics() -> [String] {
         (sources.map(\.reader) + [results]).filter { $0.hasHiddenRecords() }.map(\.topic)
