@@ -82,6 +82,8 @@ final class TelemetryCore: @unchecked Sendable {
             switch event {
             case .assigned(let partitions): handle(.assigned(partitions, total: partitionCount))
             case .records(let partition, let records): handle(.results(partition: partition, records))
+            // Results and telemetry are kept for a limited time.
+            case .removed: break
             case .restored(let partition): handle(.restored(partition: partition))
             case .restarted(let partition): handle(.restarted(partition: partition))
             case .revoked: handle(.revoked)

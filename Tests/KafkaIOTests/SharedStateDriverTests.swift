@@ -194,7 +194,7 @@ extension Member.Books {
         case .restored(let partition): restored.append(partition)
         case .revoked: isRevoked = true
         case .lost, .restarted: restored = []
-        case .committed: break
+        case .committed, .removed: break
         case .written(let number): written.append(number)
         case .refused(let number, let places, _): refused[number] = places
         case .notWritten(let number, let failure): failed[number] = failure

@@ -53,7 +53,14 @@ struct SharedStateReadingTests {
 
     @Test func `an empty partition is restored at once`() {
         var reading = assigned(0)
-        #expect(reading.found([0: 7..<7], generation) == [.restored(partition: 0)])
+        #expect(reading.found([0: 0..<0], generation) == [.restored(partition: 0)])
+    }
+
+    @Test func `a partition whose first records were removed says so before it is restored`() {
+        var reading = assigned(0)
+        #expect(
+            reading.found([0: 7..<7], generation) == [.removed(partition: 0, below: 7), .restored(partition: 0)])
+        #expect(reading.found([0: 7..<7, 1: 3..<3], generation).isEmpty)
     }
 
     @Test func `a restored partition is reported once`() {

@@ -95,7 +95,7 @@ final class ControlLoop: @unchecked Sendable {
         case .written(let number): handle(.written(.init(number)))
         case .refused(let number, _, let failure), .notWritten(let number, let failure):
             handle(.notWritten(.init(number), failure))
-        case .assigned, .records, .restored, .revoked, .lost, .restarted, .committed: break
+        case .assigned, .records, .removed, .restored, .revoked, .lost, .restarted, .committed: break
         }
     }
 

@@ -12,6 +12,8 @@ public struct FeedState: Sendable, Hashable {
     public var bodyHash: BodyHash?
     /// Time of the first reading; `nil` before it.
     public var primedAt: Instant?
+    /// Offset on the state topic after which the entries of the first reading were stored.
+    var primedAfter: Int64 = -1
     /// True if entries of the first reading may be missing, because its document was cut off or not all of them were stored. The next
     /// document that is read clears it.
     var isHalfPrimed = false
@@ -40,6 +42,9 @@ public struct FeedState: Sendable, Hashable {
     public init() {}
 
     public var isPrimed: Bool { primedAt != nil }
+
+    /// Returns true if the first reading began before this offset of the state topic.
+    func wasPrimed(below offset: Int64) -> Bool { isPrimed && offset > 0 && primedAfter < offset - 1 }
 
     /// Returns true if nothing new has come for three times the usual gap, and for at least an hour. Publishers whose
     /// feed has died often answer as before; so do those that pause at night.
@@ -71,6 +76,7 @@ public struct FeedState: Sendable, Hashable {
     mutating func learnForGood(from other: FeedState) {
         if other.isPrimed { isHalfPrimed = other.isHalfPrimed && (isHalfPrimed || !isPrimed) }
         primedAt = [primedAt, other.primedAt].compactMap(\.self).min()
+        primedAfter = max(primedAfter, other.primedAfter)
         identity = max(identity, other.identity)
     }
 }

@@ -9,6 +9,15 @@ extension Follower {
         let sent = sentAtFirstSight(entries)
         var embargoed: [EntryIdentity.Keyed] = []
         for keyed in entries {
+            // The state topic has lost records of the feed, but not this one.
+            if let old = known[keyed.hash] {
+                if old.standing == .moved {
+                    unchanged(keyed, old, "another entry of the feed continues it")
+                } else {
+                    followKnown(keyed, old)
+                }
+                continue
+            }
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
             if meaning.status == .usable, keyed.entry.isStory, isUnderEmbargo(keyed.entry) {

@@ -27,16 +27,21 @@ struct EntryLog: Sendable, Hashable {
     /// The offsets of the records to be overwritten. A record overwrites one of them only if its writer had read that one.
     /// Otherwise it may not count for a reader that finds both, but not the earlier records that compaction has removed.
     private var misleading: [EntryHash: Int64] = [:]
+    /// Offset of the first record of the feed that says that its first reading is complete.
+    private var firstReadingAt: Int64?
     /// True once a record of the feed says that its first reading is complete.
-    private(set) var hasFirstReading = false
+    var hasFirstReading: Bool { firstReadingAt != nil }
 
     /// Number of names that trimming leaves. An entry without a name cannot be continued under another id.
     static let namesMax = 64
 
     /// Folds the feed's own record into the log.
-    mutating func fold(_ feed: FeedState) {
-        if feed.isPrimed, !feed.isHalfPrimed { hasFirstReading = true }
+    mutating func fold(_ feed: FeedState, at offset: Int64) {
+        if feed.isPrimed, !feed.isHalfPrimed { firstReadingAt = firstReadingAt ?? offset }
     }
+
+    /// Lets another first reading count, because entries of the former one are lost.
+    mutating func forgetFirstReading() { firstReadingAt = nil }
 
     /// Folds the next record of an entry into the log.
     /// - Parameters:
@@ -112,7 +117,9 @@ struct EntryLog: Sendable, Hashable {
     /// as soon as it is free.
     private func repeatsFirstReading(_ record: EntryRecord, after old: EntryState?) -> Bool {
         guard record.isOfFirstReading, record.intent == nil else { return false }
-        return old?.standing == .known ? record.state.standing != .known : hasFirstReading
+        if old?.standing == .known { return record.state.standing != .known }
+        // A writer that knew the former reading has found that its entries are lost.
+        return firstReadingAt.map { record.after ?? .min < $0 } ?? false
     }
 
     /// Marks an entry as moved, because the record at `offset` has its story under another id. The feed's owner stores

@@ -19,6 +19,12 @@ extension FeedState {
         bodyHash = nil
     }
 
+    /// Makes the next document the first one, because entries of the former first reading are lost.
+    mutating func forgetFirstReading() {
+        (primedAt, primedAfter, isHalfPrimed) = (nil, -1, false)
+        forgetDocument()
+    }
+
     /// Returns to the configured address, because the one to which the feed had moved fails.
     mutating func forgetMove() {
         move = nil

@@ -14,6 +14,8 @@ struct FollowedFeed: Sendable {
     /// The feed's record on the topic; `nil` if it is missing or out of date.
     private(set) var stored: FeedState?
     var log = EntryLog()
+    /// True if the topic has lost records of the feed, so that those left do not show when the feed was first read.
+    var hasLostRecords = false
     var batch: FeedBatch?
     private(set) var fetch: Fetching?
     /// The form in flight to a hub.
@@ -243,9 +245,25 @@ extension FollowedFeed {
         if log.hasFirstReading { state.isHalfPrimed = false }
     }
 
+    /// Makes the next document the first one if entries of the first reading may have been removed.
+    /// - Parameter start: all records below this offset were removed.
+    /// - Returns: true if the feed had been read.
+    mutating func forgetFirstReading(storedBelow start: Int64) -> Bool {
+        guard start > 0 else { return false }
+        guard !state.isPrimed || state.wasPrimed(below: start) else { return false }
+        hasLostRecords = true
+        guard state.isPrimed else { return false }
+        state.forgetFirstReading()
+        log.forgetFirstReading()
+        stored = nil
+        return true
+    }
+
     /// Marks a feed as read if its process ended before storing the feed's record. Entries since then are news.
     mutating func primeFromEntries() {
-        guard !state.isPrimed, let first = log.table.rows.lazy.map(\.state.firstSeen).min() else { return }
+        guard !state.isPrimed, !hasLostRecords, let first = log.table.rows.lazy.map(\.state.firstSeen).min() else {
+            return
+        }
         state.primedAt = Minute.instant(first)
         state.isHalfPrimed = true
     }
@@ -310,7 +328,7 @@ extension FollowedFeed {
         switch batch.stage {
         case .storing:
             let entries = batch.entries.map { record(of: $0.hash, $0.record) }
-            return batch.firstReading == nil ? entries : entries + [primingRecord(batch)]
+            return batch.firstReading == nil ? entries : entries + [primingRecord(batch, after: readTo)]
         case .publishing: return []
         case .closing: return closingRecords(batch, after: readTo)
         }
@@ -322,11 +340,11 @@ extension FollowedFeed {
 
     /// The record that marks the feed as read. It is written with the entries, so that a new owner does not mistake the
     /// next document for a first reading. It has no validators yet, because the document is not fully processed.
-    private func primingRecord(_ batch: FeedBatch) -> StateRecord {
+    private func primingRecord(_ batch: FeedBatch, after readTo: Int64?) -> StateRecord {
         var feed = state
         feed.url = batch.feed.url
         feed.learnForGood(from: batch.feed)
-        return StateRecord(key: StateKey.feed(name).text, value: feed.bytes(writer: writer))
+        return StateRecord(key: StateKey.feed(name).text, value: feed.bytes(writer: writer, after: readTo))
     }
 
     /// The records of published entries, of entries to overwrite, and at the very end of the feed itself.
@@ -342,7 +360,7 @@ extension FollowedFeed {
             return record(of: hash, entry)
         }
         if batch.storesFeed {
-            let bytes = batch.final(webSub: state.webSub).bytes(writer: writer)
+            let bytes = batch.final(webSub: state.webSub).bytes(writer: writer, after: readTo)
             records.append(StateRecord(key: StateKey.feed(name).text, value: bytes))
         }
         return records

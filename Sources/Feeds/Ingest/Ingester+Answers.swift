@@ -113,6 +113,7 @@ extension Ingester {
         if !wasPrimed || following.recognized > 0 { state.host = host }
         succeed(&state, feed.name, receipt, request, at: now)
         state.learn(following.feed, isPartial: false)
+        if !wasPrimed { state.primedAfter = partitions[feed.partition]?.readTo ?? -1 }
         // The backlog may be in the part that is missing. A document without any entry does not change that.
         let isStillHalf = feed.state.isHalfPrimed && document.entries.isEmpty
         state.isHalfPrimed = document.isCutOff && (!wasPrimed || isStillHalf)

@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 // Ownership of feeds, from the assignment of their partition to its release.
@@ -28,8 +29,11 @@ extension Ingester {
     mutating func restored(_ number: Int32, at now: Moment) {
         guard partitions[number]?.stage == .restoring else { return }
         partitions[number]?.stage = .owned
+        let start = partitions[number]?.start ?? 0
+        var lost = 0
         change(partitions[number]?.names) { ingester, feed in
             feed.state.webSub.restored()
+            if feed.forgetFirstReading(storedBelow: start) { lost += 1 }
             feed.primeFromEntries()
             feed.takeOverWait(at: now)
             // Two processes have followed the feed. The decisions about the document of the validators may not count.
@@ -38,6 +42,12 @@ extension Ingester {
             ingester.rememberEntries(of: feed, at: Minute.of(now.wall))
             ingester.proceed(&feed, at: now)
             ingester.planFirst(&feed, at: now)
+        }
+        if lost > 0 {
+            note(
+                .warning, nil,
+                "Records of \(counted(lost, "feed")) were removed from the state topic: present entries of these feeds are recorded "
+                    + "without alerts. The topic must only be compacted.")
         }
     }
 

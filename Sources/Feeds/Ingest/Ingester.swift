@@ -44,6 +44,14 @@ public struct Ingester {
         var names: Set<String> = []
         /// Offset of the last record read.
         var readTo: Int64 = -1
+        /// Records below this offset were removed, and not by compaction.
+        private(set) var start: Int64 = 0
+
+        mutating func begin(at offset: Int64) {
+            guard offset > 0 else { return }
+            start = offset
+            readTo = max(readTo, offset - 1)
+        }
 
         enum Stage: Sendable, Hashable { case restoring, owned, leaving }
     }
@@ -87,6 +95,7 @@ public struct Ingester {
         case .revoked(let numbers): revoke(numbers)
         case .lost(let numbers): lose(numbers)
         case .record(let partition, let offset, let key, let value): read(partition, offset, key, value, at: now)
+        case .removed(let partition, let offset): partitions[partition]?.begin(at: offset)
         case .restored(let partition): restored(partition, at: now)
         case .fetched(let id, let result): fetched(id, result, at: now)
         case .stored(let id): stored(id, at: now)

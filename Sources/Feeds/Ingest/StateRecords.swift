@@ -117,10 +117,12 @@ extension Intent {
 }
 
 extension FeedState {
-    func bytes(writer: String) -> [UInt8] {
+    /// - Parameter readTo: offset of the last record that the writer has read.
+    func bytes(writer: String, after readTo: Int64?) -> [UInt8] {
         JSONWriter.object(reserving: 512) { json in
             json.field("url", url)
             json.field("primedAt", primedAt)
+            if primedAfter >= 0 { json.field("primedAfter", primedAfter) }
             if isHalfPrimed { json.field("halfPrimed", true) }
             json.field("etag", validators?.etag)
             json.field("lastModified", validators?.lastModified)
@@ -150,6 +152,7 @@ extension FeedState {
             }
             if webSub != Subscription() { json.object("webSub") { webSub.write(into: &$0) } }
             json.field("writer", writer)
+            json.field("after", readTo)
         }
     }
 
@@ -157,6 +160,7 @@ extension FeedState {
         let members = StateMembers(object)
         url = members.text("url") ?? ""
         primedAt = members.instant("primedAt")
+        primedAfter = max(members.number("primedAfter") ?? -1, -1)
         isHalfPrimed = members.flag("halfPrimed")
         let etag = members.text("etag")
         let lastModified = members.text("lastModified")

@@ -7,6 +7,8 @@ public enum SharedStateEvent: Sendable, Hashable {
     case assigned([Int32])
     /// Records in order. Our own writes are read back this way too.
     case records(partition: Int32, [SourceRecord])
+    /// All records below this offset were removed, and not by compaction. Followed by `restored`.
+    case removed(partition: Int32, below: Int64)
     /// All records that the partition had at its assignment were handed over.
     case restored(partition: Int32)
     /// Finish work in flight, then release: the group waits, up to a deadline.

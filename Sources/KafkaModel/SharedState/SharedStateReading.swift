@@ -62,10 +62,13 @@ public struct SharedStateReading: Sendable {
     public mutating func found(_ ranges: [Int32: Range<Int64>], _ generation: Generation) -> [SharedStateEvent] {
         guard generation == self.generation else { return [] }
         return ranges.sorted { $0.key < $1.key }.flatMap { partition, range -> [SharedStateEvent] in
-            guard partitions[partition]?.end == nil else { return [] }
+            guard let progress = partitions[partition], progress.end == nil else { return [] }
             partitions[partition]?.end = range.upperBound
+            // Compaction does not change the beginning.
+            let removed: [SharedStateEvent] =
+                range.lowerBound > 0 ? [.removed(partition: partition, below: range.lowerBound)] : []
             // An empty partition delivers no records.
-            return advance(partition, to: range.isEmpty ? range.upperBound : .min)
+            return removed + advance(partition, to: range.isEmpty ? range.upperBound : .min)
         }
     }
 

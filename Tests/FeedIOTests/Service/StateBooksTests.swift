@@ -26,6 +26,12 @@ struct StateBooksTests {
         #expect(books.isRestored)
     }
 
+    @Test func `removed records are reported before their partition is restored`() {
+        _ = books.translate(.assigned([1]))
+        let events: [SharedStateEvent] = [.removed(partition: 1, below: 7), .restored(partition: 1)]
+        #expect(events.flatMap(books.translate) == [.removed(partition: 1, below: 7), .restored(partition: 1)])
+    }
+
     @Test func `another failure does not mean that the topic is missing`() {
         _ = books.translate(.assigned([]))
         books.note(.standstill)

@@ -24,7 +24,9 @@ final class MemoryFeedStore: FeedStore {
             return contents.records
         }
         hand(.assigned([0]))
-        for record in records { hand(.record(partition: 0, offset: 0, key: record.key, value: record.value)) }
+        for (offset, record) in records.enumerated() {
+            hand(.record(partition: 0, offset: Int64(offset), key: record.key, value: record.value))
+        }
         if isRestored { hand(.restored(partition: 0)) }
     }
 
@@ -39,11 +41,13 @@ final class MemoryFeedStore: FeedStore {
     }
 
     func store(_ write: WriteID, partition: Int32, _ records: [StateRecord]) {
-        let hand = contents.withLock { contents in
-            contents.records += records
-            return contents.hand
+        let (hand, end) = contents.withLock { contents in
+            defer { contents.records += records }
+            return (contents.hand, contents.records.count)
         }
-        for record in records { hand(.record(partition: partition, offset: 0, key: record.key, value: record.value)) }
+        for (place, record) in records.enumerated() {
+            hand(.record(partition: partition, offset: Int64(end + place), key: record.key, value: record.value))
+        }
     }
 
     func publish(_ write: WriteID, lane: String, _ events: [FeedEvent]) {

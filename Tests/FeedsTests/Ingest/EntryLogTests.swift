@@ -63,7 +63,7 @@ import Testing
         var feed = FeedState()
         feed.primedAt = FollowedFeed.start
         feed.isHalfPrimed = !reading.isComplete
-        log.fold(feed)
+        log.fold(feed, at: 0)
         var record = try #require(Self.record("0 known"))
         if let standing {
             record.state.standing = standing
@@ -144,7 +144,7 @@ import Testing
         var state = FeedState()
         state.primedAt = Instant(milliseconds: 60_000)
         state.isHalfPrimed = isHalfPrimed
-        #expect(try reading(state.bytes(writer: "w")) { FeedState($0) } == state)
+        #expect(try reading(state.bytes(writer: "w", after: 3)) { FeedState($0) } == state)
     }
 
     @Test(

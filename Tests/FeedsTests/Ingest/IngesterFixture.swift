@@ -24,6 +24,8 @@ struct IngesterFixture {
     var requests: [FetchRequest] = []
     /// The records in the order of the partition.
     var topic: [StateRecord] = []
+    /// Number of records that were removed from the beginning of the partition.
+    var removed = 0
     var written: [FeedEvent] = []
     var now = FollowedFeed.start
 
@@ -48,8 +50,7 @@ struct IngesterFixture {
         settings.writer = writer
         var ingester = Ingester(settings)
         var queue: [Step] = [.input(.assigned([0]))]
-        queue += inputs(of: topic, from: 0).map(Step.input)
-        queue.append(.input(.restored(partition: 0)))
+        queue += restoration.map(Step.input)
         var steps = 0
         var wake: Instant?
         var documents = 0
@@ -62,7 +63,7 @@ struct IngesterFixture {
             steps += 1
             switch queue.removeFirst() {
             case .store(_, _, let records):
-                queue += inputs(of: records, from: topic.count).map(Step.input)
+                queue += inputs(of: records, from: removed + topic.count).map(Step.input)
                 topic += records
             case .publish(let id, let events):
                 written += events
@@ -91,9 +92,8 @@ struct IngesterFixture {
     /// - Returns: the records that it writes. They are not on the topic yet.
     mutating func follow(with ingester: inout Ingester, after late: [StateRecord] = []) -> [StateRecord] {
         var inputs: [IngestInput] = [.assigned([0])]
-        inputs += self.inputs(of: topic, from: 0)
-        inputs.append(.restored(partition: 0))
-        inputs += self.inputs(of: late, from: topic.count)
+        inputs += restoration
+        inputs += self.inputs(of: late, from: removed + topic.count)
         var records: [StateRecord] = []
         var wake: Instant?
         var isRead = false
@@ -130,6 +130,11 @@ struct IngesterFixture {
             }
         }
         return ingester
+    }
+
+    private var restoration: [IngestInput] {
+        let start: [IngestInput] = removed > 0 ? [.removed(partition: 0, below: Int64(removed))] : []
+        return inputs(of: topic, from: removed) + start + [.restored(partition: 0)]
     }
 
     func inputs(of records: [StateRecord], from offset: Int) -> [IngestInput] {

@@ -1,0 +1,81 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+/// State topics that were emptied, or deleted and recreated, while processes ran.
+@Suite struct IngesterLostStateTests {
+    /// A fixture whose feed was read. Its entries have no dates, so that only the state distinguishes them from news.
+    private static var read: IngesterFixture {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].isUndated = true
+        fixture.etag = "tag"
+        for id in ["a", "b", "c"] { fixture.publish(id) }
+        for index in fixture.document.indices { fixture.document[index].publishedAt = nil }
+        fixture.live(as: "first")
+        return fixture
+    }
+
+    private static func feedRecord(_ fixture: IngesterFixture) throws -> StateRecord {
+        try #require(fixture.topic.last { $0.key == "feed/wire" })
+    }
+
+    /// A process that went on has stored the feed again.
+    @Test func `a feed whose entries were removed from the topic is first read again, once`() throws {
+        var fixture = Self.read
+        let feed = try Self.feedRecord(fixture)
+        (fixture.removed, fixture.topic) = (fixture.topic.count, [feed])
+        let polls = fixture.requests.count
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.written.isEmpty)
+        #expect(fixture.notes.count { $0.hasPrefix("Records of 1 feed were removed") } == 1)
+        #expect(fixture.requests[polls].validators == nil)
+        fixture.publish("new")
+        fixture.live(as: "third", polls: 2)
+        fixture.live(as: "fourth", polls: 2)
+        #expect(fixture.texts == ["wire:new 1 Headline of new"])
+        #expect(fixture.notes.count { $0.hasPrefix("Records of 1 feed were removed") } == 1)
+    }
+
+    @Test func `a feed that is first read after records were removed is not read again`() {
+        var fixture = IngesterFixture()
+        fixture.removed = 100
+        fixture.publish("old")
+        fixture.live(as: "first")
+        fixture.publish("new")
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.texts == ["wire:new 1 Headline of new"])
+        #expect(!fixture.notes.contains { $0.contains("removed") })
+    }
+
+    /// The client of a process sends pending records again when the topic exists again.
+    @Test(arguments: [(intent: true, feed: true), (true, false), (false, true)])
+    func `records of a deleted topic do not make a feed known in the topic that replaces it`(
+        pending: (intent: Bool, feed: Bool)
+    ) throws {
+        var fixture = Self.read
+        let feed = try Self.feedRecord(fixture)
+        fixture.publish("new")
+        var second = Ingester(fixture.settings)
+        let intent = fixture.follow(with: &second)
+        #expect(intent.count == 1)
+        fixture.topic = (pending.intent ? intent : []) + (pending.feed ? [feed] : [])
+        fixture.live(as: "third", polls: 2)
+        let news = pending.intent ? ["wire:new 1 Headline of new"] : []
+        #expect(fixture.texts == news)
+        fixture.publish("newer")
+        fixture.live(as: "fourth", polls: 2)
+        #expect(fixture.texts == news + ["wire:newer 1 Headline of newer"])
+    }
+
+    @Test func `a feed record of a deleted topic that an owner reads late does not make its feed known`() throws {
+        var fixture = Self.read
+        let feed = try Self.feedRecord(fixture)
+        fixture.topic = []
+        var next = Ingester(fixture.settings)
+        let records = fixture.follow(with: &next, after: [feed])
+        let texts = records.map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(texts.count { $0.contains("\"firstReading\"") } == 3)
+        #expect(!texts.contains { $0.contains("\"intent\"") })
+    }
+}
