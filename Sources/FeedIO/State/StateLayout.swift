@@ -48,7 +48,8 @@ extension StateLayout {
 
     /// Blocks while partition 0 is read.
     package static func read(_ settings: KafkaSettings, topic: String) throws(KafkaFailure) -> StateLayout? {
-        let reader = try TopicReader(settings: settings, topic: topic, partitions: [0])
+        // The layout is never in a transaction, but may stand behind one that is open.
+        let reader = try TopicReader(settings: settings, topic: topic, partitions: [0], readsUncommitted: true)
         var layout: StateLayout?
         while !reader.isAtEnd {
             for read in try reader.next() where read.record.key == Array(key.utf8) {
