@@ -85,6 +85,14 @@ import Testing
         #expect(reading == ControlRecord.Reading(record: .lifted(.stop(.hub))))
     }
 
+    @Test(arguments: [nil, Instant(nanoseconds: 1_795_428_000_123_456_789)])
+    func `the tombstone of a lapsed order keeps the order's end`(until: Instant?) {
+        let tombstone = ControlRecord.lapsed(.recall(story: "a"), order: "1", until: until)
+        let produced = tombstone.record(on: "news.control")
+        let record = SourceRecord(offset: 7, key: produced.key, value: produced.value, headers: produced.headers)
+        #expect(ControlRecord.read(record) == ControlRecord.Reading(record: tombstone))
+    }
+
     @Test func `a tombstone of an unknown key has no meaning and no fault`() {
         let reading = ControlRecord.read(SourceRecord(offset: 0, key: Array("hold/story/a".utf8), value: nil))
         #expect(reading == ControlRecord.Reading())

@@ -7,7 +7,8 @@ import Testing
 @Suite struct ControlStateLapseTests {
     @Test func `an order lapses at its time, and its record is removed later`() {
         var state = TestControlState()
-        state.write(.stands(Order(recall: "a", until: state.now.wall + .seconds(100))))
+        let end = state.now.wall + .seconds(100)
+        state.write(.stands(Order(recall: "a", until: end)))
         state.start()
         state.pass(.seconds(99))
         #expect(state.recalled.contains("a") == true)
@@ -15,7 +16,7 @@ import Testing
         #expect(state.told.last == .lifted(.recall(story: "a")))
         #expect(!state.removes("a"))
         state.pass(.seconds(120), echoes: true)
-        #expect(state.written.count { $0 == .lapsed(.recall(story: "a"), order: "1") } == 1)
+        #expect(state.written.count { $0 == .lapsed(.recall(story: "a"), order: "1", until: end) } == 1)
         #expect(state.audited.map(\.action) == [.lapse])
     }
 

@@ -40,9 +40,9 @@ public struct ControlView: Sendable, Hashable {
             changedAt = record.offset
             orders.apply(.lifted(scope))
             offsets[scope] = nil
-        case .lapsed(let scope, let id):
+        case .lapsed(let scope, let id, let until):
             changedAt = record.offset
-            guard orders[scope]?.id == id else { break }
+            guard orders[scope]?.ends(withLapseOf: id, until: until) == true else { break }
             orders.apply(.lifted(scope))
             offsets[scope] = nil
         case .beat(let beat): signs.heard(beat)

@@ -42,7 +42,8 @@ public struct OrderAnswers: Sendable, Hashable {
                 successor = .lifted(instruction.scope)
             }
         // Another order's tombstone has no effect on this one.
-        case .lapsed(instruction.scope, let id): if awaited == nil, former?.id == id { former = nil }
+        case .lapsed(instruction.scope, let id, let until):
+            if awaited == nil, former?.ends(withLapseOf: id, until: until) == true { former = nil }
         case .beat(let beat):
             guard awaited != nil else { break }
             let isBack = silent.contains { $0.beat.replica == beat.replica }

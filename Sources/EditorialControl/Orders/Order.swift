@@ -32,6 +32,31 @@ public struct Order: Sendable, Hashable {
 
     /// Lifetime of a recall without an end time: a week.
     public static let recallLasts = Duration.seconds(7 * 86_400)
+
+    /// Returns true if the tombstone of a lapsed order ends this one. An event may have put off the end since the order lapsed for
+    /// the writer of the tombstone.
+    ///
+    /// - Parameter end: the end of the lapsed order; `nil` if the tombstone does not name it.
+    public func ends(withLapseOf id: String, until end: Instant?) -> Bool {
+        guard self.id == id else { return false }
+        guard let until, let end else { return true }
+        return until <= end
+    }
+
+    /// Returns true if it is the other order with an end that an event has put off.
+    func extends(_ other: Order) -> Bool {
+        guard outlasts(other) else { return false }
+        var extended = other
+        extended.until = until
+        return self == extended
+    }
+
+    /// Returns true if it ends so much later that the difference must be on the topic. An event that is read again, or by another
+    /// process, recalls for a little longer each time.
+    func outlasts(_ other: Order) -> Bool {
+        guard let until, let end = other.until else { return until == nil && other.until != nil }
+        return until - end > .seconds(3_600)
+    }
 }
 
 /// A change of the orders in force.

@@ -32,8 +32,11 @@ extension ControlRecord {
         if let scope = ControlScope(key: key) {
             guard scope.nameLength <= EventLimits.orderKey else { return Reading(fault: .key) }
             guard let value = record.value else {
-                let lapsed = record.headers.last { $0.name == lapsedHeader }?.text
-                return Reading(record: lapsed.map { .lapsed(scope, order: $0) } ?? .lifted(scope))
+                guard let lapsed = record.headers.last(where: { $0.name == lapsedHeader })?.text else {
+                    return Reading(record: .lifted(scope))
+                }
+                let until = record.headers.last { $0.name == lapsedUntilHeader }?.text.flatMap { Instant(rfc3339: $0) }
+                return Reading(record: .lapsed(scope, order: lapsed, until: until))
             }
             return order(scope, value, record)
         }

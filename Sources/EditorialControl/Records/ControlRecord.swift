@@ -8,9 +8,9 @@ public enum ControlRecord: Sendable, Hashable {
     case stands(Order)
     /// A tombstone: the order of this scope was lifted. Older versions also write it when an order has lapsed.
     case lifted(ControlScope)
-    /// A tombstone that names the order that has lapsed. It ends no other order of the scope: a renewal may have been stored just
-    /// before it. Older versions read it as `lifted`.
-    case lapsed(ControlScope, order: String)
+    /// A tombstone that names the order that has lapsed, and its end. It ends no other order of the scope, nor the same one with a
+    /// later end: a renewal may have been stored just before it. Older versions read it as `lifted`.
+    case lapsed(ControlScope, order: String, until: Instant? = nil)
     case beat(Beat)
     /// A tombstone: the process has ended.
     case ended(replica: String)
@@ -101,7 +101,7 @@ public enum ControlRecord: Sendable, Hashable {
     public var key: String {
         switch self {
         case .stands(let order): order.scope.key
-        case .lifted(let scope), .lapsed(let scope, _): scope.key
+        case .lifted(let scope), .lapsed(let scope, _, _): scope.key
         case .beat(let beat): Self.beatPrefix + beat.replica
         case .ended(let replica): Self.beatPrefix + replica
         case .environment(let environment, let isFirst):
@@ -127,9 +127,13 @@ public enum ControlRecord: Sendable, Hashable {
 
     /// Names the lapsed order on a tombstone.
     static let lapsedHeader = "nw-lapsed"
+    /// The end of the lapsed order.
+    static let lapsedUntilHeader = "nw-lapsed-until"
 
     private var headers: [RecordHeader] {
-        if case .lapsed(_, let order) = self { [RecordHeader(Self.lapsedHeader, order)] } else { [] }
+        guard case .lapsed(_, let order, let until) = self else { return [] }
+        let name = RecordHeader(Self.lapsedHeader, order)
+        return until.map { [name, RecordHeader(Self.lapsedUntilHeader, $0.description)] } ?? [name]
     }
 
     /// Makes the record for the control topic. The topic must have one partition. If it was widened, every writer still uses the first

@@ -193,8 +193,8 @@ struct WaitingOrders: Sendable {
             }
         }
 
-        mutating func remove(_ scope: ControlScope, _ id: String?) {
-            guard !orders.isEmpty, id == nil || orders[scope]?.id == id else { return }
+        mutating func remove(_ scope: ControlScope, where isEnded: (Order) -> Bool) {
+            guard !orders.isEmpty, let order = orders[scope], isEnded(order) else { return }
             orders[scope] = nil
         }
 
@@ -216,10 +216,9 @@ struct WaitingOrders: Sendable {
         if order.isOfEvent { ofEvents.add(order) } else { ofEditors.add(order) }
     }
 
-    /// - Parameter id: the only order to remove; `nil` for any order of the scope.
-    mutating func remove(_ scope: ControlScope, _ id: String? = nil) {
-        ofEditors.remove(scope, id)
-        ofEvents.remove(scope, id)
+    mutating func remove(_ scope: ControlScope, where isEnded: (Order) -> Bool = { _ in true }) {
+        ofEditors.remove(scope, where: isEnded)
+        ofEvents.remove(scope, where: isEnded)
     }
 
     /// Removes and returns the oldest order that fits, editors' orders first.

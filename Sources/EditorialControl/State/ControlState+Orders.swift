@@ -80,6 +80,7 @@ extension ControlState {
             // An older event may be read after a newer one.
             let isNewest = covered[scope].map { $0.at < order.at } ?? (covered.count < OwedOrder.eventsMax)
             if known.id != order.id, isNewest { covered[scope] = order }
+            if known.id != order.id, order.outlasts(known), !lifts.hasLifted(order) { extend(known, by: order, now) }
             return
         }
         if lifts.hasLifted(order) {
@@ -98,17 +99,29 @@ extension ControlState {
         give(order, now)
     }
 
+    /// Puts off the end of the order in force, so that a restart does not shorten the recall by the event.
+    private mutating func extend(_ known: Order, by recall: Order, _ now: Moment) {
+        var order = known
+        order.until = recall.until
+        give(order, as: recall, now)
+    }
+
     /// Puts an event's order in force in this process, and writes it to the topic.
-    private mutating func give(_ order: Order, _ now: Moment) {
+    ///
+    /// - Parameter recall: the event's order if another one is extended by it.
+    private mutating func give(_ order: Order, as recall: Order? = nil, _ now: Moment) {
         let scope = order.scope
-        guard settings.replica == nil || owed.count < OwedOrder.eventsMax, standing.apply(.stands(order)) else {
-            return noteUnordered()
-        }
+        guard settings.replica == nil || owed[scope] != nil || owed.count < OwedOrder.eventsMax,
+            standing.apply(.stands(order))
+        else { return noteUnordered() }
         owed[scope] = OwedOrder(order)
+        // A lift in the same input may have settled the recall that is written once more.
+        settledRecalls.removeAll { $0 == scope.recalledStory }
         tell(.stands(order), isAnswered: true, now)
+        let author = recall ?? order
         audit(
             AuditEntry(
-                at: now.wall, scope: scope.key, action: .recall, order: order.id, by: order.by, reason: order.reason))
+                at: now.wall, scope: scope.key, action: .recall, order: order.id, by: author.by, reason: author.reason))
         if mayWrite { pay(scope) }
     }
 

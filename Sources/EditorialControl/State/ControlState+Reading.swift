@@ -45,9 +45,9 @@ extension ControlState {
         case .lifted(let scope):
             missing.changed(at: record.offset)
             readLift(of: scope, at: record.timestamp ?? now.wall, now)
-        case .lapsed(let scope, let id):
+        case .lapsed(let scope, let id, let until):
             missing.changed(at: record.offset)
-            readLapse(of: scope, id, now)
+            readLapse(of: scope, id, until, now)
         case .beat(let beat):
             beats.heard(beat, now)
             missing.heard(beat, known: ordersRead, isOurs: beat.replica == settings.replica)
@@ -65,8 +65,8 @@ extension ControlState {
         }
     }
 
-    /// Writes an order again after an invalid record, or the tombstone of an earlier order, has replaced it on the topic. The order
-    /// stays in force.
+    /// Writes an order again after an invalid record, an earlier state of it, or the tombstone of an earlier order, has replaced it on
+    /// the topic. The order stays in force.
     private mutating func restore(_ scope: ControlScope, _ now: Moment) {
         if case .reading(var fresh) = phase {
             phase = .waiting(nil)
@@ -120,6 +120,14 @@ extension ControlState {
     private mutating func read(_ order: Order, _ now: Moment) {
         if unread[order.scope] == order { unread[order.scope] = nil }
         if owed[order.scope]?.order == order { owed[order.scope]?.isRead = true }
+        // Another process may write an order again before it knows that an event has put off the end.
+        if present(order.scope)?.extends(order) == true { return restore(order.scope, now) }
+        if standing[order.scope]?.extends(order) == true, case .reading(var fresh) = phase {
+            phase = .waiting(nil)
+            fresh.skip(order.scope)
+            phase = .reading(fresh)
+            return
+        }
         if hasLapsed(order, now) {
             lapsed.add(order)
             withdraw(order.scope, as: order.at, now, audited: nil)
@@ -136,6 +144,11 @@ extension ControlState {
         phase = .reading(fresh)
     }
 
+    /// The order of the scope that the records read so far leave in force.
+    private func present(_ scope: ControlScope) -> Order? {
+        if case .reading(let fresh) = phase { fresh.orders[scope] } else { standing[scope] }
+    }
+
     private mutating func readLift(of scope: ControlScope, at time: Instant, _ now: Moment) {
         lifts.note(scope, order(before: time, of: scope), at: time)
         if let order = owed[scope]?.order {
@@ -150,18 +163,18 @@ extension ControlState {
         withdraw(scope, as: time, now, audited: isCleaning ? nil : time)
     }
 
-    /// Handles the tombstone of a lapsed order. It ends no other order of the scope.
-    private mutating func readLapse(of scope: ControlScope, _ id: String, _ now: Moment) {
+    /// Handles the tombstone of a lapsed order. It ends no other order of the scope, nor the same one with a later end.
+    private mutating func readLapse(of scope: ControlScope, _ id: String, _ until: Instant?, _ now: Moment) {
         lapsed.remove(scope)
         if case .reading(var fresh) = phase {
             phase = .waiting(nil)
-            fresh.lapse(scope, id, known: standing[scope])
+            fresh.lapse(scope, known: standing[scope]) { $0.ends(withLapseOf: id, until: until) }
             phase = .reading(fresh)
             return
         }
-        waiting.remove(scope, id)
+        waiting.remove(scope) { $0.ends(withLapseOf: id, until: until) }
         guard let order = standing[scope] else { return }
-        guard order.id == id else { return restore(scope, now) }
+        guard order.ends(withLapseOf: id, until: until) else { return restore(scope, now) }
         // A lapse is final for all processes, even if this one's clock is behind.
         settle(scope)
         lift(scope, now, audited: nil)
@@ -301,18 +314,24 @@ struct FreshReading: Sendable {
         if wasKnown { lifted.insert(scope) }
     }
 
+    /// Handles an earlier state of an order whose end was put off. The later state follows on the topic, or is missing there.
+    mutating func skip(_ scope: ControlScope) {
+        lift(scope, wasKnown: false)
+        lifted.remove(scope)
+    }
+
     /// - Parameters:
-    ///   - id: the order that has lapsed.
     ///   - known: the order of the scope that was in force when the reading began.
-    mutating func lapse(_ scope: ControlScope, _ id: String, known: Order?) {
-        waiting.remove(scope, id)
-        if let order = orders[scope], order.id != id {
+    ///   - isEnded: returns true for the order that has lapsed.
+    mutating func lapse(_ scope: ControlScope, known: Order?, _ isEnded: (Order) -> Bool) {
+        waiting.remove(scope, where: isEnded)
+        if let order = orders[scope], !isEnded(order) {
             hidden.insert(scope)
             return
         }
         hidden.remove(scope)
         orders.apply(.lifted(scope))
-        if known?.id == id { lifted.insert(scope) }
+        if let known, isEnded(known) { lifted.insert(scope) }
     }
 
     /// Moves waiting orders into the room left by orders that ended later on the topic.

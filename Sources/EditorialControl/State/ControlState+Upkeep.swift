@@ -119,7 +119,7 @@ extension ControlState {
 
     /// Deletes a lapsed order's record. Every process would do so; the first one spares the others the work.
     private mutating func remove(_ order: Order, _ now: Moment) {
-        write(.lapsed(order.scope, order: order.id), for: .lapse)
+        write(.lapsed(order.scope, order: order.id, until: order.until), for: .lapse)
         audit(
             AuditEntry(at: now.wall, scope: order.scope.key, action: .lapse, order: order.id, replica: settings.replica)
         )

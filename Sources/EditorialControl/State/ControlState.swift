@@ -154,7 +154,8 @@ public struct ControlState: Sendable {
     var beats = Beats()
     /// Recalls given by events before the orders were known.
     var early: [EventRecall] = []
-    /// Orders in force that are missing on the topic: recalls by events, and orders lost when the topic was deleted.
+    /// Orders in force that are missing on the topic: recalls by events, orders whose ends they put off, and orders lost when the topic
+    /// was deleted.
     var owed: [ControlScope: OwedOrder] = [:]
     /// Our own orders that the brokers have stored and that were not read back yet.
     var unread: [ControlScope: Order] = [:]

@@ -89,7 +89,7 @@ package final class StoppedFeeds: Sendable {
         switch ControlRecord.read(record).record {
         case .stands(let order): apply(.stands(order), to: &stopped)
         // A newer order than the lapsed one is written again after the tombstone.
-        case .lifted(let scope), .lapsed(let scope, _): apply(.lifted(scope), to: &stopped)
+        case .lifted(let scope), .lapsed(let scope, _, _): apply(.lifted(scope), to: &stopped)
         case .beat, .ended, .environment, .noEnvironment, .heldTotals, .proposed, .proposalEnded, nil: break
         }
     }

@@ -165,7 +165,7 @@ extension SimulatedCluster {
     // MARK: Writing
 
     private mutating func produceControl(_ id: ControlState.WriteID, _ record: ControlRecord, _ address: Address) {
-        if case .lapsed(_, let order) = record { renew(order) }
+        if case .lapsed(_, let order, _) = record { renew(order) }
         let until = now + setting.messageTimeout
         let at = max(processes[address.process].control?.writtenUntil ?? now, now + random.milliseconds(1...12))
         processes[address.process].control?.writtenUntil = at

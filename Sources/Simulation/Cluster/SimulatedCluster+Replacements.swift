@@ -80,7 +80,8 @@ extension ControlLog {
             switch row.meaning {
             case .stands(let order) where order.scope == scope: orders.apply(.stands(order))
             case .lifted(scope): orders.apply(.lifted(scope))
-            case .lapsed(scope, let id) where orders[scope]?.id == id: orders.apply(.lifted(scope))
+            case .lapsed(scope, let id, let until) where orders[scope]?.ends(withLapseOf: id, until: until) == true:
+                orders.apply(.lifted(scope))
             default: break
             }
         }

@@ -42,7 +42,7 @@ struct ControlLog {
         var newest: [[UInt8]: Row] = [:]
         for row in rows { newest[row.record.key ?? []] = row }
         return newest.values.compactMap { row in
-            if case .lapsed(let scope, _)? = row.meaning { return standing(scope)?.scope }
+            if case .lapsed(let scope, _, _)? = row.meaning { return standing(scope)?.scope }
             return ControlRecord.read(row.record).hidden
         }.sorted { $0.key < $1.key }
     }

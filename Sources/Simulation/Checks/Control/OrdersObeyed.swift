@@ -118,9 +118,8 @@ struct OrderBook {
     init(forgetsLapsed: Bool = true) { self.forgetsLapsed = forgetsLapsed }
 
     struct Standing {
-        var id: String
+        var order: Order
         var at: Instant
-        var until: Instant?
         /// Processes that ran when it arrived and have not applied it.
         var missing: Set<Address>
         /// True if the tombstone of an earlier order follows its record, so that compaction removes that.
@@ -133,6 +132,9 @@ struct OrderBook {
         var unheard: Set<String> = []
         /// The answers known to the sender. Clocks that disagree must not make it complete too early.
         var answers: OrderAnswers
+
+        var id: String { order.id }
+        var until: Instant? { order.until }
 
         /// True if every process obeys it, or if its sender was told so.
         var isAcknowledged: Bool { missing.isEmpty || answers.isComplete }
@@ -190,7 +192,7 @@ struct OrderBook {
                 changedAt = row.offset
                 removed[order.scope] = nil
                 standing[order.scope] = Standing(
-                    id: order.id, at: truth.now, until: order.until,
+                    order: order, at: truth.now,
                     missing: Set(heard.filter { isWaitedFor($0.key, order, truth.now) }.keys),
                     isWrittenAgain: !known.insert(order).inserted,
                     silent: Set(started.keys.filter { !isWaitedFor($0, order, truth.now) }),
@@ -200,9 +202,9 @@ struct OrderBook {
                 onTopic.remove(scope)
                 changedAt = row.offset
                 (standing[scope], removed[scope]) = (nil, nil)
-            case .lapsed(let scope, let id):
+            case .lapsed(let scope, let id, let until):
                 changedAt = row.offset
-                if let other = standing[scope], other.id != id {
+                if let other = standing[scope], !other.order.ends(withLapseOf: id, until: until) {
                     standing[scope]?.isEndangered = true
                 } else {
                     onTopic.remove(scope)
