@@ -192,28 +192,21 @@ struct DeviceCommandTests {
     }
 
     @Test func `a hub that never answers gets each request once, and the device still ends on request`() async throws {
-        let accepted = Mutex(0)
+        let hub = SilentHub()
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                let number = accepted.withLock { accepted in
-                    accepted += 1
-                    return accepted
-                }
-                // The third request unregisters, and finds its connection closed.
-                return number < 3 ? channel.eventLoop.makeSucceededVoidFuture() : channel.close()
-            }
+            .childChannelInitializer { $0.pipeline.addHandler(SilentHub.Connection(hub)) }
             .bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(silent.localAddress?.port)
         let connection = "Endpoint=http://127.0.0.1:\(port)/;SharedAccessKeyName=n;SharedAccessKey=c2VjcmV0"
         let device = try Program.start([
             "device", "--connection-string", connection, "--hub", "news", "--categories", "World",
         ])
-        try await until { accepted.withLock { $0 } == 2 }
+        try await until { hub.changes.withLock { $0 } == ["PUT"] }
         device.terminate()
         let ended = try await device.ended()
         #expect(ended.status == 1)
         #expect(ended.errors.contains("error: the device may still be registered"))
-        #expect(accepted.withLock { $0 } == 3)
+        #expect(hub.changes.withLock { $0 } == ["PUT", "DELETE"])
         try await silent.close()
     }
 
@@ -375,6 +368,29 @@ struct DeviceCommandTests {
         while !condition() {
             try #require(ContinuousClock.now < deadline, "the condition did not hold within 30 s")
             await Task.yield()
+        }
+    }
+}
+
+/// A hub that knows no registration, never answers a change, and closes the connection of a removal.
+private final class SilentHub: Sendable {
+    let changes = Mutex<[String]>([])
+
+    final class Connection: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        private let hub: SilentHub
+
+        init(_ hub: SilentHub) { self.hub = hub }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let line = String(buffer: unwrapInboundIn(data)).prefix { $0 != "\r\n" }
+            let method = String(line.prefix { $0 != " " })
+            if ["PUT", "DELETE"].contains(method) { hub.changes.withLock { $0.append(method) } }
+            if method == "DELETE" { context.close(promise: nil) }
+            guard method == "GET", line.contains("registrations") else { return }
+            let empty = "HTTP/1.1 200 OK\r\nContent-Length: 44\r\n\r\n<feed xmlns=\"http://www.w3.org/2005/Atom\"/>\n"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: empty)), promise: nil)
         }
     }
 }
