@@ -290,6 +290,15 @@ struct EngineOrderTests {
         #expect(shell.take(.ordersKnown(true)).sends.count == 1)
     }
 
+    @Test func `places of recalled deliveries leave the queue once the orders are known`() throws {
+        var shell = try TestShell { $0.awaitsOrders = true }
+        _ = shell.assign()
+        #expect(shell.publish(news("a", story: "s")).sends.isEmpty)
+        #expect(shell.take(.orders([.recall("s")])).outcomes == [.canceled])
+        #expect(shell.take(.ordersKnown(true)).sends.isEmpty)
+        #expect(shell.engine.counts.ready == 0)
+    }
+
     @Test func `an event that repeats a canceled item of the ledger does not trap`() throws {
         var shell = try TestShell()
         let reported = LedgerEntry(

@@ -73,6 +73,13 @@ import Testing
         (455_664_476_703, "a recall by an event, dated by a clock that was hours behind, seemed older than a lift"),
         (294_082_635_707, "a lapsed order that was read late ended a newer recall that its process had given"),
         (950_000_010_694, "the held topic was recreated while no process ran, and grew as long as before"),
+        (1_021_000_063_175, "a held event lost its place while it was written again, and never came back"),
+        (1_021_000_214_340, "a redriven event that the held topic refused left after what had waited behind it"),
+        (1_021_000_205_001, "a send that a former owner had given up was passed on as failed"),
+        (
+            1_021_000_608_780,
+            "recalls ended everything while a new process still waited for orders that a cut topic may have lost"
+        ),
     ] as [(UInt64, String)])
 func `seeds that failed once keep every promise`(_ seed: UInt64, _ found: String) throws {
     let report = try Campaign.live(Scenario(seed: seed)).get()

@@ -9,10 +9,16 @@ struct MemoryBounds: Checker {
     private var last: [Address: EngineSnapshot] = [:]
     /// The stops that each process obeys.
     private var stops: [Address: Set<ControlScope>] = [:]
+    /// The processes that know the orders in force. The others may send nothing.
+    private var informed: Set<Address> = []
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
-        case .died(let address): stops[address] = nil
+        case .died(let address):
+            stops[address] = nil
+            informed.remove(address)
+        case .ordersKnown(let address, let isKnown):
+            if isKnown { informed.insert(address) } else { informed.remove(address) }
         case .input(let address, .orders(let changes)):
             for change in changes {
                 switch change {
@@ -28,7 +34,8 @@ struct MemoryBounds: Checker {
             guard isSettled else { return nil }
             for (address, snapshot) in last.sorted(by: { $0.key.process < $1.key.process })
             where truth.ownerships.contains(where: { $0.address == address && $0.end == nil }) {
-                if let rest = rest(snapshot, isStopped: stops[address]?.isEmpty == false) {
+                let isStopped = stops[address]?.isEmpty == false || !informed.contains(address)
+                if let rest = rest(snapshot, isStopped: isStopped) {
                     return "when all was done, process \(address.process) still had \(rest)"
                 }
             }
@@ -80,8 +87,8 @@ struct MemoryBounds: Checker {
         if counts.inFlight > 0 { return "\(counts.inFlight) requests under way" }
         if counts.stories > 0 { return "\(counts.stories) stories" }
         if counts.unexamined > 0 { return "\(counts.unexamined) unexamined records" }
-        // While sending is halted or stopped, the places of ended deliveries leave the queues with the next probe, or once it is
-        // resumed.
+        // While sending is halted or stopped, or the orders in force are not known, the places of ended deliveries leave the queues
+        // with the next probe, or once it is resumed.
         if counts.ready > 0, snapshot.halt == nil, !isStopped { return "\(counts.ready) places in the queues" }
         if counts.records > 0 { return "\(counts.records) records" }
         if snapshot.lanes.contains(where: { $0.buffered != 0 || $0.bufferedBytes != 0 }) { return "a window in use" }
