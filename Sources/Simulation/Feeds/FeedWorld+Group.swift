@@ -25,6 +25,8 @@ extension FeedWorld {
     private mutating func hand(_ partition: Int32, to number: Int) throws(FeedViolation) {
         owners[Int(partition)] = number
         processes[number].reading[partition] = Reading(end: topic.end(partition))
+        // It waits no longer for writes that it began before it lost the partition.
+        processes[number].unanswered = processes[number].unanswered.filter { $0.value != partition }
         let life = processes[number].life
         try give(.assigned([partition]), to: number, life: life)
         agenda.add(.deliver(number, life: life, partition), at: now + random.milliseconds(5...500))

@@ -230,7 +230,10 @@ public struct FeedWorld {
             try answer(number, life, id, request, isCanceled: isCanceled)
         case .stored(let number, let life, let id, let partition, let records, let fails, let appearing):
             // The successor of a dead process, or of one that did not answer in time, has begun without these records.
-            let isGone = processes[number].life != life || owners[Int(partition)] != number
+            // It may be the same process, which was assigned the partition again.
+            let isGone =
+                processes[number].life != life || owners[Int(partition)] != number
+                || processes[number].unanswered[id] == nil
             let isLate = isGone && owners[Int(partition)] != nil
             try append(Array(records.prefix(appearing)), to: partition, isLate: isLate)
             tell(fails ? .writeFailed(id, because: "the simulated broker is away") : .stored(id), number, life)
