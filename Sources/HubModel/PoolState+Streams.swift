@@ -15,8 +15,10 @@ extension PoolState {
     package mutating func blocked(_ slot: RequestSlot, on connection: ConnectionID, at now: Instant) {
         guard let pooled = requests.remove(slot, from: connection) else { return }
         wait(pooled)
-        connections.update(connection) { ($0.inFlight, $0.isBlocked, $0.since) = ($0.inFlight - 1, true, now) }
-        if let serving = connections.serving(connection), serving.inFlight == 0 { arm(deadline(of: connection)) }
+        let serving = connections.update(connection) {
+            ($0.inFlight, $0.isBlocked, $0.since) = ($0.inFlight - 1, true, now)
+        }
+        if serving?.inFlight == 0 { arm(deadline(of: connection)) }
         serveWaiting(at: now)
     }
 

@@ -98,11 +98,12 @@ struct RoutingTests {
     @Test
     func `a handle's registration receives again once the ones before it are removed`() throws {
         var test = try TestHub()
-        for (number, name) in [(1, "a"), (2, "a"), (3, "b"), (4, "a")] {
+        func put(_ number: Int, _ name: String) {
             let inner =
                 "<DeviceToken>A1</DeviceToken><BodyTemplate>{\"aps\":{}}</BodyTemplate><TemplateName>\(name)</TemplateName>"
             _ = test.call("PUT", "/registrations/\(number)-1-1", body: WireTable.entry("AppleTemplate", inner))
         }
+        for (number, name) in [(1, "a"), (2, "a"), (3, "b"), (4, "a")] { put(number, name) }
         func receivers() -> [String?] {
             _ = test.send("{}", tags: nil)
             return test.hub.deliver(limit: 100, at: test.now).map(\.registrationID)
@@ -114,9 +115,7 @@ struct RoutingTests {
         #expect(receivers() == ["3-1-1", "4-1-1"])
         _ = test.call("DELETE", "/registrations/3-1-1", headers: ["If-Match": "*"])
         #expect(receivers() == ["4-1-1"])
-        let inner =
-            "<DeviceToken>A1</DeviceToken><BodyTemplate>{\"aps\":{}}</BodyTemplate><TemplateName>a</TemplateName>"
-        _ = test.call("PUT", "/registrations/5-1-1", body: WireTable.entry("AppleTemplate", inner))
+        put(5, "a")
         #expect(receivers().count == 1)
     }
 

@@ -238,7 +238,7 @@ struct ToolTests {
     @Test func `a partition in which a later record has no later offset was recreated or cut back`() {
         var offsets = AcknowledgedOffsets()
         let (one, two) = (TopicPartition(topic: "t", partition: 1), TopicPartition(topic: "t", partition: 2))
-        // Without the position of a record, nothing follows.
+        // An acknowledgement without an offset says nothing about the topic.
         let answers = [(5, one), (7, one), (-1, one), (0, two), (7, one), (8, one), (3, one), (4, one), (1, two)]
             .map { offsets.append($0, $1) }
         #expect(answers == [true, true, true, true, false, true, false, true, true])

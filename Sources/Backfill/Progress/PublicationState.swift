@@ -185,7 +185,7 @@ extension EventFileItem {
 /// Takes eight bytes per event. Identical events are counted separately.
 package struct EventsOnTopic: Sendable {
     private var counts: [UInt64: Int] = [:]
-    /// True if some may have been removed from the topic.
+    /// True if some of the run's events may have been removed from the topic.
     package var mayLackSome = false
 
     package init() {}

@@ -82,8 +82,8 @@ package struct Redrive: Sendable {
 
     /// True if the former group may have written the dead letter, because it names that group or none.
     func mayBeOfFormerGroup(_ record: SourceRecord) -> Bool {
-        guard let formerGroup else { return false }
-        return Self.label(record).map { $0.group ?? formerGroup == formerGroup } ?? false
+        guard let formerGroup, let label = Self.label(record) else { return false }
+        return label.group == nil || label.group == formerGroup
     }
 
     package func verdict(on record: SourceRecord) -> Verdict {

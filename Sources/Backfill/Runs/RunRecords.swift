@@ -27,8 +27,7 @@ package struct RunSource: Sendable, Hashable {
 
 extension RunSource {
     package init(_ headers: [RecordHeader]) {
-        func text(_ name: String) -> String? { headers.last { $0.name == name }?.text }
-        let named = text(HeaderName.platform)?.split(separator: ",").compactMap { Platform(rawValue: String($0)) } ?? []
+        let named = headers.last { $0.name == HeaderName.platform }?.text.map(Platform.list) ?? []
         platforms = named.isEmpty ? nil : Set(named)
         // A record may be held and redriven in either order. The header of the last step follows the other.
         let held = headers.lastIndex { $0.name == HeaderName.held }

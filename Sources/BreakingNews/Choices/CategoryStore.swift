@@ -28,8 +28,11 @@ public struct NewsCategory: Sendable, Hashable, Identifiable {
 }
 
 extension NewsCategory {
-    /// The tags by which a choice of this category may be kept. Before the category had a base tag it was `tag`.
-    fileprivate var keptTags: [Tag] { [baseTag ?? tag, tag] }
+    /// The tag by which a choice of this category is kept.
+    fileprivate var keptTag: Tag { baseTag ?? tag }
+
+    /// The tags by which a choice of this category may have been kept. An app without base tags has kept `tag`.
+    fileprivate var keptTags: [Tag] { [keptTag, tag] }
 }
 
 /// The reader's choices, kept on the device, so that the app can show them at the next start without a network.
@@ -65,7 +68,7 @@ public struct CategoryStore: Sendable {
     /// Replaces the choices among the categories on offer.
     public func choose(_ categories: [NewsCategory]) throws {
         let others = kept.subtracting(offer.flatMap(\.keptTags))
-        let tags = others.union(categories.map { $0.baseTag ?? $0.tag }).sorted()
+        let tags = others.union(categories.map(\.keptTag)).sorted()
         try store.save(value: tags, named: Self.name)
     }
 

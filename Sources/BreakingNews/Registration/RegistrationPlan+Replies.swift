@@ -29,19 +29,17 @@ extension RegistrationPlan {
                 hasRenewedToken = true
                 return .renew
             case (400, _), (405...407, _), (410...428, _):
+                switch call.kind {
                 // A registration that cannot be removed must not block the others for ever.
-                if case .drop(let id) = call.kind {
+                case .drop(let id):
                     remove(id)
                     proceed()
-                    return .keep
-                }
-                // An installation can be written without a look at the earlier ones.
-                if case .look = call.kind, settings.form == .installation {
+                // An installation can be written although the hub refuses to list the earlier ones.
+                case .look where settings.form == .installation:
                     round?.hasLooked = true
                     proceed()
-                    return .keep
+                default: fail(.refused(status: reply.status, detail: reply.explanation), at: now, using: &random)
                 }
-                fail(.refused(status: reply.status, detail: reply.explanation), at: now, using: &random)
             case (401, _), (404, _):
                 fail(.forbidden(status: reply.status, detail: reply.explanation), at: now, using: &random)
             // A 403 with Retry-After is how older versions report throttling.

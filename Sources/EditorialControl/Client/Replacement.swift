@@ -155,7 +155,7 @@ public struct Replacement: Sendable {
         event.encode(into: &value)
         var headers = [RecordHeader(HeaderName.replacement, order.id)]
         if !platforms.isEmpty {
-            let names = platforms.map(\.rawValue).sorted().joined(separator: ",")
+            let names = platforms.sorted { $0.rawValue < $1.rawValue }.names
             headers.append(RecordHeader(HeaderName.platform, names))
         }
         if let environment { headers.append(RecordHeader(HeaderName.environment, environment)) }

@@ -1,3 +1,5 @@
+import ByteText
+
 /// The key of a story's record on the held topic: the story's order key, or one for each group of single readers. Other
 /// readers of a story have other events, which must not take each other's place.
 public enum HeldKey {
@@ -6,8 +8,7 @@ public enum HeldKey {
 
     /// - Parameter hash: a hash of the readers.
     public static func key(of orderKey: String, readers hash: UInt64) -> String {
-        let hex = String(hash, radix: 16)
-        return orderKey + readers + String(repeating: "0", count: digits - hex.count) + hex
+        orderKey + readers + hash.hexDigits
     }
 
     /// The order key of the story to which a key belongs.

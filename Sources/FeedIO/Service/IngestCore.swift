@@ -66,7 +66,7 @@ final class IngestCore: @unchecked Sendable {
         guard ingester != nil else {
             switch input {
             case .finish: finished.succeed()
-            // A hub calls again. Anybody may call, so calls are not kept.
+            // The hub repeats its call. Calls are not buffered, because anyone can make them.
             case .called(let id, _): answer(id, WebSubAnswer(status: 503))
             default: early.append(input)
             }

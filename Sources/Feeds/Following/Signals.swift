@@ -5,7 +5,7 @@ struct EntryMeaning {
     var status: NewsEvent.Status
     /// True for a correction or a refile.
     var isCorrection: Bool
-    /// What a new version of the entry says that it is.
+    /// The kind of change that a new version of the entry names.
     var change: EventMaker.Change
 
     /// True if the entry must not be published yet.

@@ -11,13 +11,11 @@ struct EntryParts {
     /// The address of the site. Some feeds write their links relative to it.
     var site: String?
 
-    /// The address of the document, as its publisher gives it.
-    private let address: String
-
     init(source: DocumentSource) {
         self.source = source
-        address = source.contentLocation.flatMap { WebAddress.resolve($0, base: source.address) } ?? source.address
-        inherited = InheritedAttributes(document: address)
+        // The address of the document, as its publisher gives it.
+        let address = source.contentLocation.flatMap { WebAddress.resolve($0, base: source.address) }
+        inherited = InheritedAttributes(document: address ?? source.address)
     }
 
     // MARK: - Texts
@@ -98,7 +96,7 @@ struct EntryParts {
         if let site, base == nil, !reference.hasPrefix("/"), !reference.contains(":") {
             return WebAddress.resolve(String(reference), base: site)
         }
-        return WebAddress.resolve(String(reference), base: base ?? address)
+        return WebAddress.resolve(String(reference), base: base ?? inherited.document)
     }
 
     /// An element's text as an address, or else its `href`, which some RSS feeds use.

@@ -1,4 +1,3 @@
-import ByteText
 import NewsModel
 
 /// The `xml:lang` and `xml:base` of a document's elements. Inner elements inherit both.
@@ -9,8 +8,8 @@ final class InheritedAttributes {
     /// By the index of an element around others; `nil` if neither it nor an element around it has the attribute.
     private var languages: [Int: String?] = [:]
     private var bases: [Int: String?] = [:]
-    /// The address against which the outermost `xml:base` is resolved.
-    private let document: String
+    /// The address of the document, against which the outermost `xml:base` is resolved.
+    let document: String
     /// Number of elements read, for tests of linear time.
     private(set) var work = 0
 

@@ -100,15 +100,15 @@ struct FeedBatch: Sendable {
     // MARK: - Writes
 
     /// Begins to store the records of the current stage.
-    /// - Returns: the time at which the write is retried, unless it succeeds earlier.
+    /// - Returns: the time at which the write is examined, unless it succeeds earlier.
     mutating func store(_ records: [StateRecord], as id: WriteID, at now: Instant) -> Instant {
         awaited = Dictionary(records.map { ($0.key, $0.value ?? []) }, uniquingKeysWith: { _, last in last })
         write = .inFlight(id, retryAt: now + Self.patience)
         return now + Self.patience
     }
 
-    /// Waits on for the reply to a write of state records. A producer answers each write in the end, and a second copy would only
-    /// stand behind the first in its queue.
+    /// Continues to wait for the reply to a write of state records. The producer eventually answers each write, and a second copy
+    /// would only queue behind the first.
     /// - Returns: the time of the next examination; `nil` if the broker has answered.
     mutating func waitOn(at now: Instant) -> Instant? {
         guard case .inFlight(let id, _) = write else { return nil }
@@ -152,7 +152,7 @@ struct FeedBatch: Sendable {
         return retryAt
     }
 
-    /// Returns true for a write that failed, or had no reply for a while.
+    /// Returns true if the write has failed and its pause is over, or if it has not been completed for a while.
     func isRetryDue(at now: Instant) -> Bool {
         switch write {
         case .inFlight(_, let retryAt), .acknowledged(_, let retryAt), .failed(let retryAt): retryAt <= now

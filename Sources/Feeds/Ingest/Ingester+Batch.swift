@@ -150,8 +150,8 @@ extension Ingester {
         }
     }
 
-    /// Repeats a write that failed, or that was not read back for a while. One without a reply is waited for while the feed is this
-    /// process's.
+    /// Repeats a write that failed, or that was not read back for a while. While this process owns the feed, it does not repeat a
+    /// write without a reply, but continues to wait.
     mutating func retryBatch(_ feed: inout FollowedFeed, at now: Moment) {
         guard feed.batch?.isRetryDue(at: now.steady) ?? false else { return }
         if isActive(feed), let next = feed.batch?.waitOn(at: now.steady) {

@@ -61,8 +61,8 @@ package final class MarkupDocument: Sendable {
 
 extension MarkupDocument {
     /// Matches end tags with start tags. An end tag closes the nearest open element of its name and all elements inside
-    /// it. An end tag without a match is ignored. An element below `FeedLimits.depth` is not recorded; its end tag is
-    /// told from that of a recorded element by its name.
+    /// it. An end tag without a match is ignored. An element below `FeedLimits.depth` is not recorded. Its name
+    /// distinguishes its end tag from those of recorded elements.
     fileprivate struct Builder {
         let bytes: UnsafeBufferPointer<UInt8>
         var nodes: [Node] = []

@@ -20,14 +20,21 @@ extension TopicReader {
         while !isAtEnd, !isStopped() {
             let records = try next(timeout: .milliseconds(20))
             for read in records { receive(read) }
-            let hasRead = records.contains { $0.record.offset < endsThen[$0.partition] ?? 0 }
             if !records.isEmpty || isHeldUp { progressAt = .now }
             guard ContinuousClock.now - progressAt < Self.patience else {
                 throw KafkaFailure(
                     code: "_TIMED_OUT", isRetriable: true,
                     detail: "Topic \(topic) could not be read to its end: a partition may have no leader")
             }
-            try wait.note(hasRead: hasRead, isHeldUp: isHeldUp, at: .now)
+            try note(records, in: &wait)
         }
+    }
+
+    /// Notes the records of the last read in a wait for open transactions.
+    ///
+    /// - Throws: an error if an open transaction has hidden records for too long.
+    public func note(_ records: [ReadRecord], in wait: inout TransactionWait) throws(KafkaFailure) {
+        let hasRead = records.contains { $0.record.offset < endsThen[$0.partition] ?? 0 }
+        try wait.note(hasRead: hasRead, isHeldUp: isHeldUp, at: .now)
     }
 }

@@ -64,7 +64,7 @@ public struct SharedStateReading: Sendable {
         return ranges.sorted { $0.key < $1.key }.flatMap { partition, range -> [SharedStateEvent] in
             guard let progress = partitions[partition], progress.end == nil else { return [] }
             partitions[partition]?.end = range.upperBound
-            // Compaction does not change the beginning.
+            // Compaction does not change a partition's first offset, so a later one means that records were removed.
             let removed: [SharedStateEvent] =
                 range.lowerBound > 0 ? [.removed(partition: partition, below: range.lowerBound)] : []
             // An empty partition delivers no records.

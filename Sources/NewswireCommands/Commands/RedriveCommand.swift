@@ -143,14 +143,13 @@ struct RedriveCommand: ParsableCommand {
         let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
         let offsets = try Self.offsets(of: kafka.group, kafka)
         let committed = try offsets.read(all)
-        // Only read, because the former group's own runs change them.
-        let former =
-            again
-            ? nil : try formerGroup.map { group throws(KafkaFailure) in try Self.offsets(of: group, kafka).read(all) }
+        // This command never commits the former group's marks, because that group's own runs change them.
+        var former: [TopicPartition: GroupOffsets.Position] = [:]
+        if let formerGroup, !again { former = try Self.offsets(of: formerGroup, kafka).read(all) }
         var (isNoted, areHidden) = (false, false)
         for partition in all where !stop.isRaised && !summary.isFull {
             var mark = Self.mark(committed[partition])
-            let formerMark = Self.mark(former?[partition])
+            let formerMark = Self.mark(former[partition])
             let reader = try TopicReader(
                 settings: kafka, topic: topic, partitions: [partition.partition],
                 from: again ? .beginning : .offset(mark.first))

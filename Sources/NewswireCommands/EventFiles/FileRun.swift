@@ -332,12 +332,10 @@ extension FileRun {
     /// Waits up to `limit` for records in flight, abandons the rest, and saves what is certain.
     mutating func conclude(waiting limit: Duration) {
         let deadline = clock.now + limit
-        try? answers()
-        try? save()
-        while !publisher.settle(within: .milliseconds(100)), clock.now < deadline {
+        repeat {
             try? answers()
             try? save()
-        }
+        } while !publisher.settle(within: .milliseconds(100)) && clock.now < deadline
         let unknown = publisher.abandon()
         if unknown > 0 { publication.progress?.isUncertain = true }
         try? answers()
@@ -349,7 +347,7 @@ extension FileRun {
             repeated = max(repeated, state.progress.published - (publication.progress?.current?.published ?? 0))
         }
         summary.published = publisher.acknowledged - acknowledgedBefore
-        // The same command would not publish the rest.
+        // Gives no advice about a recreated topic, because the same command refuses to publish the rest to it.
         if publisher.recreatedTopic != nil { return }
         if unknown > 0 {
             tell(

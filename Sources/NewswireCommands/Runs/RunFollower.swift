@@ -102,7 +102,7 @@ package struct RunFollower {
         }
         try tell(orders)
         var verdict = try verdict(&ledger, published: published, stop)
-        // The number of published events shows a loss too.
+        // If the number of published events is known, `unread` reports a loss instead.
         if published == 0 { verdict.firstOffsets = reading.firstOffsets(of: ledger.topics) }
         return verdict
     }

@@ -13,8 +13,7 @@ final class RunReading {
         mutating func next(timeout: Duration) throws(KafkaFailure) -> [TopicReader.ReadRecord] {
             let records = try reader.next(timeout: timeout)
             guard !reader.isAtEnd else { return records }
-            let hasRead = records.contains { $0.record.offset < reader.endsThen[$0.partition] ?? 0 }
-            try wait.note(hasRead: hasRead, isHeldUp: reader.isHeldUp, at: .now)
+            try reader.note(records, in: &wait)
             return records
         }
     }

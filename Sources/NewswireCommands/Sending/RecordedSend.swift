@@ -92,7 +92,7 @@ struct RecordedSend {
 
     private var notSent: String { hasSent ? "not sent to the other platforms" : "not sent" }
 
-    /// What sends it all the same. `newswire approve` has no such option.
+    /// The sentence that says how it is sent all the same. `newswire approve` has no option for it.
     private static var wayRound: String {
         Proposal.Deed.approved == nil
             ? "--despite-stop sends it all the same"

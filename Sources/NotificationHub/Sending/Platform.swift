@@ -27,4 +27,14 @@ public enum Platform: String, CaseIterable, Codable, Sendable, Hashable {
     }
 
     public var contentType: String { facts.contentType }
+
+    /// Reads the names in a record's header, with commas between them. Unknown names are left out.
+    public static func list(_ names: String) -> [Platform] {
+        names.split(separator: ",").compactMap { Platform(rawValue: String($0)) }
+    }
+}
+
+extension Sequence<Platform> {
+    /// The names as `Platform.list` reads them.
+    public var names: String { map(\.rawValue).joined(separator: ",") }
 }

@@ -67,11 +67,11 @@ extension Engine {
     func write(_ holding: Holding?, _ content: ExaminedRecord, _ first: Place, _ turn: inout Turn) {
         guard let holding else { return }
         let held = partitions[recordOf: first].held
-        let names = settings.platforms.indices.filter { held & (1 << $0) != 0 }.map { settings.platforms[$0].rawValue }
+        let platforms = settings.platforms.indices.filter { held & (1 << $0) != 0 }.map { settings.platforms[$0] }
         var original = content.record
-        if names.count < settings.platforms.count {
+        if platforms.count < settings.platforms.count {
             original.headers.removeAll { $0.name == HeaderName.platform }
-            original.headers.append(RecordHeader(HeaderName.platform, names.joined(separator: ",")))
+            original.headers.append(RecordHeader(HeaderName.platform, platforms.names))
         }
         turn.actions.append(.hold(holding.request, original, holding.event))
     }

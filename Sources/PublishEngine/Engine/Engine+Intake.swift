@@ -231,9 +231,7 @@ extension Engine {
     ) -> (wanted: UInt16, known: RestoredResults.Settled?) {
         var wanted: UInt16 = (1 << settings.platforms.count) - 1
         if let text = content.record.text(of: HeaderName.platform) {
-            let named = text.split(separator: ",").compactMap { name in
-                settings.platforms.firstIndex { $0.rawValue == name }
-            }
+            let named = Platform.list(text).compactMap(settings.platforms.firstIndex)
             // Without one of today's platforms it is for all of them.
             if !named.isEmpty { wanted = named.reduce(0) { $0 | 1 << $1 } }
         }

@@ -119,6 +119,13 @@ struct HeldStories: Sendable {
         return known[key] != nil || added[key] != nil
     }
 
+    /// The event that was held last under a key. The key is made only if anything is held.
+    private func last(of key: @autoclosure () -> String) -> Held? {
+        if isEmpty { return nil }
+        let key = Fingerprint(of: key()).value
+        return added[key] ?? known[key]
+    }
+
     /// The held event of a story, compared with another event of it.
     enum Relation: Sendable, Hashable {
         case nothing
@@ -139,10 +146,8 @@ struct HeldStories: Sendable {
     func relation(
         to routed: RoutedEvent, from source: ResultRecord.Source?, writtenAt: Instant? = nil
     ) -> Relation {
-        guard !isEmpty else { return .nothing }
+        guard let held = last(of: routed.heldKey) else { return .nothing }
         let event = routed.event
-        let key = Fingerprint(of: routed.heldKey).value
-        guard let held = added[key] ?? known[key] else { return .nothing }
         // Without a story, the held event is a former copy of the same event.
         guard event.story != nil || source == nil || held.version != nil && event.version != nil else { return .same }
         guard let former = held.version, let version = event.version else {
@@ -176,9 +181,7 @@ struct HeldStories: Sendable {
     /// True if the held event is of another partition, and one of the two has no version: both are news, but only one of them has a place
     /// on the held topic.
     func isOfAnotherPartition(than source: ResultRecord.Source, _ routed: RoutedEvent) -> Bool {
-        guard !isEmpty else { return false }
-        let key = Fingerprint(of: routed.heldKey).value
-        guard let held = added[key] ?? known[key], let partition = held.partition else { return false }
+        guard let held = last(of: routed.heldKey), let partition = held.partition else { return false }
         return partition != Fingerprint(of: source.partition.description).value
             && (held.version == nil || routed.event.version == nil)
     }
@@ -186,9 +189,9 @@ struct HeldStories: Sendable {
     /// True if another event of the story is held that was published behind this one on the same partition. Two versions are compared
     /// as such elsewhere.
     func hasLater(than source: ResultRecord.Source, of routed: RoutedEvent, _ identity: RecordIdentity) -> Bool {
-        guard !isEmpty, routed.event.story != nil else { return false }
-        let key = Fingerprint(of: routed.heldKey).value
-        guard let held = added[key] ?? known[key], held.version == nil || routed.event.version == nil else {
+        guard routed.event.story != nil, let held = last(of: routed.heldKey),
+            held.version == nil || routed.event.version == nil
+        else {
             return false
         }
         return held.partition == Fingerprint(of: source.partition.description).value
@@ -198,9 +201,7 @@ struct HeldStories: Sendable {
     }
 
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
-        guard !isEmpty else { return false }
-        let key = Fingerprint(of: story).value
-        return (added[key] ?? known[key])?.version.map { $0 < version } ?? false
+        last(of: story)?.version.map { $0 < version } ?? false
     }
 
     /// The latest held event of a story.
@@ -210,9 +211,7 @@ struct HeldStories: Sendable {
     func latest(
         of story: String, on partition: TopicPartition
     ) -> (version: NewsEvent.Version?, offset: Int64, formerlyWrittenAt: Instant?)? {
-        guard !isEmpty else { return nil }
-        let key = Fingerprint(of: story).value
-        guard let held = added[key] ?? known[key] else { return nil }
+        guard let held = last(of: story) else { return nil }
         let isHere = held.partition == Fingerprint(of: partition.description).value
         let isFormer = isHere && held.incarnation < incarnation(of: partition)
         return (held.version, isHere ? held.offset : .max, isFormer ? held.writtenAt : nil)

@@ -375,9 +375,7 @@ extension GroundTruth {
         var copy = NewsItem(
             serial: serial, at: now - Scenario.start, lane: original.lane, topic: produced.topic,
             keyHash: original.keyHash, gapBefore: 0, gapAfter: 0, kind: original.kind, copy: kind,
-            platforms: produced.headers.last { $0.name == HeaderName.platform }?.text.map {
-                $0.split(separator: ",").compactMap { Platform(rawValue: String($0)) }
-            },
+            platforms: produced.headers.last { $0.name == HeaderName.platform }?.text.map(Platform.list),
             eventID: original.eventID, categories: original.categories, interests: original.interests,
             feed: original.feed, run: original.run,
             story: original.story, version: original.version, embargoUntil: original.embargoUntil,

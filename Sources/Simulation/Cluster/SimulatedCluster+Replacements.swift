@@ -27,14 +27,14 @@ extension SimulatedCluster {
         guard truth.sources[partition] != nil, exists(partition), unavailability(of: partition) == nil,
             let lane = setting.lane(of: record.topic)
         else { return }
-        let platforms = record.headers.first { $0.name == HeaderName.platform }?.text?.split(separator: ",") ?? []
+        let platforms = record.headers.first { $0.name == HeaderName.platform }?.text.map(Platform.list) ?? []
         var source = SourceRecord(offset: 0, timestamp: now.asTimestamp, key: record.key, value: record.value)
         source.headers = record.headers
         let item = truth.add(
             NewsItem(
                 serial: serial, at: now - Scenario.start, lane: lane, topic: record.topic, keyHash: Int(number),
                 gapBefore: 0, gapAfter: 0, kind: .usable,
-                copy: .replacement(of: order.id, platforms.compactMap { Platform(rawValue: String($0)) }),
+                copy: .replacement(of: order.id, platforms),
                 eventID: Replacement.idPrefix + order.id, categories: replacement.reach.filter { !$0.contains(":") },
                 interests: replacement.reach.filter { $0.contains(":") }, story: story,
                 expiresAt: now + Replacement.lasts, record: source))
