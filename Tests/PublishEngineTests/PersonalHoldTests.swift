@@ -20,6 +20,12 @@ struct PersonalHoldTests: HoldingSuite {
         return try #require(held.holds.first).event.story
     }
 
+    /// The headers of a copy of the first event that returns because it is due.
+    private var due: [RecordHeader] {
+        let source = ResultRecord.Source(partition: TestShell.source, offset: 0)
+        return [RecordHeader(HeaderName.held, "due"), RecordHeader(HeaderName.heldFrom, "\(source)")]
+    }
+
     @Test func `events of a story for different readers are held beside one another`() throws {
         var shell = try shell()
         let embargo = embargo(shell.wall + Self.inAWeek)
@@ -41,6 +47,30 @@ struct PersonalHoldTests: HoldingSuite {
         let anna = try hold(personal("a", ["anna"], version: 1, embargo), in: &shell)
         #expect(shell.publish(personal("b", ["ben"], version: 2)).returns.isEmpty)
         #expect(shell.publish(personal("a2", ["anna"], version: 2)).returns == ["\(anna) superseded"])
+    }
+
+    @Test(arguments: [(["anna", "ben"], Outcome.superseded), (["ben"], .accepted)])
+    func `a held event does not follow a newer version that its reader got with others`(
+        users: [String], outcome: Outcome
+    ) throws {
+        var shell = try shell()
+        let event = personal("a", ["anna"], version: 1, embargo(shell.wall + .seconds(600)))
+        _ = try hold(event, in: &shell)
+        let newer = try #require(shell.publish(personal("b", users, version: 2)).sends.first)
+        _ = shell.store(shell.reply(201, to: newer))
+        _ = shell.wait(.seconds(600))
+        var actions = shell.publish(event, headers: due)
+        if let sent = actions.sends.first { actions += shell.reply(201, to: sent) }
+        #expect(actions.outcomes == [outcome])
+    }
+
+    @Test func `a held version does not end an older one for some of its readers that is due before it`() throws {
+        var shell = try shell()
+        let event = personal("a", ["anna"], version: 1, embargo(shell.wall + .seconds(600)))
+        _ = try hold(event, in: &shell)
+        _ = try hold(personal("b", ["anna", "ben"], version: 2, embargo(shell.wall + Self.inAWeek)), in: &shell)
+        _ = shell.wait(.seconds(600))
+        #expect(shell.publish(event, headers: due).sends.map(\.request.tags) == ["$UserId:{anna}"])
     }
 
     @Test func `a recall of the story requests held events for single readers back`() throws {
@@ -71,8 +101,6 @@ struct PersonalHoldTests: HoldingSuite {
         let all = try #require(shell.publish(news("all", story: "s")).sends.first)
         _ = shell.store(shell.reply(201, to: all))
         _ = shell.wait(.seconds(600))
-        let source = ResultRecord.Source(partition: TestShell.source, offset: 0)
-        let back = [RecordHeader(HeaderName.held, "due"), RecordHeader(HeaderName.heldFrom, "\(source)")]
-        #expect(shell.publish(event, headers: back).sends.map(\.request.tags) == ["$UserId:{anna}"])
+        #expect(shell.publish(event, headers: due).sends.map(\.request.tags) == ["$UserId:{anna}"])
     }
 }

@@ -214,4 +214,70 @@ struct SingleReaderTests {
         }
         #expect(reached == ["World", "World", "$UserId:{ben}", "$UserId:{anna}"])
     }
+
+    // MARK: Versions of overlapping readers
+
+    private func version(_ number: Int, _ users: String) -> String {
+        personal("\(users.filter(\.isLetter))-\(number)", users, #","story":"s","version":\#(number)"#)
+    }
+
+    @Test func `a newer version for more readers ends an older one that is retried`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let older = try #require(shell.publish(version(1, #"["anna"]"#)).sends.first)
+        _ = shell.reply(429, retryAfter: .seconds(30), to: older)
+        var actions = shell.publish(version(2, #"["anna","ben"]"#))
+        #expect(actions.endings.map(\.result.eventID) == ["anna-1"] && actions.outcomes == [.superseded])
+        actions += shell.wait(.seconds(120))
+        #expect(actions.sends.map(\.request.tags) == ["$UserId:{anna} || $UserId:{ben}"])
+    }
+
+    @Test func `a newer version waits for an older one that has other readers too`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let older = try #require(shell.publish(version(1, #"["anna","ben"]"#)).sends.first)
+        #expect(shell.publish(version(2, #"["anna"]"#)).sends.isEmpty)
+        let actions = shell.reply(201, to: older)
+        #expect(actions.outcomes == [.accepted] && actions.sends.map(\.request.tags) == ["$UserId:{anna}"])
+    }
+
+    @Test(arguments: [
+        (#"["anna"]"#, true), (#"["ben","anna"]"#, true), (#"["carl"]"#, false),
+        // Carl has no newer version, but the event would also replace Anna's.
+        (#"["carl","anna"]"#, true),
+    ])
+    func `an older version is not sent if one of its readers has a newer one`(users: String, isOutdated: Bool) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        for newer in [version(2, #"["anna","ben"]"#), version(3, #"["anna"]"#)] {
+            let sent = try #require(shell.publish(newer).sends.first)
+            _ = shell.reply(201, to: sent)
+        }
+        let actions = shell.publish(version(1, users))
+        #expect(actions.outcomes == (isOutdated ? [.superseded] : []))
+        #expect(actions.sends.isEmpty == isOutdated)
+        let same = shell.publish(version(2, #"["ben","carl"]"#))
+        #expect(same.outcomes.isEmpty, "an older version that is not sent, or the same one, is no newer one")
+    }
+
+    @Test func `a withheld version ends an older one for some of its readers`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let older = try #require(shell.publish(version(1, #"["anna"]"#)).sends.first)
+        _ = shell.reply(429, retryAfter: .seconds(30), to: older)
+        let more = #","story":"s","version":2,"status":"withheld""#
+        let actions = shell.publish(personal("w", #"["anna","ben"]"#, more))
+        #expect(actions.endings.map(\.result.eventID) == ["anna-1", "w"])
+        #expect(actions.outcomes == [.superseded, .withheld])
+        #expect(shell.publish(version(1, #"["ben"]"#)).outcomes == [.superseded])
+    }
+
+    @Test func `versions for single readers do not push those for all readers out of the window`() throws {
+        var shell = try TestShell(change: { $0.duplicateWindow = 4 })
+        _ = shell.assign()
+        let newer = try #require(shell.publish(news("all", story: "t", version: 2)).sends.first)
+        _ = shell.reply(201, to: newer)
+        _ = shell.publish(version(2, #"["a","b","c","d","e","f"]"#))
+        #expect(shell.publish(news("old", story: "t", version: 1)).outcomes == [.superseded])
+    }
 }

@@ -123,9 +123,9 @@ public struct NewsEvent: Sendable, Hashable {
 }
 
 extension NewsEvent {
-    /// Returns true if both are for the same single readers, in any order, or both for all readers.
-    package func hasSameReaders(as other: borrowing NewsEvent) -> Bool {
-        users.isEmpty ? other.users.isEmpty : Set(users) == Set(other.users)
+    /// Returns true if the other event is for all single readers of this one, in any order, or if both are for all readers.
+    package func hasReaders(among other: borrowing NewsEvent) -> Bool {
+        users.isEmpty ? other.users.isEmpty : Set(users).isSubset(of: other.users)
     }
 
     /// Calls the memberwise initializer, which has another parameter order. Assigning the properties one by one would

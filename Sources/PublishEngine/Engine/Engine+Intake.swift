@@ -211,6 +211,8 @@ extension Engine {
         }
         supersedeHeld(olderThan: routed, content, place, &turn)
         partitions[place].claim(after: entry)
+        // A held event is not noted, because older news for some of its readers may be due before it.
+        if !routed.event.users.isEmpty { partitions[place.slot].recent.note(routed, fingerprint) }
         join(story, place, content, routed, &turn)
     }
 

@@ -67,13 +67,14 @@ extension Engine {
         }
     }
 
-    /// Settles every queued older version of the story. A version in flight is awaited and not retried.
+    /// Settles every queued older version of the story. A version in flight is awaited and not retried. One that has other readers
+    /// too leaves first, because the newer one waits behind it.
     mutating func supersede(
         in story: StoryID, by newer: RoutedEvent, _ newest: DeliveryID, _ turn: inout Turn
     ) {
         for id in openDeliveries(of: story) where id != newest {
             guard let routed = partitions.event(of: id), routed.orderKey == newer.orderKey,
-                routed.event.hasSameReaders(as: newer.event), let version = routed.event.version,
+                routed.event.hasReaders(among: newer.event), let version = routed.event.version,
                 let newerVersion = newer.event.version, version < newerVersion
             else { continue }
             withdraw(id, for: .superseded, &turn)
@@ -91,10 +92,7 @@ extension Engine {
         takeBackHeld(olderThan: withheld, from: source, writtenAt: writtenAt, isGone: true, &turn)
         for platform in settings.platforms.indices {
             let fingerprint = RecentDeliveries.story(withheld.orderKey, platform: platform)
-            if let version = withheld.event.version {
-                let versions = RecentDeliveries.versions(of: withheld.event, fingerprint)
-                partitions[slot].recent.restore(version, ofStory: versions)
-            }
+            partitions[slot].recent.note(withheld, fingerprint)
             for lane in lanes.ids {
                 for id in openDeliveries(of: StoryID(fingerprint, lane: lane))
                 where precedes(id, withheld, from: source) {
@@ -105,14 +103,14 @@ extension Engine {
         advanceStories(&turn)
     }
 
-    /// Returns true if the delivery is for the same readers, or of the same event, and is no newer version. If one of the two has no
-    /// version, records on the same partition are compared by their offsets, as on the held topic.
+    /// Returns true if the withheld event is for all readers of the delivery, or is the same event, and the delivery is no newer
+    /// version. If one of the two has no version, records on the same partition are compared by their offsets, as on the held topic.
     private func precedes(_ id: DeliveryID, _ withheld: RoutedEvent, from source: ResultRecord.Source) -> Bool {
         guard let place = partitions.place(of: id), let routed = partitions.event(of: id),
             routed.orderKey == withheld.orderKey
         else { return false }
         let isSame = routed.event.id == withheld.event.id
-        guard isSame || routed.event.hasSameReaders(as: withheld.event) else { return false }
+        guard isSame || routed.event.hasReaders(among: withheld.event) else { return false }
         if let version = routed.event.version, let limit = withheld.event.version { return version <= limit }
         let other = partitions.source(of: place)
         return other.partition == source.partition && other.offset < source.offset

@@ -7,10 +7,14 @@ struct RecentDeliveries: Sendable {
     private var known: AgingTable<Void>
     /// The newest version of each story. The stories whose last version is oldest age out.
     private var newest: AgingTable<NewsEvent.Version>
+    /// The newest version of each story for each of its single readers. An event has up to 20 of them, which would push stories for
+    /// all readers out of `newest`. The ledger does not restore it, because results show only pseudonyms.
+    private var newestOfReaders: AgingTable<NewsEvent.Version>
 
     init(capacity: Int) {
         known = AgingTable(capacity: capacity)
         newest = AgingTable(capacity: capacity)
+        newestOfReaders = AgingTable(capacity: capacity)
     }
 
     private static func delivery(of routed: RoutedEvent, platform: Int) -> Fingerprint {
@@ -41,15 +45,6 @@ struct RecentDeliveries: Sendable {
         return fingerprint
     }
 
-    /// The fingerprint whose versions are compared: the story, as these readers get it.
-    static func versions(of event: NewsEvent, _ story: Fingerprint) -> Fingerprint {
-        var fingerprint = story
-        if event.users.isEmpty { return fingerprint }
-        // The order of the readers says nothing.
-        for user in Set(event.users).sorted() { fingerprint.mix(user) }
-        return fingerprint
-    }
-
     enum Entry: Sendable, Hashable {
         /// Seen for the first time.
         case first
@@ -57,7 +52,7 @@ struct RecentDeliveries: Sendable {
         case redriven
         /// The same id and version was seen before; for a redriven record, another one that repeats the same delivery.
         case seen
-        /// A newer version of the story was seen.
+        /// A newer version of the story was seen, for all readers or for one of its single readers.
         case outdated
     }
 
@@ -76,9 +71,7 @@ struct RecentDeliveries: Sendable {
         case .redriven(let repeated?): guard known.insert(Self.repetition(delivery, of: repeated)) else { return .seen }
         case .redriven(nil): break
         }
-        if let version = routed.event.version,
-            isOutdated(version, ofStory: Self.versions(of: routed.event, story))
-        {
+        if let version = routed.event.version, isOutdated(version, of: routed, story) {
             remove(routed, platform: platform, origin: origin, isOwner: isFirst)
             return .outdated
         }
@@ -102,21 +95,52 @@ struct RecentDeliveries: Sendable {
         if case .redriven(let repeated?) = origin { known.remove(Self.repetition(delivery, of: repeated)) }
     }
 
-    /// Returns `true` if a newer version of the story was seen.
+    /// Returns `true` if a newer version of the story was seen that was for all readers.
     func hasNewer(than version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
-        guard !newest.isEmpty, let seen = newest[story] else { return false }
-        return version < seen
+        newest.isNewer(story, than: version)
     }
 
     /// Restores a version that left in a former run.
     mutating func restore(_ version: NewsEvent.Version, ofStory story: Fingerprint) {
-        _ = isOutdated(version, ofStory: story)
+        newest.note(version, for: story)
     }
 
-    /// Returns `true` if a newer version of the story was seen; remembers this one if it is the newest.
-    private mutating func isOutdated(_ version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
-        if let seen = newest[story], version < seen { return true }
-        newest.set(version, for: story)
-        return false
+    /// Returns `true` if a newer version of the story was seen, and otherwise remembers this one if it is for all readers.
+    ///
+    /// An event for single readers is outdated for all of them if one has a newer version. It would replace the newer text on that
+    /// reader's phone, and its result would not show this. Its result `superseded` shows that the others did not get it.
+    private mutating func isOutdated(
+        _ version: NewsEvent.Version, of routed: RoutedEvent, _ story: Fingerprint
+    ) -> Bool {
+        if routed.event.users.isEmpty { return !newest.note(version, for: story) }
+        return routed.event.users.contains { newestOfReaders.isNewer(Self.reader($0, of: story), than: version) }
+    }
+
+    /// Remembers the version of an event for all readers, or for each of its single readers.
+    mutating func note(_ routed: RoutedEvent, _ story: Fingerprint) {
+        guard let version = routed.event.version else { return }
+        if routed.event.users.isEmpty { newest.note(version, for: story) }
+        for user in routed.event.users { newestOfReaders.note(version, for: Self.reader(user, of: story)) }
+    }
+
+    private static func reader(_ user: String, of story: Fingerprint) -> Fingerprint {
+        var fingerprint = story
+        fingerprint.mix(user)
+        return fingerprint
+    }
+}
+
+extension AgingTable<NewsEvent.Version> {
+    fileprivate func isNewer(_ key: Fingerprint, than version: NewsEvent.Version) -> Bool {
+        guard !isEmpty, let seen = self[key] else { return false }
+        return version < seen
+    }
+
+    /// - Returns: `false` if a newer version is there, which stays.
+    @discardableResult
+    fileprivate mutating func note(_ version: NewsEvent.Version, for key: Fingerprint) -> Bool {
+        if isNewer(key, than: version) { return false }
+        set(version, for: key)
+        return true
     }
 }

@@ -194,7 +194,10 @@ final class RoutedEvent: Sendable {
     /// The key under which the event is held.
     var heldKey: String {
         guard event.isForSomeOfItsStory else { return orderKey }
-        return HeldKey.key(of: orderKey, readers: RecentDeliveries.versions(of: event, Fingerprint()).value)
+        var readers = Fingerprint()
+        // The order of the readers says nothing.
+        for user in Set(event.users).sorted() { readers.mix(user) }
+        return HeldKey.key(of: orderKey, readers: readers.value)
     }
 
     static func orderKey(_ story: String, edition: String) -> String { "\(story)#\(edition)" }
