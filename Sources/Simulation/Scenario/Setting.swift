@@ -114,9 +114,11 @@ extension Setting {
             onStale: random.chance(percent: 30) && hasControl ? .stop : .continue)
     }
 
-    /// Draws quiet hours in whole minutes, of which a life has few.
+    /// Draws quiet hours in whole minutes, of which a life has few. Some begin 40 seconds after the life, when its last news is on its way.
     private static func quietHours(_ random: inout SeededRandom) -> QuietHours {
-        let minute = Int(Scenario.start.milliseconds / 60_000 % 1_440)
+        // Drawn from a copy, so that recorded seeds keep their lives.
+        var aside = random
+        let minute = Int(Scenario.start.milliseconds / 60_000 % 1_440) + (aside.chance(percent: 40) ? 1 : 0)
         return QuietHours(
             categories: [random.pick(["World", "Sports"], or: "World")],
             window: DailyWindow(from: minute, to: minute + random.number(1...3), zone: .utc),

@@ -101,7 +101,8 @@ struct WallClockLaw: Checker {
         var earliest = max(min(written, published), embargo) + maxAge
         var latest = stamp.map { max($0, embargo) + maxAge } ?? .distantFuture
         if let quiet = truth.scenario.setting.quiet, quiet.action == .delay, news.categories == quiet.categories,
-            let end = quiet.window.end(at: Scenario.start)
+            // They begin within a minute of the life.
+            let end = quiet.window.end(at: Scenario.start) ?? quiet.window.end(at: Scenario.start + .seconds(60))
         {
             // The age of a delayed event counts from its release.
             earliest = min(earliest, end + maxAge)
