@@ -66,6 +66,14 @@ struct OrderRulesTests {
         #expect(try rules.checked(order(.stop(gate))).scope == .stop(gate))
     }
 
+    @Test(arguments: [
+        "\u{200B}", "\u{200C}", "\u{200D}", "\u{2060}", "\u{FEFF}", "\u{AD}", "\u{202E}", "\u{3164}", "\u{7}",
+    ])
+    func `a name with an invisible character is refused, because it looks like another one`(hidden: String) {
+        #expect(problem(of: order(.stop(.hub), by: "an\(hidden)na")) == .invisible(.by))
+        #expect(problem(of: order(.stop(.hub), by: "Zoë Müller 梅田 (dashboard, ::1)")) == nil)
+    }
+
     @Test func `blank texts and texts beyond the limits are refused`() {
         let long = String(repeating: "ß", count: 257)
         #expect(problem(of: order(.recall(story: " \n"))) == .blank(.story))

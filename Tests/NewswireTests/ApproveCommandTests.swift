@@ -41,6 +41,8 @@ struct ApproveCommandTests {
             #expect((own.status, own.output) == (1, ""))
             #expect(own.errors.contains("another person must approve it"), "\(own.errors)")
         }
+        let hidden = try await room.run("approve", id, "--by", "an\u{200B}na")
+        #expect(hidden.status == 64 && hidden.errors.contains("invisible character"), "\(hidden.errors)")
         #expect(room.hub.receivedCount == 0)
         let approved = try await room.run("approve", id, "--by", "ben@desk2")
         #expect(approved.status == 0, "\(approved.errors)")

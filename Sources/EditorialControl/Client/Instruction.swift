@@ -91,6 +91,13 @@ public struct Instruction: Sendable, Hashable {
         }
     }
 
+    /// Returns true if a name has characters that nobody sees, so that it can look like another person's name.
+    public static func hasInvisible(_ name: String) -> Bool {
+        name.unicodeScalars.contains {
+            $0.properties.isDefaultIgnorableCodePoint || $0.properties.generalCategory == .control
+        }
+    }
+
     /// Limits in bytes of UTF-8. The names of gates have the same limit as stories.
     public static let storyMax = EventLimits.story
     public static let byMax = TextLimit.name

@@ -31,6 +31,7 @@ public struct OrderRules: Sendable, Hashable {
             instruction.names = known.map { [$0] + aliases.filter { $0.value == known }.keys.sorted() } ?? []
         }
         try Self.check(instruction.by, .by, bytesMax: Instruction.byMax)
+        guard !Instruction.hasInvisible(instruction.by) else { throw .invisible(.by) }
         if let reason = instruction.reason { try Self.check(reason, .reason, bytesMax: Instruction.reasonMax) }
         if let text = instruction.replacement {
             try Self.check(text, .replacement, bytesMax: Instruction.replacementMax)
@@ -82,6 +83,8 @@ public enum OrderProblem: Error, Sendable, Hashable {
 
     case blank(Part)
     case tooLong(Part, bytesMax: Int)
+    /// The part has characters that nobody sees.
+    case invisible(Part)
     case needsReason
     /// - Parameter kind: "a lane", "a category" or "an interest".
     case unknown(String, kind: String, known: [String])
@@ -91,6 +94,7 @@ public enum OrderProblem: Error, Sendable, Hashable {
         switch self {
         case .blank(let part): "The \(part.rawValue) needs some text."
         case .tooLong(let part, let bytesMax): "The \(part.rawValue) has at most \(bytesMax) bytes of UTF-8."
+        case .invisible(let part): "The \(part.rawValue) contains an invisible character."
         case .needsReason: "This needs a reason: those who come later must know why."
         case .unknown(let name, let kind, let known):
             "'\(name.prefix(64))' is not \(kind) of the configuration. Known: \(known.joined(separator: ", "))."

@@ -39,7 +39,7 @@ struct ApproveCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON objects, for programs.") var json = false
 
     func validate() throws {
-        try AuthorOptions.check(by, "--by", bytesMax: Instruction.byMax)
+        try AuthorOptions.check(by: by)
         if reject, id == nil { throw ValidationError("Name the proposal to reject.") }
     }
 

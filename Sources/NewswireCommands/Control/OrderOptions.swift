@@ -17,7 +17,7 @@ struct AuthorOptions: ParsableArguments {
 
     func validate() throws {
         try Self.check(reason, "--reason", bytesMax: Instruction.reasonMax)
-        try Self.check(by, "--by", bytesMax: Instruction.byMax)
+        try Self.check(by: by)
     }
 
     /// The author, self-reported like every field of a record.
@@ -25,6 +25,13 @@ struct AuthorOptions: ParsableArguments {
 
     static var caller: String {
         "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
+    }
+
+    static func check(by name: String?) throws {
+        try check(name, "--by", bytesMax: Instruction.byMax)
+        guard !Instruction.hasInvisible(name ?? "") else {
+            throw ValidationError("--by contains an invisible character.")
+        }
     }
 
     static func check(_ text: String?, _ option: String, bytesMax: Int) throws {
