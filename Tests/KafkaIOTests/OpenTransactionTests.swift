@@ -73,4 +73,14 @@ struct OpenTransactionTests {
         #expect(try values(after) == ["a", "other"])
         #expect(!after.hasHiddenRecords())
     }
+
+    @Test func `a reader that follows a topic tells whether an open transaction hides what came later`() throws {
+        let broker = try Broker(("news", 2))
+        try publish(["a"], broker, "news")
+        let reader = try TopicReader(settings: broker.settings, topic: broker.topic("news"), follow: true)
+        try publish(["b"], broker, "news")
+        #expect(!reader.hasHiddenRecords())
+        let transaction = try openTransaction(broker, "news")
+        withExtendedLifetime(transaction) { #expect(reader.hasHiddenRecords()) }
+    }
 }

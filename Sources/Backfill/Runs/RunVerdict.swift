@@ -29,6 +29,8 @@ package struct RunVerdict: Sendable, Hashable {
     package var firstOffsets: [TopicPartition: Int64] = [:]
     /// The number of events beyond those that can be followed.
     package var ignored = 0
+    /// True if an open transaction hides results.
+    package var areResultsHidden = false
     /// True if the verification was stopped before its end.
     package var isInterrupted = false
 

@@ -140,8 +140,9 @@ public final class TopicReader {
         }
     }
 
-    /// Returns true if an open transaction hides records behind the end that the topic had when the reader was created. Only for a
-    /// reader to the last stable offset that has reached its end. Partitions whose leaders do not answer do not count.
+    /// Returns true if an open transaction hides records behind the end that the topic had when the reader was created. For a reader
+    /// that follows the topic, they may also stand behind later records. Only for a reader to the last stable offset that has
+    /// reached its end. Partitions whose leaders do not answer do not count.
     public func hasHiddenRecords() -> Bool {
         guard let admin = try? KafkaAdmin(settings: settings), let high = try? admin.ends(of: topic) else {
             return false
@@ -150,7 +151,7 @@ public final class TopicReader {
             guard let high = high[partition.partition], high > end,
                 let stable = try? consumer.watermarks(partition).upperBound
             else { return false }
-            return Self.isHeldUp(at: end, stable: stable, high: high)
+            return Self.isHeldUp(at: follow ? stable : end, stable: stable, high: high)
         }
     }
 

@@ -123,6 +123,7 @@ struct ResultsCommand: ParsableCommand {
             if missing > 0 {
                 notice("left out \(counted(missing, "telemetry record")): unreadable, or older than there is room for")
             }
+            if telemetry.isHeldUp { reportHidden(settings.telemetry.topic) }
         }
         reportSkipped(reading.unreadable, of: settings.engine.resultsTopic, "result")
         if reading.isHeldUp { reportHidden(settings.engine.resultsTopic) }

@@ -139,6 +139,7 @@ struct VerifyOption: ParsableArguments {
         for line in verdict.lines(of: run) where !isPatient || verdict.isInterrupted {
             if json { errors.plainLine(line) } else { try output.line(line.plain) }
         }
+        if verdict.areResultsHidden { reportHidden(settings.engine.resultsTopic) }
         guard isPatient ? !verdict.isInterrupted : verdict.isSound else { throw ExitCode.failure }
     }
 }

@@ -80,6 +80,8 @@ struct ResultTelemetry {
     private var table = TelemetryTable(countMax: Self.countMax)
     /// The number of records that cannot be read.
     private(set) var unreadable = 0
+    /// True if an open transaction hides records before the end of the topic.
+    private(set) var isHeldUp = false
     private var sums = (sends: 0, targets: Int64(0), successes: Int64(0), unknown: 0)
 
     /// Maximum number of sends in the table, about 100 MB.
@@ -97,6 +99,7 @@ struct ResultTelemetry {
                 table.add(record)
             }
         }
+        if !stop.isRaised { isHeldUp = reader.hasHiddenRecords() }
     }
 
     /// The number of sends without room in the table. Their results show no telemetry.

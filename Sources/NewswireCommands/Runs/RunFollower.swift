@@ -104,6 +104,7 @@ package struct RunFollower {
         var verdict = try verdict(&ledger, published: published, stop)
         // If the number of published events is known, `unread` reports a loss instead.
         if published == 0 { verdict.firstOffsets = reading.firstOffsets(of: ledger.topics) }
+        verdict.areResultsHidden = !stop.isRaised && reading.areResultsHidden()
         return verdict
     }
 

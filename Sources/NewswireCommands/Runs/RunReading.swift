@@ -64,6 +64,9 @@ final class RunReading {
         }
     }
 
+    /// Returns true if an open transaction hides results, once all readable ones were read.
+    func areResultsHidden() -> Bool { results.hasHiddenRecords() }
+
     /// Returns the topics that an open transaction hides records of, once all were read to their last stable offsets.
     func hiddenTopics() -> [String] {
         (sources.map(\.reader) + [results]).filter { $0.hasHiddenRecords() }.map(\.topic)
