@@ -262,5 +262,6 @@ import Testing
         state.read()
         #expect(state.recalled.contains("editor") == true)
         #expect(state.status.counts.unordered == 1_000)
+        #expect(state.status.alarms == [.unordered(1_000)])
     }
 }

@@ -223,6 +223,8 @@ import Testing
         state.start()
         #expect(state.status.standing.count == 9_000)
         #expect(state.status.counts.unordered == 1_500)
+        #expect(state.status.alarms == [.unordered(1_500)])
+        state.pass(.seconds(601), echoes: true)
         #expect(state.status.alarms == [], "an archive is no reason to be not ready for a week")
         for number in 0..<1_000 { state.write(.stands(Order(recall: "editor \(number)"))) }
         state.read()

@@ -118,6 +118,13 @@ struct ReadinessTests {
         #expect(found.first?.detail.contains("does not know: nothing is sent") == true)
     }
 
+    @Test func `recalls by events without room are a reason with a remedy, although news passes`() throws {
+        let reason = try #require(reasons([.unordered(1)]).first)
+        #expect(reason.code == "too-many-orders" && reason.detail.hasPrefix("1 recall by events had no room since the start"))
+        #expect(reason.remedy.contains("newswire recall"))
+        #expect(ReadinessCode.tooManyOrders.letsNewsPass)
+    }
+
     @Test func `an open transaction on the control topic is reported with its effect`() throws {
         let stopped = reasons([.heldUp(.seconds(7), stops: true)], isKnown: false)
         #expect(stopped.map(\.code) == ["control-transaction"])

@@ -11,7 +11,7 @@ extension ControlState {
         }
         guard standing.apply(.stands(order)) else {
             waiting.add(order)
-            guard !order.isOfEvent else { return noteUnordered() }
+            guard !order.isOfEvent else { return noteUnordered(now) }
             if waiting.count & (waiting.count - 1) == 0 { note(.refused(waiting.count)) }
             return
         }
@@ -66,7 +66,7 @@ extension ControlState {
             if early.count < OwedOrder.eventsMax {
                 early.append(recall)
             } else {
-                noteUnordered()
+                noteUnordered(now)
                 settledRecalls.append(recall.story)
             }
             return
@@ -113,7 +113,7 @@ extension ControlState {
         let scope = order.scope
         guard settings.replica == nil || owed[scope] != nil || owed.count < OwedOrder.eventsMax,
             standing.apply(.stands(order))
-        else { return noteUnordered() }
+        else { return noteUnordered(now) }
         owed[scope] = OwedOrder(order)
         // A lift in the same input may have settled the recall that is written once more.
         settledRecalls.removeAll { $0 == scope.recalledStory }
@@ -126,8 +126,9 @@ extension ControlState {
     }
 
     /// Counts a recall by an event that only the shard that read the event obeys.
-    private mutating func noteUnordered() {
+    private mutating func noteUnordered(_ now: Moment) {
         counts.unordered += 1
+        unorderedAt = now.steady
         if counts.unordered & (counts.unordered - 1) == 0 { note(.unordered(counts.unordered)) }
     }
 

@@ -231,7 +231,9 @@ extension ControlState {
         answerConfirmations(upTo: fresh.number)
         for scope in fresh.hidden.sorted(by: { $0.key < $1.key }) { restore(scope, now) }
         if waiting.count > 0 { note(.refused(waiting.count)) }
-        counts.unordered = max(counts.unordered, waiting.countOfEvents)
+        if waiting.countOfEvents > counts.unordered {
+            (counts.unordered, unorderedAt) = (waiting.countOfEvents, now.steady)
+        }
         if waiting.countOfEvents > 0 { note(.unordered(waiting.countOfEvents)) }
         if let record = environments.missing(settings.environment, former: former) { write(record, for: .environment) }
         payOwed(now)

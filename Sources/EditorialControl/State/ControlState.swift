@@ -177,6 +177,8 @@ public struct ControlState: Sendable {
     /// Invalid records among those read.
     var unreadable = UnreadableRecords()
     var counts = ControlStatus.Counts()
+    /// Time of the last recall by an event without room, by the monotonic clock.
+    var unorderedAt: Instant?
     var actions: [Action] = []
 
     struct Confirmation: Sendable {

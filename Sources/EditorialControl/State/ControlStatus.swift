@@ -44,6 +44,8 @@ public struct ControlStatus: Sendable, Hashable {
         case heldUp(Duration, stops: Bool)
         /// This many orders have no room and are not obeyed.
         case refused(Int)
+        /// This many recalls by events had no room since the start, the last of them recently. Other processes do not obey them.
+        case unordered(UInt64)
         /// This many records on the topic are invalid. One of them may be an order.
         case garbage(Int)
         /// This many orders are of a kind that this version does not know. One may be a stop, so nothing is sent.
@@ -68,6 +70,10 @@ extension ControlState {
 
     /// A longer open transaction on the control topic raises an alarm, because orders may wait behind it.
     private static let normalTransaction = Duration.seconds(5)
+
+    /// Period during which a recall by an event without room is an alarm. A person must see it, but the recalls of an archive may
+    /// leave no room for a week.
+    private static let showsUnordered = Duration.seconds(600)
 
     private var link: ControlStatus.Link {
         switch phase {
@@ -94,6 +100,9 @@ extension ControlState {
         }
         if silence.isStale { alarms.append(.stale(silence.duration(now), stops: settings.onStale == .stop)) }
         if waiting.count > 0 { alarms.append(.refused(waiting.count)) }
+        if let unorderedAt, !isMissing, now.steady - unorderedAt <= Self.showsUnordered {
+            alarms.append(.unordered(counts.unordered))
+        }
         if unreadable.count > 0 { alarms.append(.garbage(unreadable.count)) }
         if unreadable.unknownOrders > 0 { alarms.append(.unknownOrders(unreadable.unknownOrders)) }
         if !hasKnown, hasRead, isHeard, mayLackOrders(now) { alarms.append(.ordersMissing) }

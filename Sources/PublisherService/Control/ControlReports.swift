@@ -76,7 +76,7 @@ extension ControlStatus.Alarm {
         switch self {
         case .unreadable, .neverThere, .stale, .elsewhere, .unknownOrders, .ordersMissing: true
         case .heldUp(_, let stops): stops
-        case .gone, .refused, .garbage, .notWritten, .notAudited, .auditGone: false
+        case .gone, .refused, .unordered, .garbage, .notWritten, .notAudited, .auditGone: false
         }
     }
 
@@ -117,6 +117,14 @@ extension ControlStatus.Alarm {
                 .tooManyOrders,
                 "\(counted(count, "order")) more than the \(StandingOrders.capacity) that may stand: they are not obeyed",
                 remedy: "lift what is no longer needed; see newswire control")
+        case .unordered(let count):
+            .init(
+                .tooManyOrders,
+                "\(counted(Int(clamping: count), "recall")) by events had no room since the start: only the process that read "
+                    + "such an event obeys it, until a restart",
+                remedy:
+                    "lift what is no longer needed, or let it lapse; see newswire control. newswire recall takes back a "
+                    + "story of which more may come")
         case .garbage(let count):
             .init(
                 .controlGarbage,
