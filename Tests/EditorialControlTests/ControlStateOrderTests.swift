@@ -251,6 +251,23 @@ import Testing
         #expect(state.written.count { $0.key == "recall/story/a" } == 2)
     }
 
+    @Test func `a backfill of recalls leaves half of the room to the live lane`() {
+        var state = TestControlState()
+        state.start()
+        for number in 0..<9_000 {
+            var recall = EventRecall.of("old \(number)")
+            recall.isOfFirstLane = false
+            state.take(.recalled(recall))
+            state.answerWrites()
+        }
+        #expect((state.status.standing.count, state.status.counts.unordered) == (4_500, 4_500))
+        for number in 0..<4_500 {
+            state.take(.recalled(.of("\(number)")))
+            state.answerWrites()
+        }
+        #expect((state.status.standing.count, state.status.counts.unordered) == (9_000, 4_500))
+    }
+
     @Test func `an archive of recalls leaves room for editors`() {
         var state = TestControlState()
         state.start()

@@ -88,7 +88,14 @@ struct EngineRecallTests {
         _ = shell.publish(news("s1", story: "s"), lane: backfill, partition: archive)
         let recall = shell.publish(news("s2", story: "s", status: "canceled"))
         #expect(recall.endings.map(\.result.eventID) == ["s1", "s2"])
-        #expect(recall.contains { if case .recall(let recall) = $0 { recall.story == "s" } else { false } })
+        func laneIsFirst(_ actions: [Action], _ story: String) -> [Bool] {
+            actions.compactMap {
+                if case .recall(let recall) = $0, recall.story == story { recall.isOfFirstLane } else { nil }
+            }
+        }
+        #expect(laneIsFirst(recall, "s") == [true])
+        let older = shell.publish(news("o", story: "old", status: "canceled"), lane: backfill, partition: archive)
+        #expect(laneIsFirst(older, "old") == [false])
         #expect(shell.publish(news("s3", story: "s"), lane: backfill, partition: archive).outcomes == [.canceled])
         #expect(shell.reply(201, to: first.sends[0]).sends.isEmpty)
     }

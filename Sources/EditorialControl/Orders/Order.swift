@@ -107,6 +107,8 @@ public struct EventRecall: Sendable, Hashable {
     public var source: ResultRecord.Source
     /// The record's timestamp, by the clock of its writer; `nil` if absent.
     public var at: Instant?
+    /// True if the most urgent lane read the event. Recalls of other lanes, such as a backfill, leave half of the room to it.
+    public var isOfFirstLane = true
     /// Id of the resulting order. It is the same in every process that reads the event.
     public var orderID: String { Self.orderPrefix + "\(source)" }
 

@@ -69,6 +69,9 @@ public struct StandingOrders: Sendable, Hashable {
         hasRoom(for: order.scope) && (!order.isOfEvent || ofEvents < Self.eventCapacity)
     }
 
+    /// True if there is room for a recall by an event of a lane that is not the most urgent one.
+    var hasRoomForOtherLanes: Bool { ofEvents < Self.eventCapacity / 2 }
+
     /// Returns true if there is room for an editor's order of a scope that has no order in force.
     public func hasRoom(for scope: ControlScope) -> Bool {
         switch scope {

@@ -88,6 +88,7 @@ extension ControlState {
             tell([.lifted(scope)])
             return
         }
+        guard recall.isOfFirstLane || standing.hasRoomForOtherLanes else { return noteUnordered(now) }
         give(order, now)
     }
 

@@ -44,10 +44,11 @@ extension Engine {
     mutating func recallEverywhere(_ event: NewsEvent, _ content: ExaminedRecord, _ first: Place, _ turn: inout Turn) {
         // If a control topic keeps recalls, its keeper decides which recall is new.
         guard orders.recall(event.orderKey) || orders.areRecallsKept else { return }
-        let given = EventRecall(
+        var given = EventRecall(
             story: event.orderKey, eventID: event.id,
             source: .init(partition: partitions[first.slot].id, offset: content.record.offset),
             at: content.record.timestamp)
+        given.isOfFirstLane = first.lane == LaneID(0)
         recall(given, &turn)
         for key in heldKeys(of: event.orderKey) { takeBackHeld(key, because: .recalled, &turn) }
         turn.actions.append(.recall(given))
