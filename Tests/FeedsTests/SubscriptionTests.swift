@@ -33,12 +33,14 @@ struct SubscriptionTests {
     }
 
     @Test(arguments: [
-        ("https://hub.example/", false, true), ("http://hub.example/", false, false),
-        ("http://hub.example/", true, true),
+        ("https://hub.example/", false, false, true), ("http://hub.example/", false, true, false),
+        ("http://hub.example/", true, true, true), ("http://hub.example/", true, false, false),
     ])
-    func `the secret is sent only under TLS or to a trusted host`(hub: String, isTrusted: Bool, isSent: Bool) throws {
+    func `the secret is sent only under TLS, or to a trusted host of a feed without TLS`(
+        hub: String, isTrusted: Bool, isPlain: Bool, isSent: Bool
+    ) throws {
         var subscriber = TestSubscription.informed(PushSource(hub: hub, topic: "https://news.example/feed"))
-        let form = try subscriber.form(trusts: isTrusted)
+        let form = try subscriber.form(trusts: isTrusted, isPlain: isPlain)
         #expect((form["hub.secret"] != nil) == isSent)
     }
 

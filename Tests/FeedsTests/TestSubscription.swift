@@ -31,16 +31,17 @@ struct TestSubscription {
         return subscriber
     }
 
-    mutating func ask(trusts: Bool = false) -> [String: String]? {
+    mutating func ask(trusts: Bool = false, isPlain: Bool = false) -> [String: String]? {
         subscription.request(
-            base: base, at: now, allowPrivate: trusts ? ["HUB.example"] : ["other.example"], using: &random
+            base: base, at: now, allowPrivate: trusts ? ["HUB.example"] : ["other.example"], isPlain: isPlain,
+            using: &random
         ).map {
             Dictionary($0.form.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         }
     }
 
-    mutating func form(trusts: Bool = false) throws -> [String: String] {
-        let form = ask(trusts: trusts)
+    mutating func form(trusts: Bool = false, isPlain: Bool = false) throws -> [String: String] {
+        let form = ask(trusts: trusts, isPlain: isPlain)
         return try #require(form)
     }
 

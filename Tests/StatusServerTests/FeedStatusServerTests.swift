@@ -112,6 +112,19 @@ struct FeedStatusServerTests {
         #expect(!String(decoding: status.json, as: UTF8.self).contains("SECRET"))
     }
 
+    @Test func `readers of the status do not see the path of an address that was filled in`() {
+        var rules = FeedRules(name: "agency", url: "https://agency.example:8443/SECRET/feed?key=SECRET")
+        rules.isURLSecret = true
+        var state = FeedState()
+        let move = PermanentMove(from: rules.url, to: "https://new.example/SECRET/feed")
+        state.move = MovedAddress(restoring: move, since: .distantPast, polls: MovedAddress.pollsNeeded)
+        state.webSub.learn(PushSource(hub: "https://hub.example/?token=SECRET", topic: rules.url), at: Self.now)
+        let status = FeedStatus(rules, state, at: Self.now)
+        #expect(status.url == "https://agency.example:8443/…")
+        #expect(status.movedTo == "https://new.example/…")
+        #expect(status.push.hub == "https://hub.example/?…")
+    }
+
     @Test func `a process that cannot follow feeds is healthy but not ready, and gives the reason`() async throws {
         let reason = ReadinessReason(code: "kafka", detail: "no broker answers", remedy: "start one")
         try await Self.serve([], notReady: [reason]) { port in

@@ -3,6 +3,8 @@ public struct FeedRules: Sendable, Hashable {
     /// Unique. Entries belong to the name, so a feed may move to another address.
     public var name: String
     public var url: String
+    /// True if `url` was filled in from the environment or a file, and may therefore contain a key in its path too.
+    public var isURLSecret = false
     /// The lane of the feed's events; `nil` for that of `ingest.lane`.
     public var lane: String?
     /// The category of every entry.
@@ -49,6 +51,12 @@ public struct FeedRules: Sendable, Hashable {
     public init(name: String, url: String) {
         self.name = name
         self.url = url
+    }
+
+    /// An address of the feed for logs and status, which anyone may read.
+    func shown(_ address: String) -> String? {
+        let address = WebAddress(address)
+        return isURLSecret ? address?.shownHost : address?.shown
     }
 
     public enum UpdatePolicy: String, Sendable, Hashable, CaseIterable {

@@ -3,7 +3,7 @@ public import NewsModel
 /// The condition of one feed, for people and for alerts. Times are by the wall clock.
 public struct FeedStatus: Sendable, Hashable {
     public var name: String
-    /// The address in the settings.
+    /// The address in the settings, without what may be a key.
     public var url: String
     public var state: State
     /// End of the last poll, successful or not.
@@ -81,11 +81,11 @@ public struct FeedStatus: Sendable, Hashable {
     ///   - isStopped: true if editors have stopped the feed.
     public init(_ rules: FeedRules, _ state: FeedState?, isStopped: Bool = false, at now: Instant) {
         name = rules.name
-        url = WebAddress(rules.url)?.shown ?? ""
+        url = rules.shown(rules.url) ?? ""
         lastSuccessAt = state?.lastSuccessAt
         lastNewAt = state?.lastNewAt
         usualGap = state?.medianGap
-        movedTo = state?.move.flatMap { $0.isProven(at: now) ? WebAddress($0.move.to)?.shown : nil }
+        movedTo = state?.move.flatMap { $0.isProven(at: now) ? rules.shown($0.move.to) : nil }
         push = PushStatus(state?.webSub ?? Subscription(), at: now)
         self.state = State(state, rules, isStopped: isStopped, at: now)
         isQuiet = self.state == .primed && state?.isQuiet(at: now) == true
@@ -190,16 +190,16 @@ public struct PushStatus: Sendable, Hashable {
     }
 
     public init(_ subscription: Subscription, at now: Instant) {
-        hub = subscription.offered?.hub
+        hub = subscription.offered?.shownHub
         isProven = subscription.pollFactor(at: now) > 1
         pushedFirst = subscription.trust.pushedFirst
         polledFirst = subscription.trust.polledFirst
         switch subscription.state {
         case .idle: phase = subscription.offered == nil ? .none : .discovered
         case .asked: phase = .asked
-        case .active(let lease): (phase, hub, until) = (.active, lease.source.hub, lease.until)
-        case .denied(let source, let end): (phase, hub, until) = (.denied, source.hub, end)
-        case .distrusted(let source, let end): (phase, hub, until) = (.distrusted, source.hub, end)
+        case .active(let lease): (phase, hub, until) = (.active, lease.source.shownHub, lease.until)
+        case .denied(let source, let end): (phase, hub, until) = (.denied, source.shownHub, end)
+        case .distrusted(let source, let end): (phase, hub, until) = (.distrusted, source.shownHub, end)
         }
     }
 }

@@ -27,7 +27,7 @@ extension Ingester {
                 (receipt.validators, receipt.bodyHash) = (nil, nil)
             }
             feed.counts.unchanged += 1
-            succeed(&feed.state, feed.name, receipt, request, at: now)
+            succeed(&feed.state, rules, receipt, request, at: now)
             feed.freshFor = receipt.freshFor
             learnPolled(&feed, new: 0, at: now)
             planNext(&feed, isChanged: false, at: now)
@@ -82,15 +82,15 @@ extension Ingester {
 
     /// Applies a successful answer to a feed's state. Entries are handled separately.
     private mutating func succeed(
-        _ state: inout FeedState, _ name: String, _ receipt: AnswerVerdict.Receipt, _ request: FetchRequest,
+        _ state: inout FeedState, _ rules: FeedRules, _ receipt: AnswerVerdict.Receipt, _ request: FetchRequest,
         at now: Moment
     ) {
-        if state.failures >= Self.failuresUntilAlarm { note(.notice, name, "The feed answers again.") }
+        if state.failures >= Self.failuresUntilAlarm { note(.notice, rules.name, "The feed answers again.") }
         let hadMoved = state.hasMoved(at: now.wall)
         state.succeed(receipt, request, at: now.wall)
         if !hadMoved, state.hasMoved(at: now.wall), let move = state.move {
-            let address = WebAddress(move.move.to)?.shown ?? "another address"
-            note(.warning, name, "The feed has moved for good to \(address); set its url.")
+            let address = rules.shown(move.move.to) ?? "another address"
+            note(.warning, rules.name, "The feed has moved for good to \(address); set its url.")
         }
     }
 
@@ -111,7 +111,7 @@ extension Ingester {
         }
         var state = feed.state
         if !wasPrimed || following.recognized > 0 { state.host = host }
-        succeed(&state, feed.name, receipt, request, at: now)
+        succeed(&state, rules, receipt, request, at: now)
         state.learn(following.feed, isPartial: false)
         if !wasPrimed { state.primedAfter = partitions[feed.partition]?.readTo ?? -1 }
         // The backlog may be in the part that is missing. A document without any entry does not change that.
@@ -125,13 +125,14 @@ extension Ingester {
         if feed.becomesTooLong(document) {
             note(
                 .warning, feed.name,
-                "\(counted(document.entriesLeftOut, "entry", plural: "entries")) at the end of the feed are not read, because it has more "
+                "\(counted(document.entriesLeftOut, "entry", plural: "entries")) at the end of the feed not read, because it has more "
                     + "than \(grouped(FeedLimits.entriesRead)). If its newest are at the end, it sends no news.")
         }
         if let first = feed.learn(document) {
             let id = first.id.map { "`\($0.prefix(100))`: " } ?? ""
-            let items = counted(document.skipped.count, "item")
-            note(.warning, feed.name, "\(items) of the feed are left out. The first is \(id)\(first.reason).")
+            note(
+                .warning, feed.name,
+                "\(counted(document.skipped.count, "item")) of the feed left out. The first is \(id)\(first.reason).")
         }
         learnPolled(&feed, new: following.count(.alert), at: now)
         state.webSub = feed.state.webSub

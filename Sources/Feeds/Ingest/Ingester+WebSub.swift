@@ -38,13 +38,15 @@ extension Ingester {
             return planHub(&feed, at: now)
         }
         var random = CallbackSecrets(key: settings.secret, count: lastSecret)
+        let address = try? FetchAddress(rules.url)
         let request = feed.state.webSub.request(
-            base: base, at: now.wall, allowPrivate: rules.allowPrivate, using: &random)
+            base: base, at: now.wall, allowPrivate: rules.allowPrivate, isPlain: address?.isSecure == false,
+            using: &random)
         lastSecret = random.count
         learnCallbacks(of: &feed)
         planHub(&feed, at: now)
         guard var request else { return }
-        request.port = (try? FetchAddress(rules.url))?.port
+        request.port = address?.port
         // The state is stored first, because a hub may verify at once, and another process may have to answer.
         storeIfChanged(&feed, at: now, post: request)
     }

@@ -57,6 +57,9 @@ public struct WebAddress: Sendable, Hashable {
         return address.text
     }
 
+    /// The address as `shown`, without its path, because some publishers put keys there.
+    var shownHost: String { "\(scheme.rawValue)://\(authority)/…" }
+
     /// - Returns: `nil` for text that is not an absolute http or https address with a host.
     public init?(_ text: some StringProtocol) {
         guard let reference = Reference(text), let address = WebAddress(reference) else { return nil }

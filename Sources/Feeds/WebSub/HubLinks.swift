@@ -12,6 +12,9 @@ public struct PushSource: Sendable, Hashable {
         self.topic = topic
     }
 
+    /// The hub's address for logs and status, which anyone may read.
+    var shownHub: String { WebAddress(hub)?.shown ?? "the hub" }
+
     /// Reads an answer's source, W3C WebSub §4, from its `Link` headers, or from its document if these have no hub.
     ///
     /// If no topic is named, the topic is the address of the answer, because old hubs serve feeds without `rel=self`.

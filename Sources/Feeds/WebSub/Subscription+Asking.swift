@@ -49,18 +49,19 @@ extension Subscription {
     /// The form to post now; `nil` if nothing is due. The reply must be passed to `answered`.
     /// - Parameters:
     ///   - base: the public address of this process's callback, ending in a slash.
-    ///   - allowPrivate: hosts at private addresses, from the feed's rules. A hub there may be asked, and may get the
-    ///     secret without TLS.
+    ///   - allowPrivate: hosts at private addresses, from the feed's rules. A hub there may be asked.
+    ///   - isPlain: true if the feed itself is polled without TLS. A hub at one of `allowPrivate` then gets the secret
+    ///     without TLS too, because whoever could read it could also change what polls read.
     ///   - random: must be unpredictable in production.
     public mutating func request(
-        base: String, at now: Instant, allowPrivate: [String] = [],
+        base: String, at now: Instant, allowPrivate: [String] = [], isPlain: Bool = false,
         using random: inout some RandomNumberGenerator
     ) -> WebSubRequest? {
         guard let source = offered, let due = dueAt(base: base), due <= now else { return nil }
         // The previous attempt was not verified in time.
         if attempt != nil { failures = min(failures + 1, Self.failuresMax) }
         let address = WebAddress(source.hub)
-        let isInside = allowPrivate.contains { address?.host.equalsIgnoringASCIICase($0) == true }
+        let isInside = isPlain && allowPrivate.contains { address?.host.equalsIgnoringASCIICase($0) == true }
         let attempt = Attempt(
             source: source,
             callback: WebSubCallback(base: base, isSecret: address?.scheme == .https || isInside, using: &random),
@@ -98,19 +99,21 @@ extension Subscription {
             omitsLease = true
             abandonAttempt()
             return IngestNote(
-                .info, "\(attempt.source.hub) answered the subscription with 400; it is asked again without a lease.")
+                .info,
+                "\(attempt.source.shownHub) answered the subscription with 400; it is asked again without a lease."
+            )
         case .answered(let answer) where (400...499).contains(answer.status) && answer.status != 429:
             omitsLease = false
             refused(attempt, at: now)
             return IngestNote(
-                .warning, "\(attempt.source.hub) refuses the subscription with \(answer.status). \(pollsOn(now))")
+                .warning, "\(attempt.source.shownHub) refuses the subscription with \(answer.status). \(pollsOn(now))")
         case .answered(let answer): reason = "it answered \(answer.status)"
         case .failed(let failure): reason = failure.detail
         }
         abandonAttempt()
         retryAt = now + delay
         failures = min(failures + 1, Self.failuresMax)
-        return IngestNote(.warning, "\(attempt.source.hub) took no subscription: \(reason). \(pollsOn(now))")
+        return IngestNote(.warning, "\(attempt.source.shownHub) took no subscription: \(reason). \(pollsOn(now))")
     }
 
     private func pollsOn(_ now: Instant) -> String {

@@ -70,7 +70,8 @@ extension Subscription {
             return (Self.unknownCallback, nil)
         }
         refused(denied, at: now)
-        let note = IngestNote(.warning, "\(denied.source.hub) denies the subscription\(reason). The feed is polled.")
+        let note = IngestNote(
+            .warning, "\(denied.source.shownHub) denies the subscription\(reason). The feed is polled.")
         return (WebSubAnswer(status: 200), note)
     }
 
@@ -155,7 +156,7 @@ extension Subscription {
         state = .distrusted(lease.source, until: until)
         return IngestNote(
             .warning,
-            "\(lease.source.hub) took the subscription and pushed nothing of what \(PushTrust.silentPollsMax) "
+            "\(lease.source.shownHub) took the subscription and pushed nothing of what \(PushTrust.silentPollsMax) "
                 + "polls found. The feed is polled as before, and the hub asked again at \(until).")
     }
 

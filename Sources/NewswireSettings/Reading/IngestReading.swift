@@ -41,6 +41,7 @@ extension FeedRules {
     fileprivate init(named name: String, _ reader: inout SettingsReader) {
         let path = "ingest.feeds" / name
         self.init(name: name, url: reader.text(path / "url") ?? "")
+        isURLSecret = reader.effective.last?.values == [Secret.mask]
         category = reader.givenText(path / "category")
         for word in reader.names(under: path / "map") {
             // Names are compared without regard to case.

@@ -298,14 +298,15 @@ import Testing
 
     // MARK: - Messages
 
-    @Test(arguments: [0, 3]) func `a feed with more entries than are read is reported once`(leftOut: Int) {
+    @Test(arguments: [0, 1, 3]) func `a feed with more entries than are read is reported once`(leftOut: Int) {
         var fixture = IngesterFixture()
         fixture.publish("old")
         fixture.entriesLeftOut = leftOut
         fixture.live(as: "one", polls: 3)
         let notes = fixture.notes.filter { $0.contains("more than 2,000") }
         #expect(notes.count == (leftOut > 0 ? 1 : 0))
-        #expect(notes.allSatisfy { $0.hasPrefix("3 entries at the end of the feed are not read") })
+        let entries = leftOut == 1 ? "1 entry" : "3 entries"
+        #expect(notes.allSatisfy { $0.hasPrefix("\(entries) at the end of the feed not read") })
     }
 
     @Test(arguments: [false, true])
