@@ -27,6 +27,7 @@ final class TelemetryCore: @unchecked Sendable {
     private let log: Logger
     private let clock = ServiceClock()
     private var driver: SharedStateDriver?
+    private var generation = Generation.none
     /// The number of partitions of the results topic.
     private var partitionCount = 0
     private var alarm: (at: Instant, task: Scheduled<Void>)?
@@ -80,7 +81,9 @@ final class TelemetryCore: @unchecked Sendable {
     func receive(_ events: [SharedStateEvent]) {
         for event in events {
             switch event {
-            case .assigned(let partitions): handle(.assigned(partitions, total: partitionCount))
+            case .assigned(let partitions, let generation):
+                self.generation = generation
+                handle(.assigned(partitions, total: partitionCount))
             case .records(let partition, let records): handle(.results(partition: partition, records))
             // Results and telemetry are kept for a limited time.
             case .removed: break
@@ -108,7 +111,7 @@ final class TelemetryCore: @unchecked Sendable {
         case .store(let number, let partition, let key, let value):
             driver?.write(
                 [ProducedRecord(topic: topic, partition: partition, key: Array(key.utf8), value: value)], as: number)
-        case .commit(let offsets): driver?.commit(offsets)
+        case .commit(let offsets): driver?.commit(offsets, generation)
         case .read(let records, let bytes): driver?.handled(records: records, bytes: bytes)
         case .release: driver?.release()
         case .renewToken: token.discard()

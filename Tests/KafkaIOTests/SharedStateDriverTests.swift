@@ -35,6 +35,19 @@ struct SharedStateDriverTests {
         #expect(member.wait { $0.written == [41] && $0.values == ["feed/a": "2", "feed/b": "1"] })
     }
 
+    @Test func `offsets of a former assignment are not committed`() throws {
+        let member = try member()
+        defer { member.close() }
+        #expect(member.wait { $0.restored.count == 4 })
+        member.driver.commit([0: 7], .none)
+        member.driver.commit([1: 5], member.now.generation)
+        #expect(member.wait { $0.commits == 1 })
+        let partitions = [Int32(0), 1].map { TopicPartition(topic: room.topic("feeds"), partition: $0) }
+        let group = "\(room.settings.group).feeds"
+        let offsets = try GroupOffsets(settings: room.settings, group: group).read(partitions)
+        #expect(offsets.mapValues(\.offset) == [partitions[1]: 5])
+    }
+
     @Test func `two members share the partitions, and one takes over if the other leaves`() throws {
         let first = try member()
         defer { first.close() }
@@ -117,6 +130,8 @@ struct SharedStateDriverTests {
 private final class Member: Sendable {
     struct Books: Sendable {
         var assignments = 0
+        var generation = Generation.none
+        var commits = 0
         var restored: [Int32] = []
         var values: [String: String] = [:]
         var written: [UInt64] = []
@@ -181,7 +196,8 @@ private final class Member: Sendable {
 extension Member.Books {
     mutating func take(_ event: SharedStateEvent) {
         switch event {
-        case .assigned:
+        case .assigned(_, let generation):
+            self.generation = generation
             assignments += 1
             restored = []
             values = [:]
@@ -194,7 +210,8 @@ extension Member.Books {
         case .restored(let partition): restored.append(partition)
         case .revoked: isRevoked = true
         case .lost, .restarted: restored = []
-        case .committed, .removed: break
+        case .committed: commits += 1
+        case .removed: break
         case .written(let number): written.append(number)
         case .refused(let number, let places, _): refused[number] = places
         case .notWritten(let number, let failure): failed[number] = failure

@@ -21,7 +21,7 @@ struct SharedStateReadingTests {
     @Test func `a partition is restored once everything before its end was handed over`() {
         var reading = assigned(0, 1)
         #expect(reading.unknownEnds == [0, 1])
-        #expect(reading.found([0: 0..<3, 1: 0..<1], generation).isEmpty)
+        #expect(reading.found([0: 0..<3, 1: 0..<1], to: reading.question).isEmpty)
         let first = [record(0), record(1)]
         #expect(
             reading.translate(.records(lane, generation, partition(0), first)) == [.records(partition: 0, first)])
@@ -34,12 +34,12 @@ struct SharedStateReadingTests {
     @Test func `records read before the end is known count`() {
         var reading = assigned(0)
         _ = reading.translate(.records(lane, generation, partition(0), [record(0), record(1)]))
-        #expect(reading.found([0: 0..<2], generation) == [.restored(partition: 0)])
+        #expect(reading.found([0: 0..<2], to: reading.question) == [.restored(partition: 0)])
     }
 
     @Test func `compacted records and markers at the end leave gaps, which the end of the fetch closes`() {
         var reading = assigned(0)
-        _ = reading.found([0: 4..<9], generation)
+        _ = reading.found([0: 4..<9], to: reading.question)
         _ = reading.translate(.records(lane, generation, partition(0), [record(5)]))
         #expect(reading.translate(.endReached(lane, generation, partition(0), offset: 9)) == [.restored(partition: 0)])
     }
@@ -47,25 +47,27 @@ struct SharedStateReadingTests {
     @Test func `an end that a new leader shows too early restores nothing`() {
         var reading = assigned(0)
         #expect(reading.translate(.endReached(lane, generation, partition(0), offset: 2)).isEmpty)
-        #expect(reading.found([0: 0..<3], generation).isEmpty)
+        #expect(reading.found([0: 0..<3], to: reading.question).isEmpty)
         #expect(reading.unrestored == [0])
     }
 
     @Test func `an empty partition is restored at once`() {
         var reading = assigned(0)
-        #expect(reading.found([0: 0..<0], generation) == [.restored(partition: 0)])
+        #expect(reading.found([0: 0..<0], to: reading.question) == [.restored(partition: 0)])
     }
 
     @Test func `a partition whose first records were removed says so before it is restored`() {
         var reading = assigned(0)
         #expect(
-            reading.found([0: 7..<7], generation) == [.removed(partition: 0, below: 7), .restored(partition: 0)])
-        #expect(reading.found([0: 7..<7, 1: 3..<3], generation).isEmpty)
+            reading.found([0: 7..<7], to: reading.question) == [
+                .removed(partition: 0, below: 7), .restored(partition: 0),
+            ])
+        #expect(reading.found([0: 7..<7, 1: 3..<3], to: reading.question).isEmpty)
     }
 
     @Test func `a restored partition is reported once`() {
         var reading = assigned(0)
-        _ = reading.found([0: 0..<1], generation)
+        _ = reading.found([0: 0..<1], to: reading.question)
         #expect(reading.translate(.records(lane, generation, partition(0), [record(0)])).count == 2)
         #expect(reading.translate(.records(lane, generation, partition(0), [record(1)])).count == 1)
         #expect(reading.translate(.endReached(lane, generation, partition(0), offset: 2)).isEmpty)
@@ -73,9 +75,10 @@ struct SharedStateReadingTests {
 
     @Test func `ends requested before a rebalance are ignored after it`() {
         var reading = assigned(0)
+        let question = reading.question
         _ = reading.translate(.revoked(lane, generation, [partition(0)], lost: false))
         _ = reading.translate(.assigned(lane, generation.next, [partition(0)]))
-        #expect(reading.found([0: 0..<0], generation).isEmpty)
+        #expect(reading.found([0: 0..<0], to: question).isEmpty)
         #expect(reading.unknownEnds == [0])
         #expect(reading.translate(.records(lane, generation, partition(0), [record(0)])).isEmpty)
     }
@@ -90,11 +93,30 @@ struct SharedStateReadingTests {
 
     @Test func `a recreated topic is restored again`() {
         var reading = assigned(0)
-        _ = reading.found([0: 0..<0], generation)
+        _ = reading.found([0: 0..<0], to: reading.question)
         #expect(
             reading.translate(.restarted(lane, generation, partition(0), incarnation: 1)) == [.restarted(partition: 0)])
         #expect(reading.unknownEnds == [0])
-        #expect(reading.found([0: 0..<0], generation) == [.restored(partition: 0)])
+        #expect(reading.found([0: 0..<0], to: reading.question) == [.restored(partition: 0)])
+    }
+
+    @Test func `ends requested before the topic was recreated are ignored after it`() {
+        var reading = assigned(0)
+        let question = reading.question
+        _ = reading.translate(.restarted(lane, generation, partition(0), incarnation: 1))
+        #expect(reading.found([0: 40..<90], to: question).isEmpty)
+        #expect(reading.unknownEnds == [0])
+        #expect(reading.found([0: 0..<0], to: reading.question) == [.restored(partition: 0)])
+    }
+
+    @Test func `records that are removed from a restored partition are reported once`() {
+        var reading = assigned(0, 1)
+        _ = reading.found([0: 0..<0, 1: 0..<0], to: reading.question)
+        #expect(reading.assigned == [0, 1])
+        let ranges: [Int32: Range<Int64>] = [0: 5..<9, 1: 0..<4]
+        #expect(reading.found(ranges, to: reading.question) == [.removed(partition: 0, below: 5)])
+        #expect(reading.found(ranges, to: reading.question).isEmpty)
+        #expect(reading.found([0: 9..<9], to: reading.question) == [.removed(partition: 0, below: 9)])
     }
 }
 

@@ -28,7 +28,7 @@ final class StateBooks {
 
     func translate(_ event: SharedStateEvent) -> [IngestInput] {
         switch event {
-        case .assigned(let partitions):
+        case .assigned(let partitions, _):
             layoutsSeen = 0
             unrestored = Set(partitions)
             if !partitions.isEmpty { isTopicMissing = false }

@@ -19,11 +19,11 @@ public final class SharedStateDriver: Sendable {
     }
 
     enum Command: Sendable {
-        case commit([PartitionOffset])
+        case commit([PartitionOffset], Generation)
         case write([ProducedRecord], UInt64)
         case handled(records: Int, bytes: Int)
         case release
-        case found([Int32: Range<Int64>], Generation)
+        case found([Int32: Range<Int64>], question: Int)
         case close
     }
 
@@ -82,12 +82,15 @@ public final class SharedStateDriver: Sendable {
     public func write(_ records: [ProducedRecord], as number: UInt64) { commands.post(.write(records, number)) }
 
     /// Commits the group's offsets on the topic, by partition. Answered by `committed`. Never blocks; any thread.
-    public func commit(_ offsets: [Int32: Int64]) {
+    ///
+    /// - Parameter generation: that of the assignment in which the records were processed. After another assignment, the
+    ///   command does nothing and is not answered, because the partitions may belong to another process.
+    public func commit(_ offsets: [Int32: Int64], _ generation: Generation) {
         commands.post(
             .commit(
                 offsets.sorted { $0.key < $1.key }.map {
                     PartitionOffset(TopicPartition(topic: topic, partition: $0.key), $0.value)
-                }))
+                }, generation))
     }
 
     /// Reports that this many delivered records and bytes were handled, so that as many more may be read. Any thread.

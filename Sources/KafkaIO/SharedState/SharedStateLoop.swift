@@ -17,6 +17,8 @@ final class SharedStateLoop: @unchecked Sendable {
     private var events: [SharedStateEvent] = []
     private var taken: [SharedStateDriver.Command] = []
     private var ends = Ends.idle
+    /// The next time at which all partitions are examined for removed records.
+    private var examineAt = Instant.distantPast
     private var phase = Phase.running
 
     /// Progress of requesting the partitions' ends. Another thread requests them, because the call blocks.
@@ -43,6 +45,7 @@ final class SharedStateLoop: @unchecked Sendable {
     private static let leavingMax = Duration.seconds(5)
     private static let endsPause = Duration.seconds(1)
     private static let endsMilliseconds: Int32 = 3_000
+    private static let examinationPause = Duration.seconds(60)
 
     init(
         topic: String, flushTimeout: Duration, commands: CommandQueue<SharedStateDriver.Command>,
@@ -87,15 +90,14 @@ final class SharedStateLoop: @unchecked Sendable {
         for command in taken {
             switch command {
             case .write(let records, let number): producer.write(records, number) { events.append($0) }
-            case .commit(let offsets): consumer.commit(offsets, consumer.generation, shard: ShardID(0), &turn)
+            case .commit(let offsets, let generation): consumer.commit(offsets, generation, shard: ShardID(0), &turn)
             case .handled(let records, let bytes):
                 consumer.state.grant(records: records, bytes: bytes, shard: ShardID(0))
             case .release: consumer.release(consumer.generation, shard: ShardID(0))
-            case .found(let ranges, let generation):
+            case .found(let ranges, let question):
                 let isComplete = reading.unknownEnds.allSatisfy { ranges[$0] != nil }
-                ends =
-                    isComplete || generation != reading.generation ? .idle : .waiting(until: turn.now + Self.endsPause)
-                events += reading.found(ranges, generation)
+                ends = isComplete || question != reading.question ? .idle : .waiting(until: turn.now + Self.endsPause)
+                events += reading.found(ranges, to: question)
             case .close: close()
             }
         }
@@ -124,14 +126,16 @@ final class SharedStateLoop: @unchecked Sendable {
         case .waiting(let until) where turn.now < until: return
         case .waiting, .idle: break
         }
-        let (unknown, generation) = (reading.unknownEnds, reading.generation)
-        if unknown.isEmpty { return }
+        var asked = reading.unknownEnds
+        if asked.isEmpty, examineAt <= turn.now { asked = reading.assigned }
+        if asked.isEmpty { return }
         ends = .asking
-        let client = consumer.client
-        let (topic, commands) = (topic, commands)
+        examineAt = turn.now + Self.examinationPause
+        let question = reading.question
+        let partitions = asked.map { TopicPartition(topic: topic, partition: $0) }
+        let (client, commands) = (consumer.client, commands)
         Thread.detachNewThread {
             // In one call, because each request may wait half a second behind a fetch in flight.
-            let partitions = unknown.map { TopicPartition(topic: topic, partition: $0) }
             var found: [Int32: Range<Int64>] = [:]
             if let ranges = try? client.ranges(partitions, milliseconds: Self.endsMilliseconds) {
                 for (partition, range) in ranges { found[partition.partition] = range }
@@ -140,7 +144,7 @@ final class SharedStateLoop: @unchecked Sendable {
             for partition in partitions where found[partition.partition] == nil {
                 found[partition.partition] = try? client.watermarks(partition, milliseconds: Self.endsMilliseconds)
             }
-            commands.post(.found(found, generation))
+            commands.post(.found(found, question: question))
         }
     }
 

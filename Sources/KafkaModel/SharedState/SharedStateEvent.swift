@@ -3,11 +3,11 @@ public import NewsModel
 /// An event for one member of a group that shares a topic. The owner of a compacted topic's partition keeps all of it
 /// in memory, and writes its changes.
 public enum SharedStateEvent: Sendable, Hashable {
-    /// The group assigned these partitions; all others are gone. Their records follow.
-    case assigned([Int32])
+    /// The group assigned these partitions; all others are gone. Their records follow. Commits name the generation.
+    case assigned([Int32], Generation)
     /// Records in order. Our own writes are read back this way too.
     case records(partition: Int32, [SourceRecord])
-    /// All records below this offset were removed, and not by compaction. Followed by `restored`.
+    /// All records below this offset were removed, and not by compaction. Comes before `restored` or at any time after it.
     case removed(partition: Int32, below: Int64)
     /// All records that the partition had at its assignment were handed over.
     case restored(partition: Int32)
