@@ -202,7 +202,9 @@ public final class IngestService: Sendable {
             }
             for input in books.translate(event) { core.handle(input) }
             if let layout = books.missingLayout() {
-                log.warning("the state topic was recreated: present entries of feeds are recorded without alerts")
+                if case .restored = event {
+                    log.warning("the state topic was recreated: present entries of feeds are recorded without alerts")
+                }
                 driver?.write([layout], as: WriteNumber.layout.raw)
             }
         }

@@ -43,7 +43,9 @@ final class StateBooks {
                 }
                 return .record(partition: partition, offset: record.offset, key: key, value: record.value)
             }
-        case .removed(let partition, let offset): return [.removed(partition: partition, below: offset)]
+        case .removed(let partition, let offset):
+            if partition == 0, unrestored?.contains(0) == false { lacksLayout = true }
+            return [.removed(partition: partition, below: offset)]
         case .restored(let partition):
             if partition == 0, layoutsSeen == 0 { lacksLayout = true }
             unrestored?.remove(partition)

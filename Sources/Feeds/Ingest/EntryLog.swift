@@ -275,6 +275,11 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
+    /// Marks all entries to be overwritten, because their records were removed from the topic.
+    mutating func overwriteAll(readTo: Int64) {
+        for row in table.rows { misleading[row.hash] = readTo }
+    }
+
     /// Marks the entry to be overwritten, because its last record is unreadable.
     mutating func spoiled(_ hash: EntryHash, at offset: Int64) {
         if table[hash] != nil { misleading[hash] = offset }

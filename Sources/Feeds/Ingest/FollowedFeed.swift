@@ -259,6 +259,18 @@ extension FollowedFeed {
         return true
     }
 
+    /// Makes the next poll store everything that is known of the feed, because records were removed from the topic.
+    /// - Parameter readTo: offset of the last record that was read, or that was removed.
+    /// - Returns: false if nothing is known of the feed.
+    mutating func storeAgain(after readTo: Int64) -> Bool {
+        guard state != FeedState() || !log.table.isEmpty else { return false }
+        if state.isPrimed { state.primedAfter = max(state.primedAfter, readTo) }
+        batch?.feed.learnForGood(from: state)
+        log.overwriteAll(readTo: readTo)
+        stored = nil
+        return true
+    }
+
     /// Marks a feed as read if its process ended before storing the feed's record. Entries since then are news.
     mutating func primeFromEntries() {
         guard !state.isPrimed, !hasLostRecords, let first = log.table.rows.lazy.map(\.state.firstSeen).min() else {

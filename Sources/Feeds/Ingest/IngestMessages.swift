@@ -29,7 +29,8 @@ public enum IngestInput: Sendable, Hashable {
     case lost([Int32])
     /// A record of an assigned partition, in order from the first one. This process's own writes come back here too.
     case record(partition: Int32, offset: Int64, key: String, value: [UInt8]?)
-    /// All records of the partition below this offset were removed, and not by compaction. Followed by `restored`.
+    /// All records of the partition below this offset were removed, and not by compaction. Comes before `restored`, or at any
+    /// time after it.
     case removed(partition: Int32, below: Int64)
     /// All records that the partition had when it was assigned have been handed over.
     case restored(partition: Int32)

@@ -51,6 +51,20 @@ extension Ingester {
         }
     }
 
+    /// Notes the removal of records. If the partition's feeds are followed already, the state of each feed is written again with
+    /// its next poll, so that not all are written at once.
+    mutating func removed(_ number: Int32, below offset: Int64) {
+        partitions[number]?.begin(at: offset)
+        guard let partition = partitions[number], partition.stage == .owned else { return }
+        var count = 0
+        change(partition.names) { _, feed in if feed.storeAgain(after: partition.readTo) { count += 1 } }
+        guard count > 0 else { return }
+        note(
+            .warning, nil,
+            "Records were removed from the state topic: the state of \(counted(count, "feed")) is written again with the next poll of "
+                + "each. The topic must only be compacted.")
+    }
+
     /// Adds the feed's recent stories to the memory of its group, which it may have joined just now.
     private mutating func rememberEntries(of feed: FollowedFeed, at minute: UInt32) {
         guard feed.rules?.group != nil else { return }

@@ -95,7 +95,7 @@ public struct Ingester {
         case .revoked(let numbers): revoke(numbers)
         case .lost(let numbers): lose(numbers)
         case .record(let partition, let offset, let key, let value): read(partition, offset, key, value, at: now)
-        case .removed(let partition, let offset): partitions[partition]?.begin(at: offset)
+        case .removed(let partition, let offset): removed(partition, below: offset)
         case .restored(let partition): restored(partition, at: now)
         case .fetched(let id, let result): fetched(id, result, at: now)
         case .stored(let id): stored(id, at: now)

@@ -1,5 +1,6 @@
 import Feeds
 import KafkaModel
+import NewsModel
 import Testing
 
 @testable import FeedIO
@@ -30,6 +31,19 @@ struct StateBooksTests {
         _ = books.translate(.assigned([1], Generation(1)))
         let events: [SharedStateEvent] = [.removed(partition: 1, below: 7), .restored(partition: 1)]
         #expect(events.flatMap(books.translate) == [.removed(partition: 1, below: 7), .restored(partition: 1)])
+    }
+
+    @Test func `the layout is written again if it is removed while the process runs`() throws {
+        _ = books.translate(.assigned([0], Generation(1)))
+        let record = SourceRecord(
+            offset: 0, timestamp: nil, key: Array(StateLayout.key.utf8), value: StateLayout(partitions: 2).value,
+            headers: [])
+        let read: [SharedStateEvent] = [.records(partition: 0, [record]), .restored(partition: 0)]
+        for event in read { _ = books.translate(event) }
+        #expect(books.missingLayout() == nil)
+        _ = books.translate(.removed(partition: 0, below: 1))
+        #expect(books.missingLayout()?.partition == 0)
+        #expect(books.missingLayout() == nil)
     }
 
     @Test func `another failure does not mean that the topic is missing`() {

@@ -26,6 +26,8 @@ struct IngesterFixture {
     var topic: [StateRecord] = []
     /// Number of records that were removed from the beginning of the partition.
     var removed = 0
+    /// True if all records are removed as soon as the next process has read them.
+    var losesRecords = false
     var written: [FeedEvent] = []
     var now = FollowedFeed.start
 
@@ -51,6 +53,10 @@ struct IngesterFixture {
         var ingester = Ingester(settings)
         var queue: [Step] = [.input(.assigned([0]))]
         queue += restoration.map(Step.input)
+        if losesRecords {
+            (removed, topic, losesRecords) = (removed + topic.count, [], false)
+            queue.append(.input(.removed(partition: 0, below: Int64(removed))))
+        }
         var steps = 0
         var wake: Instant?
         var documents = 0

@@ -37,6 +37,21 @@ import Testing
         #expect(fixture.notes.count { $0.hasPrefix("Records of 1 feed were removed") } == 1)
     }
 
+    @Test(arguments: [nil, "tag"]) func `a process that goes on writes the state of its feeds again`(etag: String?) {
+        var fixture = Self.read
+        fixture.losesRecords = true
+        fixture.etag = etag
+        fixture.live(as: "second")
+        let warning = "Records were removed from the state topic: the state of 1 feed is written again"
+        #expect(fixture.notes.contains { $0.hasPrefix(warning) })
+        #expect(fixture.topic.count { $0.key.hasPrefix("entry/wire/") } == 3)
+        #expect(fixture.topic.last?.key == "feed/wire")
+        fixture.publish("new")
+        fixture.live(as: "third", polls: 2)
+        #expect(fixture.texts == ["wire:new 1 Headline of new"])
+        #expect(!fixture.notes.contains { $0.hasPrefix("Records of 1 feed were removed") })
+    }
+
     @Test func `a feed that is first read after records were removed is not read again`() {
         var fixture = IngesterFixture()
         fixture.removed = 100
