@@ -85,6 +85,16 @@ struct FeedTableTests {
         #expect(lines([quiet]).contains { $0.hasPrefix("strangely quiet: usually something new every") } == isQuiet)
     }
 
+    @Test(arguments: [0, 1]) func `a round of polls fails if Kafka refused an event`(refused: Int) {
+        var world = status("world")
+        world.lastPollAt = Self.now
+        world.counts = FeedCounts()
+        world.counts?.refused = refused
+        let round = PollRound([world])
+        #expect(round.hasFailed == (refused > 0))
+        #expect(round.lines == (refused > 0 ? ["error: feed world: Kafka refused 1 event"] : []))
+    }
+
     @Test func `a feed that fails, or was never read, is not called quiet`() {
         let failing = status("a") {
             $0.medianGap = .seconds(60)

@@ -36,6 +36,7 @@ extension FeedCounts {
         json.field("unchanged", unchanged)
         json.field("failures", failures)
         json.field("bytes", bytes)
+        json.field("refused", refused)
         json.field("rekeyed", rekeyed)
         json.field("unreadableDates", unreadableDates)
         json.field("pushes", pushes)

@@ -149,6 +149,8 @@ public struct FeedCounts: Sendable, Hashable {
     public var failures = 0
     /// Bytes of bodies, after decompression.
     public var bytes: Int64 = 0
+    /// Events that Kafka refused, and that are therefore lost.
+    public var refused = 0
     /// Known entries that came back under new ids and were not sent again for that.
     public var rekeyed = 0
     /// Dates in documents that cannot be read.

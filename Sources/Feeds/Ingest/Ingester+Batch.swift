@@ -123,6 +123,7 @@ extension Ingester {
             ingester.writes[id] = nil
             let count = (feed.batch?.publish() ?? 0) - refused.count
             feed.counts[.unreadable] += refused.count
+            feed.counts.refused += refused.count
             let verb = ingester.settings.isRehearsal ? "would be " : ""
             if count > 0 { ingester.note(.info, feed.name, "\(counted(count, "event")) \(verb)written.") }
             ingester.publish(&feed, at: now)
@@ -130,9 +131,12 @@ extension Ingester {
     }
 
     mutating func refused(_ id: WriteID, _ places: [Int], because: String, at now: Moment) {
-        guard let name = writes[id], let count = feeds[name]?.batch?.publishing else { return }
-        let refused = Set(places.filter { (0..<count).contains($0) })
-        note(.error, name, "\(counted(refused.count, "event")) not sent: \(because)")
+        guard let name = writes[id], let batch = feeds[name]?.batch else { return }
+        let events = batch.toPublish.prefix(batch.publishing)
+        let refused = Set(places.filter { events.indices.contains($0) })
+        let keys = refused.sorted().prefix(3).map { events[$0].intent.key }.joined(separator: ", ")
+        let more = refused.count > 3 ? ", …" : ""
+        note(.error, name, "\(counted(refused.count, "event")) not sent (\(keys)\(more)): \(because)")
         published(id, refused: refused, at: now)
     }
 

@@ -50,8 +50,8 @@ struct IngestCommand: AsyncParsableCommand {
             It needs neither the hub nor its key. SIGTERM (or Ctrl-C) finishes what is in flight; SIGHUP reads the \
             feeds again.
 
-            Exit codes: 0 after an orderly end, 1 if a feed failed (--once, --dry-run), the document is no feed \
-            (--explain) or it had to give up, 78 if the configuration is wrong.
+            Exit codes: 0 after an orderly end, 1 if a feed failed (--once, --dry-run), Kafka refused an event (--once), \
+            the document is no feed (--explain) or it had to give up, 78 if the configuration is wrong.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -186,17 +186,12 @@ struct IngestCommand: AsyncParsableCommand {
         try end(statuses, prints: !json)
     }
 
-    /// - Throws: failure if a feed failed or was not polled. Feeds with a problem are named on standard error.
+    /// - Throws: failure if a feed failed or was not polled, or if Kafka refused an event.
     private func end(_ statuses: [FeedStatus], prints: Bool) throws {
-        let failed = statuses.filter(\.hasFailed)
-        for status in statuses where status.isProblem {
-            let level = status.hasFailed ? "error" : "warning"
-            notice("\(level): feed \(status.name): \(status.state.detail ?? status.state.code)")
-        }
+        let round = PollRound(statuses)
+        for line in round.lines { notice(line) }
         if prints { try Terminal.standardOutput.line(RehearsedEvent.summary(statuses)) }
-        let unpolled = statuses.filter { !$0.hasFailed && !$0.wasPolled }
-        if !unpolled.isEmpty { notice("error: \(counted(unpolled.count, "feed")) not polled") }
-        if !failed.isEmpty || !unpolled.isEmpty { throw ExitCode.failure }
+        if round.hasFailed { throw ExitCode.failure }
     }
 
     private func show(explanationOf text: String, _ settings: Settings?) async throws {

@@ -50,6 +50,23 @@ struct IngesterWritesTests {
         #expect(next.request.validators == nil && next.request.knownBodyHash == nil)
     }
 
+    @Test func `an event that Kafka refuses is named and counted`() throws {
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.settings.writer = "second"
+        var ingester = Ingester(fixture.settings)
+        let intents = fixture.follow(with: &ingester)
+        let inputs = fixture.inputs(of: intents, from: fixture.topic.count)
+        let actions = inputs.flatMap { ingester.handle($0, at: fixture.moment) }
+        let writes = actions.compactMap { if case .publish(let id, _, _) = $0 { id } else { nil } }
+        let write = try #require(writes.first)
+        let answers = ingester.handle(.refused(write, events: [0, 7], because: "too large"), at: fixture.moment)
+        let notes = answers.compactMap { if case .note(let note) = $0 { note.text } else { nil } }
+        #expect(notes == ["1 event not sent (wire:a): too large"])
+        #expect(ingester.status(at: fixture.moment).map(\.counts?.refused) == [1])
+    }
+
     /// Hands over inputs and carries out what follows, until the next poll.
     private func poll(
         _ ingester: inout Ingester, _ inputs: [IngestInput], _ fixture: inout IngesterFixture
