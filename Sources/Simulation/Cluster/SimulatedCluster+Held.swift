@@ -377,7 +377,7 @@ extension GroundTruth {
             keyHash: original.keyHash, gapBefore: 0, gapAfter: 0, kind: original.kind, copy: kind,
             platforms: produced.headers.last { $0.name == HeaderName.platform }?.text.map(Platform.list),
             eventID: original.eventID, categories: original.categories, interests: original.interests,
-            feed: original.feed, run: original.run,
+            users: original.users, feed: original.feed, run: original.run,
             story: original.story, version: original.version, embargoUntil: original.embargoUntil,
             expiresAt: original.expiresAt,
             record: SourceRecord(

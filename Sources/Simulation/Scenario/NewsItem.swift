@@ -28,6 +28,8 @@ public struct NewsItem: Sendable {
     public var categories: [String]
     /// The interests named by the event that readers can follow, as the settings write them.
     public var interests: [String] = []
+    /// The single readers whom it is for; empty for all readers.
+    public var users: [String] = []
     /// The number of requests that its tags need.
     public var sends: Int { max(1, (categories.count + interests.count + 19) / 20) }
     /// The feed that it comes from, or the run of `publish`.
@@ -71,6 +73,11 @@ public struct NewsItem: Sendable {
     /// The id of the recall whose replacement it is, and the platforms that it is for; `nil` for other news.
     var replacement: (order: String, platforms: [Platform])? {
         if case .replacement(let order, let platforms) = copy { (order, platforms) } else { nil }
+    }
+
+    /// Returns true if it reaches a reader of the other one, so that its versions are compared with it.
+    func sharesReaders(with other: NewsItem) -> Bool {
+        users.isEmpty ? other.users.isEmpty : !Set(users).isDisjoint(with: other.users)
     }
 
     /// Returns true if the hub refuses it with status 400.

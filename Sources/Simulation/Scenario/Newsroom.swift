@@ -59,7 +59,9 @@ struct Newsroom {
         if random.chance(percent: 5) { event.summary = String(repeating: "long ", count: random.number(1...600)) }
         switch kind {
         case .unroutable: event.categories = ["Gardening"]
-        case .usable, .refused: follow(&event, serial)
+        case .usable, .refused:
+            follow(&event, serial)
+            address(&event, serial)
         case .withheld: event.status = .withheld
         case .canceled: event.status = .canceled
         case .undecodable: break
@@ -74,6 +76,12 @@ struct Newsroom {
         let count = [1, 3, 22, 45][serial / 7 % 4]
         event.interests = (1...count).map { "\(Self.kind):\($0)" } + ["player:1"]
         if serial % 2 == 0 { event.categories = [] }
+    }
+
+    /// Makes some events for single readers, whose groups overlap. Draws nothing either.
+    private func address(_ event: inout NewsEvent, _ serial: Int) {
+        guard serial % 5 == 2, event.interests.isEmpty else { return }
+        event.users = [["amy"], ["amy", "bob"], ["bob"], []][serial / 5 % 4]
     }
 
     static let kind = "team"
@@ -96,6 +104,7 @@ struct Newsroom {
         var event = NewsEvent(id: twin.eventID, headline: Marker.text(serial) + " again")
         event.categories = ["World"]
         event.story = twin.story
+        event.users = twin.users
         event.version = twin.version.map { .init(String($0)) }
         let copy: NewsItem.Copy
         var repeated: String?
@@ -146,8 +155,7 @@ struct Newsroom {
             keyHash: hash / 7, gapBefore: random.chance(percent: 8) ? 3 : 0,
             gapAfter: random.chance(percent: 8) ? 1 : 0, kind: kind, copy: copy,
             platforms: platform.map { [$0] }, eventID: event.id, categories: event.categories,
-            interests: event.interests.filter { $0.hasPrefix(Self.kind) }, feed: feed,
-            run: run,
+            interests: event.interests.filter { $0.hasPrefix(Self.kind) }, users: event.users, feed: feed, run: run,
             story: event.orderKey, version: version, embargoUntil: event.embargoUntil, expiresAt: event.expiresAt,
             record: record)
     }

@@ -47,7 +47,11 @@ extension Scenario {
     }
 
     private mutating func addReplacement(_ random: inout SeededRandom) {
-        let candidates = news.indices.filter { news[$0].kind == .usable && !news[$0].isRedriven }
+        // What was for single readers is replaced from its original, which the simulation's desks do not read.
+        let personal = Set(news.filter { !$0.users.isEmpty }.map(\.story))
+        let candidates = news.indices.filter {
+            news[$0].kind == .usable && !news[$0].isRedriven && !personal.contains(news[$0].story)
+        }
         guard let index = candidates.randomElement(using: &random) else { return }
         // One platform refuses it, so that the story's platforms differ.
         if random.chance(percent: 60) { news[index].refusedBy = setting.engine.platforms.randomElement(using: &random) }

@@ -33,16 +33,21 @@ struct HeldComesBack: Checker {
         /// The partition of the held topic.
         var partition: Int32?
         var story: String
+        /// Each group of single readers has a place of its own.
+        var readers: Set<String>
+
+        init(_ partition: Int32?, _ news: NewsItem) {
+            (self.partition, story, readers) = (partition, news.story, Set(news.users))
+        }
     }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .stored(let delivery, let result, _) where result.outcome == .held:
             let item = truth.item(of: delivery)
-            held[Line(partition: truth.partition(of: delivery)?.partition, story: truth.news[item].story), default: []]
-                .append(item)
+            held[Line(truth.partition(of: delivery)?.partition, truth.news[item]), default: []].append(item)
         case .standsHeld(let item, let partition):
-            onTopic[Line(partition: partition, story: truth.news[item].story), default: []].append(item)
+            onTopic[Line(partition, truth.news[item]), default: []].append(item)
             places[item] = (HeldPlace(partition, (truth.held[partition]?.end ?? 0) - 1), truth.now)
         case .controlled(let row):
             guard case .heldTotals(let totals, _) = ControlRecord.read(row.record).record else { break }

@@ -19,7 +19,7 @@ struct HeldInTime: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         if case .clockStepped(let address, _, _) = fact { setAt[address] = truth.now }
         if case .standsHeld(let item, let partition) = fact {
-            let line = HeldComesBack.Line(partition: partition, story: truth.news[item].story)
+            let line = HeldComesBack.Line(partition, truth.news[item])
             if let former = holders.updateValue(item, forKey: line), former != item { displaced.insert(former) }
         }
         guard case .returned(_, let item, let event, .due, let address, let wall) = fact, event.because == .embargo,

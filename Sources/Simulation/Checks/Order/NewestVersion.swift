@@ -7,7 +7,9 @@ import PublishEngine
 /// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No
 /// process sends a returned older version while the results topic keeps the newer one's result. A process that has read a withheld
 /// version sends no older version afterwards. Without versions, a copy of what was published is older than what was published behind
-/// its original on the same partition, also if that partition was created again between the two. Checked only if the duplicate window covers the whole life.
+/// its original on the same partition, also if that partition was created again between the two. Versions for
+/// single readers are compared with those that the same process sent to one of these readers. Checked only if the duplicate window
+/// covers the whole life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// Accepted deliveries with their versions, by story.
@@ -53,16 +55,22 @@ struct NewestVersion: Checker {
             if let problem = overtaken(attempt, truth) { return problem }
             guard let version = truth.news(of: attempt.delivery).version else { return nil }
             for newer in withheld[truth.story(of: attempt.delivery)] ?? []
-            where newer.version > version && newer.ownership == attempt.ownership {
+            where newer.version > version && newer.ownership == attempt.ownership
+                && truth.news(of: newer.delivery).sharesReaders(with: truth.news(of: attempt.delivery))
+            {
                 return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery)) had been withheld"
             }
-            let isReturned = truth.news(of: attempt.delivery).isReturned
-            for newer in accepted[truth.story(of: attempt.delivery)] ?? [] where newer.version > version {
+            let news = truth.news(of: attempt.delivery)
+            for newer in accepted[truth.story(of: attempt.delivery)] ?? []
+            where newer.version > version && truth.news(of: newer.delivery).sharesReaders(with: news) {
                 let owner = truth.ownerships[attempt.ownership]
                 let isKnown = truth.resultsOf[newer.delivery].contains {
                     $0.outcome == .accepted
-                        && (isReturned && truth.isKept($0) && !owner.isLate($0)
-                            || owner.hasSeen($0, as: attempt.ownership))
+                        // The ledger does not name single readers, so another owner does not know their versions.
+                        && (news.users.isEmpty
+                            ? news.isReturned && truth.isKept($0) && !owner.isLate($0)
+                                || owner.hasSeen($0, as: attempt.ownership)
+                            : $0.ownership == attempt.ownership)
                 }
                 if isKnown { return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery))" }
             }
@@ -106,6 +114,7 @@ struct NewestVersion: Checker {
                     && truth.scenario.setting.engine.duplicateWindow >= 1024)
             // A return may be under way for some time.
             && later.at + .seconds(30) < wall && truth.news(of: later.delivery).copy == nil
+            && truth.news(of: later.delivery).sharesReaders(with: truth.news[original])
             && isPublishedLater(truth.item(of: later.delivery), than: original, truth)
             && truth.news[original].record.isEarlier(than: truth.news(of: later.delivery).record)
         {
@@ -143,6 +152,7 @@ struct NewestVersion: Checker {
         for later in ended[truth.story(of: attempt.delivery)] ?? [] {
             guard let other = truth.places[truth.item(of: later)], !other.isGone, other.partition == place.partition,
                 other.offset > place.offset, news.version == nil || truth.news(of: later).version == nil,
+                news.sharesReaders(with: truth.news(of: later)),
                 truth.resultsOf[later].contains(where: {
                     // A record that was read again, or is in its topic again, may also have ended as a duplicate or superseded.
                     [.accepted, .expired, .withheld].contains($0.outcome)
@@ -156,6 +166,7 @@ struct NewestVersion: Checker {
             guard let other = truth.places[truth.item(of: later.delivery)], !other.isGone,
                 let copy = truth.places[truth.item(of: attempt.delivery)], other.partition == place.partition,
                 place.offset < other.offset, other.offset < copy.offset,
+                news.sharesReaders(with: truth.news(of: later.delivery)),
                 news.version == nil || truth.news(of: later.delivery).version == nil
             else { continue }
             let name = truth.name(later.delivery)

@@ -128,7 +128,7 @@ struct TruthfulOutcomes: Checker {
                 } else {
                     isLater(item, than: original, byTime: formerCopies.contains(truth.item(of: delivery)), truth)
                 }
-            guard other.story == news.story, isNewer,
+            guard other.story == news.story, isNewer, other.sharesReaders(with: news),
                 other.serial != news.serial, other.kind != .undecodable, other.kind != .unroutable
             else { return false }
             guard other.serial % GroundTruth.returnSerials == origin else { return true }
