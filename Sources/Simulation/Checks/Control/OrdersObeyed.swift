@@ -220,6 +220,11 @@ struct OrderBook {
                         }
                     }
                 }
+            case .ended(let replica):
+                // A process waits for missing orders only while a running one says that it obeys them.
+                for address in started.keys where address.replica == replica {
+                    for scope in removed.keys { removed[scope]?.toldAt[address] = nil }
+                }
             default: break
             }
             if let meaning = view.apply(row.record) {
