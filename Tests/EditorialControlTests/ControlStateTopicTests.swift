@@ -179,8 +179,22 @@ import Testing
         state.write(beat(1, after: .zero, state))
         state.start()
         #expect(!state.isKnown)
+        let notes = state.notes
         state.pass(.seconds(40), echoes: true)
-        #expect(state.isKnown)
+        #expect(state.isKnown && state.notes == notes + 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `a process says that an order is lost if the one that obeyed it ends`(isWrittenAgain: Bool) {
+        var state = TestControlState()
+        state.write(beat(1, after: .zero, state))
+        state.start()
+        #expect(!state.isKnown)
+        let notes = state.notes
+        if isWrittenAgain { state.write(.stands(Order(recall: "a"))) }
+        state.write(.ended(replica: "other"))
+        state.read()
+        #expect(state.isKnown && state.notes == notes + (isWrittenAgain ? 0 : 1))
     }
 
     @Test(arguments: [false, true])

@@ -218,7 +218,7 @@ extension ControlState {
         hasRead = true
         readTo = fresh.readTo
         beats.reachedEnd(now)
-        missing.reachedEnd(now)
+        missing.reachedEnd(now, beats.others(than: settings.replica))
         if fresh.hasSeenBeat { beats.isSeen = true }
         waiting = fresh.waiting
         unreadable = fresh.unreadable

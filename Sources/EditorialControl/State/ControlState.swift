@@ -249,7 +249,7 @@ public struct ControlState: Sendable {
     private mutating func tellWhetherKnown(_ now: Moment) {
         if !hasKnown, hasRead && isHeard && !mayLackOrders(now) || doesWithoutTopic {
             hasKnown = true
-            if missing.areGivenUp(now, beats.others(than: settings.replica)) { note(.ordersMissing) }
+            if missing.areGivenUp(known: standing.count) { note(.ordersMissing) }
             let waiting = early
             early = []
             for recall in waiting { take(recall, now) }

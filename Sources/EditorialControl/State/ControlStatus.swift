@@ -133,7 +133,7 @@ public enum ControlNote: Sendable, Hashable {
     /// again.
     case writtenAgain(ControlScope)
     case beatNotSeen
-    /// Running processes have not written the missing orders again in time. News is sent without them.
+    /// Other processes have not written the missing orders again in time, or have ended. News is sent without them.
     case ordersMissing
     case stale(Duration)
     case heardAgain

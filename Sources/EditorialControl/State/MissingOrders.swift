@@ -10,8 +10,10 @@ struct MissingOrders: Sendable {
     private var isCut = false
     /// The earliest and the latest time of the log on the topic's beats, without those of this run.
     private var history: ClosedRange<Duration>?
-    /// Processes whose last comparable beat named more orders than the topic had before it.
-    private var holders: Set<String> = []
+    /// Processes whose last comparable beat named more orders than the topic had before it, and that number.
+    private var holders: [String: Int] = [:]
+    /// True if one of them was running once the topic had been read.
+    private var wereHeld = false
     /// Time of the first end of a reading, by the monotonic clock.
     private var followedSince: Instant?
 
@@ -20,7 +22,7 @@ struct MissingOrders: Sendable {
     private static let capacity = 1_000
 
     /// - Parameter start: the first offset of the topic.
-    mutating func begin(start: Int64) { (isCut, history, holders, changedAt) = (start > 0, nil, [], -1) }
+    mutating func begin(start: Int64) { (isCut, history, holders, changedAt) = (start > 0, nil, [:], -1) }
 
     mutating func changed(at offset: Int64) { changedAt = max(changedAt, offset) }
 
@@ -34,13 +36,18 @@ struct MissingOrders: Sendable {
         // A process that has not applied the last changes obeys another number of orders.
         guard !isOurs, let obeyed = beat.orders, let appliedTo = beat.appliedTo, appliedTo >= changedAt else { return }
         if obeyed <= known {
-            holders.remove(beat.replica)
+            holders[beat.replica] = nil
         } else if holders.count < Self.capacity {
-            holders.insert(beat.replica)
+            holders[beat.replica] = obeyed
+            if followedSince != nil { wereHeld = true }
         }
     }
 
-    mutating func reachedEnd(_ now: Moment) { followedSince = followedSince ?? now.steady }
+    /// - Parameter living: the other processes.
+    mutating func reachedEnd(_ now: Moment, _ living: [ControlRecord.Beat]) {
+        followedSince = followedSince ?? now.steady
+        if areHeld(by: living) { wereHeld = true }
+    }
 
     /// Returns true if this process must wait for the beats of others, or for the orders that they write again.
     ///
@@ -50,10 +57,10 @@ struct MissingOrders: Sendable {
         return isUnheard || areHeld(by: living)
     }
 
-    /// Returns true if other processes still obey more orders than the topic has, after the longest wait.
-    func areGivenUp(_ now: Moment, _ living: [ControlRecord.Beat]) -> Bool {
-        waited(now).map { $0 >= Self.patience } ?? false && areHeld(by: living)
-    }
+    /// Returns true if a process that this one waited for has not written its orders again, perhaps because it ended.
+    ///
+    /// - Parameter known: the number of orders in force.
+    func areGivenUp(known: Int) -> Bool { wereHeld && holders.values.contains { $0 > known } }
 
     private func waited(_ now: Moment) -> Duration? { followedSince.map { max(.zero, now.steady - $0) } }
 
@@ -63,6 +70,6 @@ struct MissingOrders: Sendable {
     }
 
     private func areHeld(by living: [ControlRecord.Beat]) -> Bool {
-        !holders.isEmpty && living.contains { holders.contains($0.replica) }
+        !holders.isEmpty && living.contains { holders[$0.replica] != nil }
     }
 }

@@ -41,7 +41,7 @@ extension Logger {
                 ])
         case .ordersMissing:
             error(
-                "running processes obey orders that the control topic has lost; news is sent without them",
+                "the control topic has lost orders that other processes obeyed; news is sent without them",
                 metadata: ["topic": "\(topics.control)", "remedy": "see newswire control; give the orders again"])
         case .stale(let silence):
             error("nothing comes from the control topic", metadata: ["seconds": "\(silence.components.seconds)"])
