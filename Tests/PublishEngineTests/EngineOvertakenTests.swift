@@ -80,6 +80,38 @@ struct EngineOvertakenTests: HoldingSuite {
         #expect(shell.wait(.seconds(601)).sends.isEmpty)
     }
 
+    @Test(arguments: versions)
+    func `an event that the held topic refuses does not follow what waited behind its redriven copy`(
+        earlier: Int?, later: Int?
+    ) throws {
+        for status in [201, 400] {
+            var shell = try shell()
+            let held = shell.publish(news("a", story: "s", version: earlier, embargo(shell.wall + .seconds(600))))
+            let redriven = shell.publish(
+                news("a", story: "s", version: earlier), headers: [RecordHeader(HeaderName.redrive, "1")])
+            let copy = try #require(redriven.sends.first)
+            #expect(shell.publish(news("b", story: "s", version: later)).sends.isEmpty, "it waits behind the copy")
+            let refused = shell.take(try refusal(of: held))
+            #expect(refused.outcomes == [.superseded])
+            _ = shell.store(refused)
+            let reply = shell.reply(status, to: copy)
+            let next = try #require((reply + shell.store(reply)).sends.first)
+            _ = shell.store(shell.reply(201, to: next))
+            #expect(shell.wait(.seconds(601)).sends.isEmpty)
+            #expect(shell.engine.counts.records == 0 && shell.engine.counts.stories == 0)
+        }
+    }
+
+    @Test(arguments: [nil, 1])
+    func `an event that the held topic refuses follows a copy of itself that fails`(version: Int?) throws {
+        var shell = try shell()
+        let held = shell.publish(news("a", story: "s", version: version, embargo(shell.wall + .seconds(600))))
+        let copy = try #require(shell.publish(news("a", story: "s", version: version)).sends.first)
+        #expect(shell.take(try refusal(of: held)).outcomes.isEmpty, "it waits for the end of its copy")
+        #expect(shell.store(shell.reply(400, to: copy)).outcomes == [.rejected])
+        #expect(shell.wait(.seconds(601)).sends.count == 1)
+    }
+
     @Test func `an event that the held topic refuses follows a later one for single readers`() throws {
         var shell = try shell()
         let held = shell.publish(news("a", story: "s", embargo(shell.wall + .seconds(600))))

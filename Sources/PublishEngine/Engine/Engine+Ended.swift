@@ -56,7 +56,7 @@ extension Engine {
             return false
         }
         let source = partitions.source(of: place)
-        return hasEnded(laterThan: source.offset, routed, place) || isBehindLater(story, place)
+        return hasEnded(laterThan: source.offset, routed, place) || isBehindLater(story, place, routed)
             || held.hasLater(than: source, of: routed, content.identity)
     }
 

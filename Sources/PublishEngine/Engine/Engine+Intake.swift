@@ -193,6 +193,9 @@ extension Engine {
         let entry = partitions[place.slot].recent.enter(
             routed, platform: place.platform, fingerprint, origin: content.record.origin)
         switch entry {
+        // It would wait behind its copy, and leave after later events if that fails.
+        case .seen where isKeptHere && isOvertaken(content, routed, at: place, in: story, isKeptHere: true):
+            return settleUnsent(place, as: .superseded, .outdated, &turn)
         case .seen: return joinTwin(story, place, &turn)
         case .outdated: return settleUnsent(place, as: .superseded, .outdated, &turn)
         case .first, .redriven: break

@@ -45,11 +45,12 @@ extension Engine {
     }
 
     /// Returns true if a later event of the story is on its way here, so that this one must not follow when its embargo ends: it is
-    /// delayed again, because the held topic has refused it.
-    func isBehindLater(_ story: StoryID, _ place: Place) -> Bool {
+    /// delayed again, because the held topic has refused it. It may follow a copy of itself that fails.
+    func isBehindLater(_ story: StoryID, _ place: Place, _ routed: RoutedEvent) -> Bool {
         openDeliveries(of: story).contains { id in
             guard let other = partitions.place(of: id), let content = partitions.content(of: other),
-                let later = content.routed, endsDelayed(later, content)
+                let later = content.routed, endsDelayed(later, content),
+                later.event.id != routed.event.id || later.ledgerVersion != routed.ledgerVersion
             else { return false }
             return precedes(place.id, later, from: partitions.source(of: other))
         }
