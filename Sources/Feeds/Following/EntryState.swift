@@ -33,6 +33,9 @@ public struct EntryState: Sendable, Hashable {
     var returnedAt: UInt32 = 0
     /// Number of such returns within the day after `returnedAt`.
     var returns: UInt8 = 0
+    /// True if the last alert went to the backfill lane. Later events follow it there, because the engine orders the versions of a
+    /// story within one lane only, and a correction must not overtake its alert.
+    var isLate = false
     public var standing = Standing.known
 
     /// The publisher's own version last seen; a placeholder, such as 0, before the first one.

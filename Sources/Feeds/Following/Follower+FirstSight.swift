@@ -91,6 +91,7 @@ extension Follower {
                 return
             }
             state.wasWritten(version, publishers: own, at: minute, for: rules.updates)
+            state.isLate = lane == backfillLane
             if isNews { sentThisHour += 1 } else { state.versionsThisHour = 0 }
             if rules.group != nil { group.note(state, feed: rules.name, at: minute) }
             write(keyed, .alert, because, event, lane: lane, keeping: state)

@@ -134,7 +134,7 @@ extension Follower {
             state.standing = .heldAfterSent
             if embargo(old.embargo) > 0 { state.sentPrint = 0 }
             state.setVersion(version, publishers: own)
-            write(keyed, .withheld, because, event, lane: lane, keeping: state)
+            write(keyed, .withheld, because, event, lane: lane(of: old), keeping: state)
         }
     }
 
@@ -203,7 +203,7 @@ extension Follower {
             leave(keyed, to: other, state)
             return
         }
-        alert(keyed, meaning, because: "it was withheld and is free now", lane: lane, keeping: &state, old)
+        alert(keyed, meaning, because: "it was withheld and is free now", lane: lane(of: old), keeping: &state, old)
     }
 
     // MARK: - Changed
@@ -248,7 +248,7 @@ extension Follower {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
             if let limit {
-                holdBack(keyed, event, lane: lane, limit, staleAt: Minute.never, keeping: state, old)
+                holdBack(keyed, event, lane: lane(of: old), limit, staleAt: Minute.never, keeping: state, old)
                 return
             }
             state.wasWritten(version, publishers: keyed.entry.version, at: minute, for: rules.updates)
@@ -259,9 +259,13 @@ extension Follower {
                 : isFreed
                     ? "it was withheld and is free now"
                     : hasNewEmbargo ? "its embargo changed" : "its \(changed(old, prints)) changed"
-            write(keyed, .update, because, event, lane: lane, keeping: state)
+            write(keyed, .update, because, event, lane: lane(of: old), keeping: state)
         }
     }
+
+    /// The lane of an entry's next event: the one to which its alert went. A recall goes to the feed's lane, because it ends what
+    /// waits on any lane.
+    private func lane(of state: EntryState) -> String { state.isLate && !backfillLane.isEmpty ? backfillLane : lane }
 
     private func changed(_ old: EntryState, _ prints: Prints) -> String {
         if old.headlinePrint != prints.headline { return "headline or categories" }

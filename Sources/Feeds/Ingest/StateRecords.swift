@@ -35,6 +35,7 @@ extension EntryRecord {
                 json.field("returnedAt", Int64(state.returnedAt))
                 json.field("returns", Int64(state.returns))
             }
+            if state.isLate { json.field("late", true) }
             if let name {
                 json.field("id", name.id)
                 json.field("origin", name.origin?.description)
@@ -88,6 +89,7 @@ extension EntryRecord {
         state.updatedAt = members.minute("updated")
         state.returnedAt = members.minute("returnedAt")
         state.returns = UInt8(clamping: members.number("returns") ?? 0)
+        state.isLate = members.flag("late")
         name = members.text("id").map {
             EventName(id: $0, origin: members.text("origin").flatMap { EntryHash(hexadecimal: $0) })
         }

@@ -83,6 +83,9 @@ struct LaneTopic {
             if version.version < last.version {
                 return (.oneVersion, "version \(version.version) of \(id) came after \(last.version)")
             }
+            if before.first?.lane == "backfill", version.lane != "backfill", !version.isCanceled {
+                return (.oneVersion, "version \(version.version) of \(id) overtakes its alert on the backfill lane")
+            }
             let isSame = last.headline == version.headline && (!comparesSummary || last.summary == version.summary)
             if isSame, last.status == version.status {
                 return (.nothingTwice, "\(id) was written as \(last.version) and the same as \(version.version)")

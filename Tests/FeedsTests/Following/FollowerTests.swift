@@ -152,6 +152,28 @@ import Testing
         #expect(result.decisions.map(\.lane) == ["live", "backfill"])
     }
 
+    /// The engine orders the versions of a story within one lane only.
+    @Test(arguments: [true, false])
+    func `later events of an entry that went to the backfill lane follow it there, except its recall`(isLate: Bool) {
+        var feed = isLate ? FollowedFeed.empty() : FollowedFeed { $0.onFirstSight = .all }
+        let publishedAt = feed.now + .seconds(isLate ? 10_000 : 0)
+        func lanes(
+            _ headline: String, _ status: NewsEvent.Status = .usable, after gap: Duration = .seconds(60)
+        ) -> [String?] {
+            var entry = feed.entry("a", headline)
+            (entry.publishedAt, entry.status) = (publishedAt, status)
+            return feed.poll([entry], after: gap).decisions.map(\.lane)
+        }
+        #expect(lanes("One", after: .seconds(36_000)) == ["backfill"])
+        #expect(lanes("Two") == ["backfill"])
+        #expect(lanes("Two", .withheld) == ["backfill"])
+        #expect(lanes("Two") == ["backfill"])
+        #expect(lanes("Three") == ["backfill"])
+        #expect(lanes("Four") == [nil])
+        #expect(feed.log.heldBack.values.map(\.intent.lane) == ["backfill"])
+        #expect(lanes("Four", .canceled) == ["live"])
+    }
+
     @Test func `without a backfill lane, old entries become known and are not sent`() {
         var first = FollowedFeed { $0.onFirstSight = .all }
         first.backfillLane = ""

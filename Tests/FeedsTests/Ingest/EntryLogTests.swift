@@ -128,6 +128,7 @@ import Testing
         record.state.standing = .heldAfterSent
         record.state.sentPrint = .max
         record.state.returnedAt = 8
+        record.state.isLate = true
         record.intent?.event = Array(#"{"id":"é \" \\ 🗞"}"#.utf8)
         record.name = EventName(id: "wire:é", origin: EntryHash("b"))
         record.after = .max
