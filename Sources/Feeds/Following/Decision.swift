@@ -55,6 +55,8 @@ public struct Following: Sendable, Hashable {
     public var rekeyed = 0
     /// Entries that are known, under whichever id.
     var recognized = 0
+    /// True if entries wait for another reading of the document, because no more events can be held back.
+    var isIncomplete = false
     /// Messages for people about the feed as a whole. They contain no headline.
     public var notes: [String] = []
 

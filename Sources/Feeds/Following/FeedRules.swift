@@ -21,7 +21,8 @@ public struct FeedRules: Sendable, Hashable {
     /// Maximum number of new alerts from one poll. Further ones become known silently.
     public var maxPerPoll = 10
     public var maxVersionsPerHour = 3
-    /// Maximum number of events within an hour, over polls and pushes, without recalls. Further events are held back.
+    /// Maximum number of events within an hour, over polls and pushes. Further events are held back. Recalls of entries that were sent
+    /// do not count and are not held back.
     public var maxPerHour = 20
     /// True if entries have no dates, so that every new entry is news.
     public var isUndated = false

@@ -87,19 +87,35 @@ extension Follower {
         }
         var state = old
         state.see(keyed.entry, at: minute)
-        cancel(keyed, meaning, keeping: &state)
+        cancel(keyed, meaning, keeping: &state, old)
     }
 
-    /// Writes a recall, even if nothing was written of the entry here, because others may have sent it.
+    /// Writes a recall, even if nothing was written of the entry here, because others may have sent it. Only such recalls obey the
+    /// limit of the feed, so that no publisher uses up the orders that the newsroom may give.
+    /// - Parameter old: the state kept until now; `nil` for an entry that was not known.
     mutating func cancel(
-        _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, keeping state: inout EntryState
+        _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, keeping state: inout EntryState, _ old: EntryState?
     ) {
+        let isUnsent = !(old?.standing.wasSent ?? false)
+        if isUnsent, let feedLimit {
+            result.feed.cappedAt = now
+            beyondHeldBack += 1
+            // Its alert must not be sent while the recall waits.
+            var silent = old?.standing == .waiting ? old : nil
+            silent?.standing = .known
+            decide(keyed, .limited, feedLimit.because, keeping: silent, held: .dropped)
+            return
+        }
         let version = state.nextVersion(keyed.entry.version)
         switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
             state.setVersion(version, publishers: keyed.entry.version)
             state.standing = .canceled
+            if isUnsent {
+                state.countVersion(at: minute)
+                sentThisHour += 1
+            }
             write(keyed, .canceled, "the publisher withdrew it", event, lane: lane, keeping: state)
         }
     }

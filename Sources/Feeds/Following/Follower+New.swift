@@ -37,7 +37,7 @@ extension Follower {
             var state = freshState(keyed, meaning)
             if meaning.status == .canceled {
                 state.version = "0"
-                cancel(keyed, meaning, keeping: &state)
+                cancel(keyed, meaning, keeping: &state, nil)
             } else if meaning.isHeld {
                 decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
             } else if !keyed.entry.isStory {

@@ -73,7 +73,9 @@ extension FeedState {
 
     /// Takes over what the entries of a document have changed.
     /// - Parameter isPartial: true if the document says nothing about the feed as a whole.
-    mutating func learn(_ feed: FeedState, isPartial: Bool) {
+    mutating func learn(_ following: Following, isPartial: Bool) {
+        let feed = following.feed
+        if following.isIncomplete { forgetDocument() }
         identity = feed.identity
         lastNewAt = feed.lastNewAt
         cappedAt = feed.cappedAt

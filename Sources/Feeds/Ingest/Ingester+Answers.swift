@@ -112,7 +112,7 @@ extension Ingester {
         var state = feed.state
         if !wasPrimed || following.recognized > 0 { state.host = host }
         succeed(&state, rules, receipt, request, at: now)
-        state.learn(following.feed, isPartial: false)
+        state.learn(following, isPartial: false)
         if !wasPrimed { state.primedAfter = partitions[feed.partition]?.readTo ?? -1 }
         // The backlog may be in the part that is missing. A document without any entry does not change that.
         let isStillHalf = feed.state.isHalfPrimed && document.entries.isEmpty
@@ -146,7 +146,7 @@ extension Ingester {
         feed.state.webSub.pushed(new: following.count(.alert), at: now.wall)
         feed.counts.pushes += 1
         var state = feed.state
-        state.learn(following.feed, isPartial: true)
+        state.learn(following, isPartial: true)
         store(following, of: &feed, state: state, wasPrimed: true, at: now)
     }
 

@@ -72,7 +72,7 @@ extension SettingsKey {
                 "The most new alerts from one poll; more are a publisher's mistake, and become known silently."),
             SettingsKey(
                 "ingest.feeds.*.maxPerHour", .integer(1...100_000), default: "\(feed.maxPerHour)",
-                "The most events within an hour, by polls and pushes together, recalls apart; what comes beyond is held back and warned of."
+                "The most events within an hour, by polls and pushes together, recalls of what was sent apart; what comes beyond is held back and warned of."
             ),
             SettingsKey(
                 "ingest.feeds.*.maxVersionsPerHour", .integer(1...1_000), default: "\(feed.maxVersionsPerHour)",

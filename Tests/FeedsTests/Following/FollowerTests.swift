@@ -224,6 +224,38 @@ import Testing
         #expect(feed.poll(gone).actions == [.unchanged, .unchanged, .unchanged])
     }
 
+    private static func canceled(_ ids: [String], in feed: FollowedFeed) -> [FeedEntry] {
+        ids.map { id in
+            var entry = feed.entry(id)
+            entry.status = .canceled
+            return entry
+        }
+    }
+
+    /// Each recall takes one of the orders that all editors share.
+    @Test func `recalls of entries that were not sent obey maxPerHour, and one of a sent entry is written at once`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 4 }
+        feed.poll([feed.entry("sent")])
+        let unsent = Self.canceled((0..<10).map { "\($0)" }, in: feed)
+        let first = feed.poll(unsent)
+        #expect((first.count(.canceled), first.count(.limited)) == (3, 7))
+        #expect(first.isIncomplete)
+        #expect(feed.poll(unsent).count(.limited) == 7)
+        #expect(feed.poll(Self.canceled(["sent"], in: feed) + unsent).events.map(\.id) == ["wire:sent"])
+        let next = feed.poll(unsent, after: .seconds(3_600))
+        #expect((next.count(.canceled), next.count(.limited)) == (4, 3))
+        let last = feed.poll(unsent, after: .seconds(3_600))
+        #expect((last.count(.canceled), last.count(.limited), last.isIncomplete) == (3, 0, false))
+    }
+
+    @Test func `an alert that is held back is dropped while its recall waits`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
+        #expect(feed.poll([feed.entry("b"), feed.entry("a")]).actions == [.alert, .limited])
+        #expect(feed.poll(Self.canceled(["a"], in: feed)).actions == [.limited])
+        #expect(feed.log.heldBack.isEmpty)
+        #expect(feed.poll(Self.canceled(["a"], in: feed), after: .seconds(3_600)).actions == [.canceled])
+    }
+
     @Test func `a prefix of the headline recalls or withholds the entry, as the feed's signals say`() {
         var feed = FollowedFeed.empty { $0.signals = [.kill: ["KILL"], .hold: ["HOLD"]] }
         feed.poll([feed.entry("a", "Storm")])

@@ -340,6 +340,22 @@ import Testing
         #expect(fixture.written.count == 4)
     }
 
+    @Test func `a recall that waits for maxPerHour is written although the publisher's document does not change`() {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].maxPerHour = 1
+        fixture.live(as: "first")
+        for id in ["a", "b"] { fixture.publish(id) }
+        for index in fixture.document.indices { fixture.document[index].status = .canceled }
+        fixture.etag = "tag"
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.written.count == 1)
+        #expect(fixture.requests.last?.validators == nil && fixture.requests.last?.knownBodyHash == nil)
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.live(as: "third", polls: 2)
+        #expect(fixture.written.count == 2)
+        #expect(fixture.requests.last?.validators != nil)
+    }
+
     @Test func `events beyond maxPerHour are sent later, corrections first, and alerts that are too old never`() {
         var fixture = IngesterFixture()
         fixture.settings.feeds[0].maxPerHour = 2
