@@ -55,7 +55,7 @@ public struct Following: Sendable, Hashable {
     public var rekeyed = 0
     /// Entries that are known, under whichever id.
     var recognized = 0
-    /// True if entries wait for another reading of the document, because no more events can be held back.
+    /// True if entries wait for another reading of the document, because their events cannot be held back.
     var isIncomplete = false
     /// Messages for people about the feed as a whole. They contain no headline.
     public var notes: [String] = []
@@ -72,7 +72,7 @@ public struct Following: Sendable, Hashable {
         var former: EntryHash?
     }
 
-    /// The effect on the event that is held back for the entry. An event that is written now replaces it.
+    /// The effect on the event that is held back for the entry. An event that is written now usually replaces it.
     enum Held: Sendable, Hashable {
         case kept
         case dropped

@@ -23,7 +23,7 @@ extension Follower {
             }
             let isAlert = old.standing == .sent || old.standing == .waiting
             guard age == .same, isAlert, isDelayed || isLater || isBack ?? false else {
-                if old.standing.isHeld, !meaning.isHeld { freeWithoutVersion += 1 }
+                if old.standing.isHeld, !meaning.isHeld, log.heldBack[keyed.hash] == nil { freeWithoutVersion += 1 }
                 if isAlert, print != old.significant(for: rules.updates), print != old.sentPrint { staleVersions += 1 }
                 unchanged(keyed, old, "version \(version) of it is known")
                 return
@@ -39,7 +39,7 @@ extension Follower {
         }
         switch old.standing {
         case .held: release(keyed, old, meaning)
-        case .heldAfterSent where old.sentPrint == 0: release(keyed, old, meaning)
+        case .heldAfterSent where old.sentPrint == 0 && log.heldBack[keyed.hash] == nil: release(keyed, old, meaning)
         case .unreadable: retry(keyed, old, meaning, prints)
         case .duplicate where isOwnStory(keyed, old, meaning, prints): compare(keyed, old, meaning, prints)
         case .duplicate:
@@ -230,6 +230,8 @@ extension Follower {
         let isRevived = old.standing == .canceled
         let isFreed = old.standing == .heldAfterSent
         let hasNewEmbargo = embargo(prints.embargo) != embargo(old.embargo)
+        // An event with a later embargo replaces one that must not be sent before it.
+        let isDelay = embargo(prints.embargo) > embargo(old.embargo) && old.standing == .sent
         let print = prints.significant(for: rules.updates)
         let before = old.significant(for: rules.updates)
         let age = versionAge(of: keyed.entry, old)
@@ -242,28 +244,36 @@ extension Follower {
             silentlyLearn(keyed, old, prints, because)
             return
         }
-        let isLimited = !isRevived && !isFreed && !hasNewEmbargo
-        if isLimited, print == old.sentPrint, print != before || isHeldBack {
+        if !isRevived, !isFreed, !hasNewEmbargo, print == old.sentPrint, print != before || isHeldBack {
             silentlyLearn(keyed, old, prints, "it says again what readers have", held: .dropped)
             return
         }
         var state = old
-        var limit = isLimited ? entryLimit(keyed, old, print: print, isNewVersion: age == .newer, state: &state) : nil
-        if isRevived, old.versions(inHourOf: minute) >= rules.maxVersionsPerHour {
-            limit = Limit(
-                because: "it changed more than \(rules.maxVersionsPerHour) times within the hour",
-                until: Minute.hourAfter(old.hourBegan))
+        var limit: Limit?
+        if isRevived || isDelay || isFreed && isHeldBack {
+            limit = hourLimit(old, most: rules.maxVersionsPerHour)
+        } else if !isFreed {
+            limit = entryLimit(keyed, old, print: print, isNewVersion: age == .newer, state: &state)
         }
-        if !hasNewEmbargo { limit = limit ?? feedLimit }
+        limit = limit ?? feedLimit
         learn(keyed, prints, in: &state)
         let version = old.nextVersion(keyed.entry.version)
-        // Readers do not have what is still under embargo.
-        let isUnread = embargo(old.embargo) > 0
+        // Readers do not have what is still under embargo, or was when a limit held back the event that changes the embargo.
+        let isUnread =
+            isHeldBack && old.sentPrint == 0 || embargo(old.embargo) > 0 && !(isHeldBack && isFreed)
         let change: EventMaker.Change? = isUnread ? nil : meaning.change
         switch maker.event(keyed, id: eventID(keyed), version: version, change: change, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
             if let limit {
+                if hasNewEmbargo, isUnread { state.sentPrint = 0 }
+                if isDelay { return delay(keyed, event, version, limit, keeping: state) }
+                if hasNewEmbargo, !isFreed, !isRevived, !isHeldBack, print == old.sentPrint {
+                    // The event that waits has the same text, and is due at the former end of the embargo in any case.
+                    beyondHeldBack += 1
+                    decide(keyed, .limited, limit.because, keeping: nil)
+                    return
+                }
                 holdBack(keyed, event, lane: lane(of: old), limit, staleAt: Minute.never, keeping: state, old)
                 return
             }
@@ -277,6 +287,26 @@ extension Follower {
                     : hasNewEmbargo ? "its embargo changed" : "its \(changed(old, prints)) changed"
             write(keyed, .update, because, event, lane: lane(of: old), keeping: state)
         }
+    }
+
+    /// Writes a withheld event in place of an event with a later embargo that a limit holds back. What still waits for the former
+    /// embargo is not sent, and the event that is held back follows when the limit allows it.
+    private mutating func delay(
+        _ keyed: EntryIdentity.Keyed, _ event: NewsEvent, _ version: NewsEvent.Version, _ limit: Limit,
+        keeping state: EntryState
+    ) {
+        var (withheld, event, state) = (event, event, state)
+        withheld.status = .withheld
+        if limit.isOfFeed { result.feed.cappedAt = now }
+        state.standing = .heldAfterSent
+        // The publisher's version is learned from the event that is held back.
+        state.setVersion(version, publishers: nil)
+        event.version = state.nextVersion(keyed.entry.version)
+        let held = HeldBack(event, lane: lane(of: state), due: limit.until, staleAt: Minute.never)
+        let isHeldBack = makeRoom(for: held, of: keyed.hash, limit)
+        write(
+            keyed, .withheld, "its embargo ends later, and \(limit.because)", withheld, lane: lane(of: state),
+            keeping: state, held: isHeldBack ? .replaced(held) : .dropped)
     }
 
     /// The lane of an entry's next event: the one to which its alert went. A recall goes to the feed's lane, because it ends what

@@ -35,16 +35,21 @@ extension Follower {
         let hasReturned = old.returnedAt != 0 && Minute.between(old.returnedAt, minute) < 24 * 60
         // A text that returned was sent at once, and another may have to correct it.
         let most = rules.maxVersionsPerHour + (hasReturned && old.hourBegan <= old.returnedAt ? 1 : 0)
-        let isBeyond = old.versions(inHourOf: minute) >= most
-        if !isNewVersion, old.hasLeft(print, at: minute) {
+        let hourLimit = hourLimit(old, most: most)
+        if !isNewVersion, print != old.significant(for: rules.updates), old.hasLeft(print, at: minute) {
             if !hasReturned { (state.returnedAt, state.returns) = (minute, 0) }
             let returns = state.returns
             state.returns = returns == .max ? .max : returns + 1
             // The text returns for the first time, so the publisher has corrected itself.
-            if returns == 0, !isBeyond { return nil }
+            if returns == 0, hourLimit == nil { return nil }
             return Limit(because: "its text goes to and fro", until: minute + lasting(after: returns))
         }
-        guard isBeyond else { return nil }
+        return hourLimit
+    }
+
+    /// The limit of the entry's versions within an hour, if they have reached it.
+    func hourLimit(_ old: EntryState, most: Int) -> Limit? {
+        guard old.versions(inHourOf: minute) >= most else { return nil }
         return Limit(
             because: "it changed more than \(rules.maxVersionsPerHour) times within the hour",
             until: Minute.hourAfter(old.hourBegan))
@@ -66,28 +71,32 @@ extension Follower {
         keeping state: EntryState, _ old: EntryState?
     ) {
         if limit.isOfFeed { result.feed.cappedAt = now }
-        var bytes: [UInt8] = []
-        event.encode(into: &bytes)
-        let before = log.heldBack[keyed.hash]
-        if let before, before.intent.event == bytes, let old, known[keyed.hash] == old, before.due <= limit.until {
+        let held = HeldBack(event, lane: lane, due: limit.until, staleAt: staleAt)
+        if let before = log.heldBack[keyed.hash], before.intent.event == held.intent.event, let old,
+            known[keyed.hash] == old, before.due <= limit.until
+        {
             unchanged(keyed, old, "its event is held back already")
             return
         }
-        heldBytes += bytes.count - (before?.intent.event.count ?? 0)
+        let hasRoom = makeRoom(for: held, of: keyed.hash, limit)
+        // Without room nothing is learned, so that the entry is compared again as long as it is in the feed.
+        decide(keyed, .limited, limit.because, keeping: hasRoom ? state : nil, held: .replaced(held))
+    }
+
+    /// Counts an event among those held back.
+    /// - Returns: false if no more can be held back.
+    mutating func makeRoom(for held: HeldBack, of hash: EntryHash, _ limit: Limit) -> Bool {
+        let before = log.heldBack[hash]
         let count = log.heldBack.count + (before == nil ? heldBackNow + 1 : heldBackNow)
-        guard count <= Self.heldBackMax, heldBytes <= Self.heldBytesMax else {
-            heldBytes -= bytes.count - (before?.intent.event.count ?? 0)
+        let bytes = heldBytes + held.intent.event.count - (before?.intent.event.count ?? 0)
+        guard count <= Self.heldBackMax, bytes <= Self.heldBytesMax else {
             beyondHeldBack += 1
-            // Nothing is learned, so that the entry is compared again as long as it is in the feed.
-            decide(keyed, .limited, limit.because, keeping: nil)
-            return
+            return false
         }
+        heldBytes = bytes
         if before == nil { heldBackNow += 1 }
-        let held = HeldBack(
-            intent: Intent(lane: lane, key: event.orderKey, event: bytes, order: 0),
-            version: event.version?.text ?? "", due: limit.until, staleAt: staleAt)
-        decide(keyed, .limited, limit.because, keeping: state, held: .replaced(held))
         if limit.isOfFeed { newlyLimited += 1 } else if before == nil { newlyDelayed += 1 }
+        return true
     }
 
     /// Maximum number and bytes of events held back for one feed, so that no publisher can fill the memory.
@@ -137,7 +146,7 @@ extension Follower {
         result.isIncomplete = beyondHeldBack > 0
         if beyondHeldBack > 0 {
             result.notes.append(
-                "\(counted(beyondHeldBack, "event")) beyond what can be held back; each reading looks at them again"
+                "\(counted(beyondHeldBack, "event")) beyond a limit cannot be held back; each reading looks at them again"
             )
         }
     }

@@ -30,6 +30,7 @@ public struct Follower {
     var newlyLimited = 0
     /// Entries whose own limit has begun to hold their texts back.
     var newlyDelayed = 0
+    /// Number of events beyond a limit that the next reading examines again.
     var beyondHeldBack = 0
     /// Number of entries that are no longer withheld but have no new version.
     var freeWithoutVersion = 0
@@ -215,12 +216,12 @@ public struct Follower {
     /// Records the decision to write an event.
     mutating func write(
         _ keyed: EntryIdentity.Keyed, _ action: Decision.Action, _ because: String, _ event: NewsEvent,
-        lane: String, keeping state: EntryState
+        lane: String, keeping state: EntryState, held: Following.Held = .dropped
     ) {
         decide(keyed.index, action, because, id: event.id, event: event, lane: lane)
         let change = Following.Change(
             hash: keyed.hash, state: state, event: Following.Written(lane: lane, event: event),
-            name: name(of: keyed, state), heldBack: .dropped, former: keyed.former)
+            name: name(of: keyed, state), heldBack: held, former: keyed.former)
         written.append((keyed.index, change))
     }
 

@@ -16,6 +16,16 @@ struct HeldBack: Sendable, Hashable {
     var isMissing = false
 }
 
+extension HeldBack {
+    init(_ event: NewsEvent, lane: String, due: UInt32, staleAt: UInt32) {
+        var bytes: [UInt8] = []
+        event.encode(into: &bytes)
+        self.init(
+            intent: Intent(lane: lane, key: event.orderKey, event: bytes, order: 0),
+            version: event.version?.text ?? "", due: due, staleAt: staleAt)
+    }
+}
+
 /// The id under which an entry's events are written, and the entry that the id comes from.
 struct EventName: Sendable, Hashable {
     var id: String

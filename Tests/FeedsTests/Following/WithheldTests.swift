@@ -99,6 +99,63 @@ struct WithheldTests {
         #expect(update.events.map(\.urgency) == [5])
     }
 
+    @Test func `embargoes that come and go make no more events than the limits allow`() throws {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 5 }
+        feed.poll([entry(feed, version: nil)])
+        let hour = Minute.of(feed.now)
+        var events: [NewsEvent] = []
+        for poll in 0..<20 {
+            let embargo = poll % 2 == 0 ? Duration.seconds(120) : nil
+            events += feed.poll([entry(feed, version: nil, embargo: embargo)]).events
+        }
+        #expect(events.map(\.status) == [.usable, .usable, .withheld])
+        #expect(events.map { $0.embargoUntil == nil } == [false, true, false])
+        let held = try #require(feed.log.heldBack[EntryHash("a")])
+        #expect(held.due == hour + 60)
+        #expect(!String(decoding: held.intent.event, as: UTF8.self).contains("embargoUntil"))
+    }
+
+    @Test func `an embargo that ends early while a limit holds the feed ends when the limit allows it`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
+        let end = feed.now + .seconds(7_200)
+        var delayed = entry(feed, version: nil)
+        delayed.embargo = .until(end)
+        feed.poll([delayed])
+        let early = feed.poll([entry(feed, version: nil)])
+        #expect(early.actions == [.limited])
+        // The event that waits for its embargo may come first, and then another one would repeat it.
+        #expect(early.isIncomplete && feed.log.heldBack.isEmpty)
+        let free = feed.poll([entry(feed, version: nil)], after: .seconds(3_600))
+        #expect(free.events.map(\.embargoUntil) == [nil])
+        #expect(free.events.map(\.urgency) == [nil])
+    }
+
+    @Test func `an alert whose embargo is prolonged beyond a limit is withheld until the limit allows the next event`()
+    {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].maxPerHour = 1
+        fixture.live(as: "first")
+        fixture.publish("a")
+        func change(_ version: String, embargo: Int) {
+            fixture.document[0].version = NewsEvent.Version(version)
+            fixture.document[0].embargo = .until(fixture.now + .seconds(embargo))
+        }
+        change("1", embargo: 600)
+        fixture.live(as: "second")
+        change("2", embargo: 7_200)
+        fixture.live(as: "third", polls: 2)
+        let withheld = fixture.written.map { String(decoding: $0.value, as: UTF8.self).contains(#""withheld""#) }
+        #expect(withheld == [false, true])
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.live(as: "fourth", polls: 2)
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.document[0].version = NewsEvent.Version("3")
+        fixture.document[0].headline = "Corrected"
+        fixture.live(as: "fifth", polls: 2)
+        let texts = ["1 Headline of a", "2 Headline of a", "3 Headline of a", "4 Corrected"]
+        #expect(fixture.texts == texts.map { "wire:a \($0)" })
+    }
+
     @Test func `an entry that is free again under the version that was withheld is reported`() {
         var feed = FollowedFeed.empty()
         feed.poll([entry(feed, version: "1")])
