@@ -1,6 +1,7 @@
 import Feeds
 import KafkaIO
 import KafkaModel
+import Logging
 
 /// The destination of an ingester's writes. Its answers come back as inputs.
 protocol FeedStore: Sendable {
@@ -14,6 +15,9 @@ protocol FeedStore: Sendable {
 struct KafkaFeedStore: FeedStore {
     let driver: SharedStateDriver
     let topics: IngestTopics
+    /// The lane for events whose lane the settings no longer have.
+    let defaultLane: String
+    let log: Logger
 
     func store(_ write: WriteID, partition: Int32, _ records: [StateRecord]) {
         driver.write(
@@ -23,7 +27,12 @@ struct KafkaFeedStore: FeedStore {
     }
 
     func publish(_ write: WriteID, lane: String, _ events: [FeedEvent]) {
-        let topic = topics.lanes[lane] ?? ""
+        let topic = topics.topic(ofLane: lane, otherwise: defaultLane)
+        if topics.lanes[lane] == nil {
+            log.notice(
+                "events of a lane that the settings no longer have go to the topic of another one",
+                metadata: ["lane": "\(lane)", "topic": "\(topic)", "events": "\(events.count)"])
+        }
         driver.write(events.map { topics.record($0, topic: topic) }, as: WriteNumber.events(write).raw)
     }
 

@@ -184,7 +184,9 @@ public final class IngestService: Sendable {
         ingest.partitions = layout.partitions
         ingest.writer = UUID().uuidString
         ingest.secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
-        core.begin(ingest, storingIn: KafkaFeedStore(driver: driver, topics: settings.topics))
+        core.begin(
+            ingest,
+            storingIn: KafkaFeedStore(driver: driver, topics: settings.topics, defaultLane: ingest.lane, log: log))
         return driver
     }
 

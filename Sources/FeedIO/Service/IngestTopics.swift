@@ -19,6 +19,11 @@ public struct IngestTopics: Sendable, Hashable {
         self.environment = environment
     }
 
+    /// The topic for events of a lane. An event that was stored before its lane was renamed or removed goes to another lane, because
+    /// its feed would wait for it for ever.
+    /// - Parameter other: the lane of feeds that name none.
+    func topic(ofLane lane: String, otherwise other: String) -> String { lanes[lane] ?? lanes[other] ?? "" }
+
     /// The record of an event. Its key is the story, so that updates of a story stay in order.
     public func record(_ event: FeedEvent, topic: String) -> ProducedRecord {
         var headers = [RecordHeader("nw-feed", event.feed)]

@@ -25,4 +25,11 @@ struct IngestCoreTests {
         try await loop.submit { core.end() }.get()
         await fetcher.close()
     }
+
+    @Test func `a stored event whose lane was renamed goes to the topic of the default lane`() {
+        let topics = IngestTopics(
+            state: "news.feeds", control: "news.control", lanes: ["first": "news.events", "late": "news.backfill"])
+        #expect(topics.topic(ofLane: "late", otherwise: "first") == "news.backfill")
+        #expect(topics.topic(ofLane: "live", otherwise: "first") == "news.events")
+    }
 }
