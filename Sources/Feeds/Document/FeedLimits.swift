@@ -35,6 +35,7 @@ extension FeedDocument {
             entries[index].language = entries[index].language ?? language
             entries[index].keepWithinLimits()
         }
+        for index in skipped.indices { skipped[index].id = skipped[index].id?.cut(toBytes: EventLimits.id) }
         hubs = Array(hubs.filter { $0.utf8.count <= EventLimits.address }.prefix(Self.hubsMax))
         selfLink = selfLink?.within(EventLimits.address)
     }
