@@ -16,6 +16,8 @@ struct FollowedFeed: Sendable {
     var log = EntryLog()
     /// True if the topic has lost records of the feed, so that those left do not show when the feed was first read.
     var hasLostRecords = false
+    /// True if the feed's record on the topic claims a first reading that does not count, because the record is of another topic.
+    var isOfFormerTopic = false
     var batch: FeedBatch?
     private(set) var fetch: Fetching?
     /// The form in flight to a hub.

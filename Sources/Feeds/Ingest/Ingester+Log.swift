@@ -28,6 +28,7 @@ extension Ingester {
         // While the partition is restored, its start may not be known.
         let start = isRestoring ? 0 : partitions[feed.partition]?.start ?? 0
         let isLost = isOfFormerTopic(offset, after: record?.after) || state.wasPrimed(below: start)
+        if isLost, state.isPrimed { feed.isOfFormerTopic = true }
         if isLost { state.forgetFirstReading() }
         feed.log.fold(state, at: offset)
         feed.read(state, isRestoring: isRestoring)

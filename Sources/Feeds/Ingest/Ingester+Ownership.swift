@@ -30,11 +30,12 @@ extension Ingester {
         guard partitions[number]?.stage == .restoring else { return }
         partitions[number]?.stage = .owned
         let start = partitions[number]?.start ?? 0
-        var lost = 0
+        var (lost, former) = (0, 0)
         change(partitions[number]?.names) { ingester, feed in
             feed.state.webSub.restored()
             if feed.forgetFirstReading(storedBelow: start) { lost += 1 }
             feed.primeFromEntries()
+            if feed.isOfFormerTopic, !feed.state.isPrimed { former += 1 }
             feed.takeOverWait(at: now)
             // Two processes have followed the feed. The decisions about the document of the validators may not count.
             if !feed.log.overwritten.isEmpty { feed.forgetValidators() }
@@ -48,6 +49,12 @@ extension Ingester {
                 .warning, nil,
                 "Records of \(counted(lost, "feed")) were removed from the state topic: present entries of these feeds are recorded "
                     + "without alerts. The topic must only be compacted.")
+        }
+        if former > 0 {
+            note(
+                .warning, nil,
+                "The state of \(counted(former, "feed")) was written to another state topic, which was deleted or copied: present entries "
+                    + "of these feeds are recorded without alerts.")
         }
     }
 

@@ -83,6 +83,24 @@ import Testing
         #expect(fixture.texts == news + ["wire:newer 1 Headline of newer"])
     }
 
+    /// A copy keeps the last record of each key, so that records stand at lower offsets than those that their writers had read.
+    @Test func `a state topic that was copied is reported once, and what appears afterwards is sent`() {
+        var fixture = Self.read
+        for id in ["d", "e", "f"] {
+            fixture.publish(id)
+            fixture.live(as: "first")
+        }
+        let written = fixture.written.count
+        let last = Dictionary(fixture.topic.enumerated().map { ($1.key, $0) }, uniquingKeysWith: max)
+        fixture.topic = last.values.sorted().map { fixture.topic[$0] }
+        fixture.live(as: "second")
+        fixture.publish("new")
+        fixture.live(as: "third", polls: 2)
+        #expect(fixture.written.count == written + 1)
+        #expect(fixture.texts.last == "wire:new 1 Headline of new")
+        #expect(fixture.notes.count { $0.hasPrefix("The state of 1 feed was written to another state topic") } == 1)
+    }
+
     @Test func `a feed record of a deleted topic that an owner reads late does not make its feed known`() throws {
         var fixture = Self.read
         let feed = try Self.feedRecord(fixture)
