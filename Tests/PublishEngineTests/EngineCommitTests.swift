@@ -45,6 +45,28 @@ struct EngineCommitTests {
         #expect(next.last == [PartitionOffset(TestShell.source, 3), PartitionOffset(TestShell.results, 2)])
     }
 
+    @Test(arguments: [true, false])
+    func `a result acknowledged ahead of earlier ones does not look like a new results topic`(isFirst: Bool) throws {
+        var shell = try TestShell(change: { $0.platforms = [.apple, .fcmv1] })
+        _ = shell.assign()
+        let sends = shell.publish(news("a"), news("b")).sends
+        try #require(sends.count == 4)
+        func store(_ send: Int, at offset: Int64, isAlone: Bool = false) throws -> [PartitionOffset] {
+            let request = try #require(shell.reply(201, to: sends[send]).results.first)
+            let record = StoredRecord(delivery: request.delivery, kind: .result, offset: offset, isAlone: isAlone)
+            return (shell.take(.stored([record])) + shell.wait(.seconds(1))).commits.flatMap { $0 }
+        }
+        // A restart needs this result until the record's other platform has one too.
+        var commits = try store(0, at: 90)
+        if isFirst { commits += try store(2, at: 4_097, isAlone: true) }
+        // Every lane commits at a multiple of 2,048.
+        commits += try store(3, at: 4_096)
+        if !isFirst { commits += try store(2, at: 4_097, isAlone: true) }
+        #expect(commits.allSatisfy { $0.partition != TestShell.results || $0.offset <= 90 })
+        let last = try store(1, at: 4_098)
+        #expect(last == [PartitionOffset(TestShell.source, 2), PartitionOffset(TestShell.results, 90)])
+    }
+
     @Test func `a delivery that the ledger knows is not sent again`() throws {
         var shell = try TestShell()
         let settled = LedgerEntry(

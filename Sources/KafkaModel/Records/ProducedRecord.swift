@@ -31,7 +31,8 @@ public struct StoredRecord: Sendable, Hashable {
     public var kind: Kind
     /// Its offset in its partition.
     public var offset: Int64
-    /// True if it was sent apart from batches, after it had been refused. Its acknowledgement may come behind those of later offsets.
+    /// True if it was sent apart from batches, after it had been refused. Its acknowledgement may come behind those of later
+    /// offsets, or ahead of those of earlier ones.
     public var isAlone: Bool
 
     public enum Kind: UInt8, Sendable, Hashable {

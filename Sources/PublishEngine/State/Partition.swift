@@ -344,7 +344,7 @@ struct Partition: Sendable {
 
     /// L for this partition: all results of records at or above W are at or above it. `nil` before the ledger is read.
     ///
-    /// - Parameter acknowledgedEnd: one past the highest offset in its results partition that was acknowledged to us.
+    /// - Parameter acknowledgedEnd: one past the last offset in its results partition that was acknowledged to us in order.
     mutating func ledgerStart(acknowledgedEnd: Int64) -> Int64? {
         guard let end = restored.end else { return nil }
         restored.prune(below: lowWatermark)

@@ -12,7 +12,7 @@ struct PartitionTable: Sendable {
 
     private struct ResultsEnd: Sendable {
         let partition: Int32
-        /// One past the highest result offset known.
+        /// One past the last result offset acknowledged in order.
         var end: Int64 = 0
     }
 
@@ -112,13 +112,13 @@ struct PartitionTable: Sendable {
 
     /// Closes a delivery whose result is stored at this offset.
     ///
-    /// - Parameter isAlone: true if the acknowledgement may come behind those of later offsets.
+    /// - Parameter isAlone: true if the acknowledgement may come behind those of later offsets, or ahead of those of earlier ones.
     /// - Returns: the record's size if this was its last delivery.
     mutating func resultStored(at offset: Int64, isAlone: Bool, of place: Place, at now: Instant) -> Int? {
+        if isAlone { return slots[place.slot].resultStored(at: offset, of: place, at: now) }
         let results = resultsOfSlot[place.slot]
         if offset + 1 < resultsEnds[results].end {
-            if isAlone { return slots[place.slot].resultStored(at: offset, of: place, at: now) }
-            // Other acknowledgements come in the order of offsets, so the results topic was recreated.
+            // These acknowledgements come in the order of offsets, so the results topic was recreated.
             for slot in slots.indices where resultsOfSlot[slot] == results { slots[slot].forgetResultOffsets() }
         }
         resultsEnds[results].end = offset + 1

@@ -1,3 +1,4 @@
+import ByteText
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -123,8 +124,11 @@ extension SimulatedCluster {
     mutating func acknowledge(_ address: Address) {
         guard processes[address.process].run == address.run else { return }
         let stored = processes[address.process].acknowledgements
-        // Records outside of batches have a connection of their own, which is heard last.
-        let acknowledgements = stored.filter { !$0.isAlone } + stored.filter(\.isAlone)
+        // Records outside of batches have a connection of their own, so their acknowledgements come ahead of the others or behind them.
+        var draw = SeededRandom(seed: scenario.seed, 11, address.process, report.results)
+        let alone = stored.filter(\.isAlone)
+        let areLast = alone.isEmpty || draw.chance(percent: 50)
+        let acknowledgements = (areLast ? [] : alone) + stored.filter { !$0.isAlone } + (areLast ? alone : [])
         processes[address.process].acknowledgements = []
         post([.stored(acknowledgements)], to: address)
     }
