@@ -73,6 +73,46 @@ struct PersonalHoldTests: HoldingSuite {
         #expect(shell.publish(event, headers: due).sends.map(\.request.tags) == ["$UserId:{anna}"])
     }
 
+    @Test(arguments: [
+        (news("a", story: "s", status: "withheld"), true),
+        (news("a", story: "s", version: 2, status: "withheld"), true),
+        (news("a", story: "s", version: 1, status: "withheld"), false),
+        (news("b", story: "s", status: "withheld"), false),
+        (news("a", story: "t", status: "withheld"), false),
+    ])
+    func `a withheld event without its readers requests its held copy back`(withheld: String, isMeant: Bool) throws {
+        var shell = try shell()
+        let key = try hold(personal("a", ["anna"], version: 2, embargo(shell.wall + Self.inAWeek)), in: &shell)
+        #expect(shell.publish(withheld).returns == (isMeant ? ["\(key) superseded"] : []))
+    }
+
+    @Test(arguments: [["ben"], ["anna", "ben"]])
+    func `a withheld event requests back what is held of it for other readers or for all`(users: [String]) throws {
+        var shell = try shell()
+        let embargo = embargo(shell.wall + Self.inAWeek)
+        let all = try hold(news("a", story: "s", embargo), in: &shell)
+        let anna = try hold(personal("a", ["anna"], embargo), in: &shell)
+        let ben = try hold(personal("b", ["ben"], embargo), in: &shell)
+        let withheld = shell.publish(personal("a", users, #","status":"withheld""#))
+        let own = users == ["ben"] ? [ben] : []
+        #expect(Set(withheld.returns) == Set((own + [all, anna]).map { "\($0) superseded" }))
+    }
+
+    @Test(arguments: [("a", Int64(0), true), ("b", 0, false), ("a", 9, false)])
+    func `a withheld event requests back what another process held of it before`(
+        id: String, offset: Int64, isMeant: Bool
+    ) throws {
+        var shell = try shell()
+        _ = shell.publish(news("x"))
+        let key = HeldKey.key(of: "s", readers: 7)
+        let source = ResultRecord.Source(partition: TestShell.source, offset: offset)
+        var story = HeldStory(story: key, source: source, isHeld: true)
+        story.eventID = id
+        _ = shell.take(.held([story]))
+        let withheld = shell.publish(news("a", story: "s", status: "withheld"))
+        #expect(withheld.returns == (isMeant ? ["\(key) superseded"] : []))
+    }
+
     @Test func `a recall of the story requests held events for single readers back`() throws {
         var shell = try shell()
         let embargo = embargo(shell.wall + Self.inAWeek)

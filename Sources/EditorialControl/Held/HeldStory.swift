@@ -15,6 +15,8 @@ public struct HeldStory: Sendable, Hashable {
     public var version: NewsEvent.Version?
     /// The held event's source position. Of two events without versions, the later one on the same partition is newer.
     public var source: ResultRecord.Source?
+    /// `nil` if it is not known.
+    public var eventID: String?
     /// `nil` if the event could not be recognized on its source topic.
     public var original: HeldOriginal?
     /// The number of the source partition's incarnation (see `CommitNote`), as far as it was known when the event was held.
@@ -25,6 +27,7 @@ public struct HeldStory: Sendable, Hashable {
 
     init(_ event: HeldEvent) {
         self.init(story: event.story, version: event.version, source: event.source, isHeld: true)
+        eventID = event.eventID
         original = HeldOriginal(of: event)
         incarnation = event.incarnation
         writtenAt = event.writtenAt

@@ -91,6 +91,10 @@ extension Engine {
         _ turn: inout Turn
     ) {
         takeBackHeld(olderThan: withheld, from: source, writtenAt: writtenAt, isGone: true, &turn)
+        for key in held.otherKeys(of: withheld)
+        where held.mayBeReplaced(by: withheld, at: key, from: source, writtenAt: writtenAt, isGone: true) {
+            takeBackHeld(key, because: .superseded, &turn)
+        }
         for platform in settings.platforms.indices {
             let fingerprint = RecentDeliveries.story(withheld.orderKey, platform: platform)
             partitions[slot].recent.note(withheld, fingerprint)

@@ -20,6 +20,8 @@ struct HeldStories: Sendable {
         var partition: UInt64?
         var offset: Int64 = 0
         var original: HeldOriginal?
+        /// A hash of the event's id.
+        var event: UInt64?
         /// The number of the partition's incarnation (see `CommitNote`), as far as it was known when the event was held.
         var incarnation = 0
         var writtenAt: Instant?
@@ -43,6 +45,7 @@ struct HeldStories: Sendable {
         notePersonal(story.story)
         known[key] = Held(story.version, story.source)
         known[key]?.original = story.original
+        known[key]?.event = story.eventID.map { Fingerprint(of: $0).value }
         known[key]?.incarnation = story.incarnation
         known[key]?.writtenAt = story.writtenAt
         if let ours = added[key], let read = known[key], precedes(read, ours) { return }
@@ -61,6 +64,7 @@ struct HeldStories: Sendable {
     mutating func add(_ routed: RoutedEvent, _ content: ExaminedRecord, from source: ResultRecord.Source) {
         var held = Held(routed.event.version, source)
         held.original = HeldOriginal(offset: source.offset, identity: content.identity)
+        held.event = Fingerprint(of: routed.event.id).value
         held.incarnation = incarnation(of: source.partition)
         held.writtenAt = content.record.timestamp
         notePersonal(routed.heldKey)
@@ -104,6 +108,12 @@ struct HeldStories: Sendable {
         if personal[orderKey]?.isEmpty == true { personal[orderKey] = nil }
     }
 
+    /// The other keys of the event's story under which the same event is held, because it is for other readers there.
+    func otherKeys(of routed: RoutedEvent) -> [String] {
+        let event = Fingerprint(of: routed.event.id).value
+        return keys(of: routed.orderKey).filter { last(of: $0)?.event == event && $0 != routed.heldKey }
+    }
+
     /// The keys under which events with an order key may be held.
     func keys(of orderKey: String) -> [String] {
         personal.isEmpty ? [orderKey] : [orderKey] + (personal[orderKey] ?? []).sorted()
@@ -141,12 +151,13 @@ struct HeldStories: Sendable {
     }
 
     /// - Parameters:
+    ///   - key: the key of the held event; `nil` for that of the event itself.
     ///   - source: the event's place on its topic; `nil` for a redriven record, whose place says nothing about its age.
     ///   - writtenAt: its timestamp. Records of a new incarnation may be held before anyone notices that it is new.
     func relation(
-        to routed: RoutedEvent, from source: ResultRecord.Source?, writtenAt: Instant? = nil
+        to routed: RoutedEvent, at key: String? = nil, from source: ResultRecord.Source?, writtenAt: Instant? = nil
     ) -> Relation {
-        guard let held = last(of: routed.heldKey) else { return .nothing }
+        guard let held = last(of: key ?? routed.heldKey) else { return .nothing }
         let event = routed.event
         // Without a story, the held event is a former copy of the same event.
         guard event.story != nil || source == nil || held.version != nil && event.version != nil else { return .same }
@@ -169,9 +180,10 @@ struct HeldStories: Sendable {
     ///
     /// A redriven record is for some platforms only, so the others may need the same event.
     func mayBeReplaced(
-        by routed: RoutedEvent, from source: ResultRecord.Source?, writtenAt: Instant? = nil, isGone: Bool
+        by routed: RoutedEvent, at key: String? = nil, from source: ResultRecord.Source?, writtenAt: Instant? = nil,
+        isGone: Bool
     ) -> Bool {
-        switch relation(to: routed, from: source, writtenAt: writtenAt) {
+        switch relation(to: routed, at: key, from: source, writtenAt: writtenAt) {
         case .older, .former: true
         case .same: isGone && source != nil
         case .nothing, .newer, .unrelated: false

@@ -228,7 +228,9 @@ import Testing
         var play = PlayedHeldState()
         let first = play.hold(0, "a", version: "1")
         let source = ResultRecord.Source(partition: PlayedHeldState.source, offset: 7)
-        #expect(first.told == [HeldStory(story: "a", version: .init("1"), source: source, isHeld: true)])
+        var told = HeldStory(story: "a", version: .init("1"), source: source, isHeld: true)
+        told.eventID = "id-a"
+        #expect(first.told == [told])
         _ = play.hold(0, "a", from: TopicPartition(topic: "archive", partition: 4))
         #expect(play.read(1, .erased(story: "a", upTo: nil)).told.isEmpty)
         let last = play.read(1, .erased(story: "a", upTo: nil), partition: 4)
