@@ -348,20 +348,20 @@ public struct HeldState: Sendable {
             }
         }
         switch ending {
-        case .putBack, .gone: displaced[place] = nil
-        case .written: break
+        case .putBack: (displaced[place], failingSince) = (nil, nil)
+        case .written: failingSince = nil
+        case .gone: displaced[place] = nil
         case .failed: if let entry = displaced[place] { failed(entry, now) }
         }
         // A record that replaced it meanwhile needs no tombstone and must not get one.
         guard let slot = index.find(step.story, place.partition), index[slot].place == place else { return }
         switch ending {
         case .putBack(_, let story):
-            failingSince = nil
             index.change(slot) { $0.state = .returned }
             underWay[place] = HeldStep(story: step.story, kind: .erase)
             actions.append(.erase([Erasure(place, story: story, index[slot].original)]))
         // The new record or the tombstone has not been read yet.
-        case .written: failingSince = nil
+        case .written: break
         case .gone:
             endangered[place] = nil
             reach.refresh(at: now)

@@ -249,10 +249,10 @@ import Testing
         _ = play.read(0, event("a", nil, PlayedHeldState.source))
         #expect(play.read(1, event("b", nil, Self.other)).returns == [0: .due])
         #expect(play.take(.ended([.failed(HeldPlace(3, 0))])).returns.isEmpty)
-        #expect(play.state.hasRequests)
+        #expect(play.state.hasRequests && play.state.failingSince == play.now.steady)
         #expect(play.wait(.seconds(5)).returns == [0: .due])
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "s")]))
-        #expect(!play.state.hasRequests)
+        #expect(!play.state.hasRequests && play.state.failingSince == nil)
     }
 
     @Test func `of two events of a story with the same version, one leaves`() {
