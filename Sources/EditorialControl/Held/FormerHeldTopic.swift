@@ -100,3 +100,17 @@ struct FormerHeldTopic: Sendable {
         }
     }
 }
+
+extension HeldState {
+    /// The content of the topic. `nil` while this process cannot tell, or may still write vanished events again.
+    public var totals: HeldTotals? {
+        guard former.isCompared, reach.isCaughtUp, vanishedEvents.isEmpty else { return nil }
+        return HeldTotals(count: count, last: former.last)
+    }
+
+    /// True while restored events are counted after the topic was recreated.
+    var isCountingLost: Bool { former.countsUntil != nil }
+
+    /// True before `Input.formerly`. The topic is read only after that.
+    public var awaitsFormer: Bool { former.isUnknown }
+}

@@ -111,6 +111,12 @@ extension HeldState {
         }
     }
 
+    /// True while events that were requested back have not all returned.
+    package var hasRequests: Bool {
+        !displaced.isEmpty || index.first.map { $0.release == .distantPast } ?? false
+            || underWay.values.contains { $0.kind != .writeAgain }
+    }
+
     /// Returns false if the record at the place of a step in progress is not that of the step's event, because the topic was
     /// recreated and this has not been noticed yet. The step then ends with `gone`.
     package func isExpected(_ record: SourceRecord, at place: HeldPlace) -> Bool {
@@ -119,9 +125,8 @@ extension HeldState {
                 key: record.key, hasValue: record.hasValue, headers: record.headers),
             step.story == HeldIndex.hash(event.story)
         else { return false }
-        guard let slot = index.find(step.story, place.partition), index[slot].place == place,
-            let original = index[slot].original
-        else { return true }
+        let entry = displaced[place] ?? index.find(step.story, place.partition).map { index[$0] }
+        guard let entry, entry.place == place, let original = entry.original else { return true }
         return original == HeldOriginal(of: event)
     }
 }

@@ -18,20 +18,21 @@ public struct HeldState: Sendable {
     private var recalled: Set<UInt64> = []
     private var recallRequests = RecallRequests()
     /// Progress of reading the held topic. Before its end, a later record may change what is held.
-    private var reach = HeldReach()
+    var reach = HeldReach()
     /// The last offset read in each partition.
     private var positions: [Int32: Int64] = [:]
     /// Places and stories of entries that precede a tombstone or an older version. Compaction would drop them.
     private var endangered: [HeldPlace: UInt64] = [:]
     private var hasNewDangers = false
     /// Events that lost their place on the topic, and return to their lanes: older versions, to be reported as superseded, and events
-    /// that have no order with the one that took the place. Those wait on their lanes. They stay here until they have returned.
-    private var displaced: [HeldPlace: HeldIndex.Entry] = [:]
+    /// that have no order with the one that took the place. Those wait on their lanes. They stay here until they have
+    /// returned, also while the topic is away.
+    var displaced: [HeldPlace: HeldIndex.Entry] = [:]
     var underWay: [HeldPlace: HeldStep] = [:]
     private var passes = HeldPasses()
     private var pace = HeldPace()
     var vanishedEvents = VanishedEvents()
-    private var former = FormerHeldTopic()
+    var former = FormerHeldTopic()
     /// Number of invalid records.
     public private(set) var unreadable = 0
 
@@ -117,26 +118,6 @@ public struct HeldState: Sendable {
         return earliest == .distantFuture ? nil : earliest
     }
 
-    /// True while events that were requested back have not all returned.
-    package var hasRequests: Bool {
-        !displaced.isEmpty || index.first.map { $0.release == .distantPast } ?? false
-            || underWay.values.contains { $0.kind != .writeAgain }
-    }
-
-    // MARK: Before the start
-
-    /// The content of the topic. `nil` while this process cannot tell, or may still write vanished events again.
-    public var totals: HeldTotals? {
-        guard former.isCompared, reach.isCaughtUp, vanishedEvents.isEmpty else { return nil }
-        return HeldTotals(count: count, last: former.last)
-    }
-
-    /// True while restored events are counted after the topic was recreated.
-    var isCountingLost: Bool { former.countsUntil != nil }
-
-    /// True before `Input.formerly`. The topic is read only after that.
-    public var awaitsFormer: Bool { former.isUnknown }
-
     // MARK: Reading
 
     private mutating func forget() {
@@ -144,7 +125,7 @@ public struct HeldState: Sendable {
         index = HeldIndex()
         positions = [:]
         former.forgetLast()
-        (endangered, underWay, displaced) = ([:], [:], [:])
+        (endangered, underWay) = ([:], [:])
         passes = HeldPasses()
         failingSince = nil
     }
@@ -195,6 +176,11 @@ public struct HeldState: Sendable {
         var entry = HeldIndex.Entry(
             story: story, place: place, release: event.due, version: .init(event.version),
             source: source, original: HeldOriginal(of: event))
+        if let former = displaced[place], former.story != story || !former.original.mayBe(entry.original) {
+            // The topic was recreated, so the displaced event is not there any more.
+            displaced[place] = nil
+            notFound(former, now)
+        }
         if recallRequests.remove(entry, at: now) { entry.reason = .superseded }
         if recalled.contains(story) { entry.reason = .recalled }
         if let slot = index.find(story, place.partition) {
@@ -310,9 +296,16 @@ public struct HeldState: Sendable {
         let clock = clock.releaseClock(moment)
         let now = moment.steady
         // The ends of two steps at one place could not be told apart.
-        let ready = displaced.filter { underWay[$0.key] == nil && !sources.isBlocked($0.value.source) }
+        let ready = displaced.filter {
+            underWay[$0.key] == nil && reach.isComplete($0.key.partition) && !sources.isBlocked($0.value.source)
+        }
         var returns = ready.values.map { Return($0.place, $0.reason, to: sources.otherTarget(of: $0.source)) }
-        for (place, entry) in ready { underWay[place] = HeldStep(story: entry.story, kind: .putBack) }
+        for (place, entry) in ready {
+            underWay[place] = HeldStep(story: entry.story, kind: .putBack)
+            guard let slot = index.find(entry.story, place.partition), index[slot].place == place else { continue }
+            // Compaction may have removed the event that took its place before the topic was read again.
+            index.change(slot) { $0.state = .returning }
+        }
         var isCut = false
         for lane in index.lanes {
             let room = pace.room(for: lane, at: now)
@@ -350,7 +343,7 @@ public struct HeldState: Sendable {
         switch ending {
         case .putBack: (displaced[place], failingSince) = (nil, nil)
         case .written: failingSince = nil
-        case .gone: displaced[place] = nil
+        case .gone: if let entry = displaced.removeValue(forKey: place) { notFound(entry, now) }
         case .failed: if let entry = displaced[place] { failed(entry, now) }
         }
         // A record that replaced it meanwhile needs no tombstone and must not get one.
@@ -364,14 +357,18 @@ public struct HeldState: Sendable {
         case .written: break
         case .gone:
             endangered[place] = nil
-            reach.refresh(at: now)
-            vanishedEvents.notFound(index[slot], look: reach.look)
+            notFound(index[slot], now)
             index.remove(slot)
         case .failed:
             // Without its tombstone, the event returns again and is reported as a duplicate.
             index.change(slot) { $0.state = .waiting }
             failed(index[slot], now)
         }
+    }
+
+    private mutating func notFound(_ entry: HeldIndex.Entry, _ now: Instant) {
+        reach.refresh(at: now)
+        vanishedEvents.notFound(entry, look: reach.look)
     }
 
     /// Nothing more is written to the event's partition for a while.

@@ -255,6 +255,71 @@ import Testing
         #expect(!play.state.hasRequests && play.state.failingSince == nil)
     }
 
+    /// Makes a state in which an event has lost its place and failed to return.
+    private func displaced() -> PlayedHeldState {
+        var play = PlayedHeldState(owning: [PlayedHeldState.source, Self.other])
+        _ = play.read(0, event("a", nil, PlayedHeldState.source))
+        _ = play.read(1, event("b", nil, Self.other))
+        _ = play.take(.ended([.failed(HeldPlace(3, 0))]))
+        return play
+    }
+
+    private func original(_ id: String) -> HeldOriginal? { HeldOriginal(offset: 5, identity: .init(eventID: id)) }
+
+    @Test func `an event that has lost its place returns once after the topic was away`() {
+        var play = displaced()
+        #expect(play.take(.lost).returns.isEmpty && play.wait(.seconds(5)).returns.isEmpty)
+        play.ends = [3: 2, 4: 0]
+        #expect(play.take(.began).returns.isEmpty)
+        #expect(play.read(0, event("a", nil, PlayedHeldState.source)).returns.isEmpty)
+        #expect(play.read(1, event("b", nil, Self.other)).returns == [0: .due])
+        #expect(play.take(.ended([.putBack(HeldPlace(3, 0), story: "s")])).erasures.isEmpty)
+        #expect(!play.state.hasRequests)
+        #expect(play.wait(.seconds(60)).returns == [1: .due])
+    }
+
+    @Test func `an event that has lost its place is written to its lane again after compaction has removed it`() {
+        var play = displaced()
+        #expect(play.wait(.seconds(5)).returns == [0: .due])
+        let restores = play.take(.ended([.gone(HeldPlace(3, 0))])).restores
+        #expect(restores.map(\.original) == [original("a")])
+    }
+
+    @Test(arguments: [false, true])
+    func `an event that has lost its place is written again after the topic was recreated`(
+        isPlaceTaken: Bool
+    ) throws {
+        var play = displaced()
+        _ = play.take(.lost)
+        _ = play.wait(.seconds(5))
+        play.ends = [3: isPlaceTaken ? 1 : 0, 4: 0]
+        var actions = play.take(.began)
+        if isPlaceTaken {
+            actions += play.hold(0, "x", due: .zero)
+            #expect(actions.contains(.putBack([.init(HeldPlace(3, 0), .due)])))
+            #expect(play.take(.ended([.putBack(HeldPlace(3, 0), story: "x")])).erasures.map(\.story) == ["x"])
+        } else {
+            #expect(actions.returns == [0: .due])
+            #expect(play.take(.ended([.gone(HeldPlace(3, 0))])).restores.isEmpty)
+        }
+        #expect(actions.restores.map(\.original) == [original("b")])
+        let id = try #require(actions.restores.first?.id)
+        #expect(play.take(.restored([.restored(id)])).restores.map(\.original) == [original("a")])
+    }
+
+    @Test func `an event that has lost its place returns once although the topic holds it alone now`() {
+        var play = displaced()
+        _ = play.take(.lost)
+        _ = play.wait(.seconds(5))
+        play.ends = [3: 1, 4: 0]
+        _ = play.take(.began)
+        let actions = play.read(0, event("a", nil, PlayedHeldState.source, since: 0))
+        #expect(actions.contains(.putBack([.init(HeldPlace(3, 0), .due)])))
+        #expect(play.wait(.seconds(60)).returns.isEmpty)
+        let ended = play.take(.ended([.putBack(HeldPlace(3, 0), story: "s")]))
+        #expect(ended.erasures.map(\.place) == [HeldPlace(3, 0)] && ended.returns.isEmpty)
+    }
+
     @Test func `of two events of a story with the same version, one leaves`() {
         let other = TopicPartition(topic: "archive", partition: 3)
         var play = PlayedHeldState(owning: [PlayedHeldState.source, other])

@@ -332,5 +332,10 @@ struct VanishedEventsTests {
         _ = state.read(0, HeldRecord.read(key: known.key, hasValue: true, headers: known.headers))
         #expect(state.state.isExpected(record(offset, story), at: HeldPlace(3, 0)) == isExpected)
         #expect(!state.state.isExpected(known, at: HeldPlace(3, 1)))
+        // Its place on the topic is another event's, so that it returns from its own.
+        guard case .held(var event, _) = event("a", at: 9) else { return }
+        event.source.partition = TopicPartition(topic: "archive", partition: 3)
+        _ = state.read(1, .held(event, since: nil))
+        #expect(state.state.isExpected(record(offset, story), at: HeldPlace(3, 0)) == isExpected)
     }
 }
