@@ -164,6 +164,9 @@ public struct FeedWorld {
         rules.isUndated = draw.chance(percent: 20)
         publisher.isUndated = rules.isUndated
         rules.catchUpIsLive = false
+        // Drawn apart as well.
+        var sights = SeededRandom(seed: scenario.seed, 5, number)
+        if sights.chance(percent: 20) { rules.onFirstSight = .all }
         self.rules[name] = rules
         let backlog = draw.number(0...40)
         publisher.manners.withholds = draw.chance(percent: 25)
