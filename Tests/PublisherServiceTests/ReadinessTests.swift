@@ -120,7 +120,8 @@ struct ReadinessTests {
 
     @Test func `recalls by events without room are a reason with a remedy, although news passes`() throws {
         let reason = try #require(reasons([.unordered(1)]).first)
-        #expect(reason.code == "too-many-orders" && reason.detail.hasPrefix("1 recall by events had no room since the start"))
+        #expect(reason.code == "too-many-orders")
+        #expect(reason.detail.hasPrefix("1 recall by events had no room since the start"))
         #expect(reason.remedy.contains("newswire recall"))
         #expect(ReadinessCode.tooManyOrders.letsNewsPass)
     }
