@@ -113,6 +113,23 @@ struct PersonalHoldTests: HoldingSuite {
         #expect(withheld.returns == (isMeant ? ["\(key) superseded"] : []))
     }
 
+    @Test(arguments: [("a", false, Outcome.superseded), ("a", true, .superseded), ("b", false, .accepted)])
+    func `a held copy that was unknown when its event was withheld is not sent`(
+        id: String, isFormer: Bool, outcome: Outcome
+    ) throws {
+        var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+        // The places of what is held and of the withheld event.
+        let (_, withheld) = (shell.record(""), shell.record(news(id, story: "s", status: "withheld")))
+        let entry = LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: withheld.offset), platform: .template,
+            outcome: .withheld, identity: RecordIdentity(of: withheld), eventID: id, story: "s", isOpen: false)
+        _ = shell.assign(ledger: isFormer ? [entry] : [], end: 1)
+        if !isFormer { _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [withheld])) }
+        var actions = shell.publish(personal("a", ["anna"]), headers: due)
+        if let sent = actions.sends.first { actions += shell.reply(201, to: sent) }
+        #expect(actions.outcomes == [outcome])
+    }
+
     @Test func `a recall of the story requests held events for single readers back`() throws {
         var shell = try shell()
         let embargo = embargo(shell.wall + Self.inAWeek)

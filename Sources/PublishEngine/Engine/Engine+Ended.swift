@@ -48,8 +48,11 @@ extension Engine {
         if let source = content.heldFrom {
             guard source.partition == partitions[place.slot].id else { return false }
             // A copy that was restored after the held topic had lost the event may come behind a later event that is held.
-            // The ends of the story are those of events for all of its readers.
-            return !routed.event.isForSomeOfItsStory && hasEnded(laterThan: source.offset, routed, place)
+            // The ends of the story are those of events for all of its readers. Only the event itself can end it for some of them.
+            let ending =
+                routed.event.isForSomeOfItsStory
+                ? EndedStories.event(routed.event.id, of: routed.orderKey) : routed.orderKey
+            return partitions[place.slot].ended.hasNewer(than: source.offset, routed.event.version, of: ending)
                 || content.returned == nil && held.hasLater(than: source, of: routed, content.identity)
         }
         guard routed.event.embargoUntil != nil, content.returned == nil, !routed.event.isForSomeOfItsStory else {
@@ -72,6 +75,10 @@ extension Engine {
         guard entry.endsOlder else { return }
         let version = entry.eventVersion
         partitions[slot].ended.note(story, at: entry.source.offset, version, as: outcome)
+        if outcome == .withheld, let id = entry.eventID {
+            partitions[slot].ended.note(
+                EndedStories.event(id, of: story), at: entry.source.offset, version, as: outcome)
+        }
         if outcome == .withheld, let version {
             partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
         }

@@ -95,6 +95,9 @@ extension Engine {
         where held.mayBeReplaced(by: withheld, at: key, from: source, writtenAt: writtenAt, isGone: true) {
             takeBackHeld(key, because: .superseded, &turn)
         }
+        partitions[slot].ended.note(
+            EndedStories.event(withheld.event.id, of: withheld.orderKey), at: source.offset, writtenAt: writtenAt,
+            withheld.event.version, as: .withheld)
         for platform in settings.platforms.indices {
             let fingerprint = RecentDeliveries.story(withheld.orderKey, platform: platform)
             partitions[slot].recent.note(withheld, fingerprint)

@@ -45,6 +45,9 @@ struct EndedStories: Sendable {
         }
     }
 
+    /// The key for the end of a withheld event itself, whatever readers its records name.
+    static func event(_ id: String, of story: String) -> String { "\(story)\0\(id)" }
+
     func has(_ story: String) -> Bool { ends.contains(Fingerprint(of: story)) }
 
     /// Forgets the ends of a story if one is at this offset or above.
