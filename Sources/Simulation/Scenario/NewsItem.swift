@@ -75,7 +75,10 @@ public struct NewsItem: Sendable {
         if case .replacement(let order, let platforms) = copy { (order, platforms) } else { nil }
     }
 
-    /// Returns true if it reaches a reader of the other one, so that its versions are compared with it.
+    /// Returns true if both are for the same readers, so that they have one place on the held topic.
+    func hasSameReaders(as other: NewsItem) -> Bool { Set(users) == Set(other.users) }
+
+    /// Returns true if it reaches a reader of the other one, so that their versions are compared.
     func sharesReaders(with other: NewsItem) -> Bool {
         users.isEmpty ? other.users.isEmpty : !Set(users).isDisjoint(with: other.users)
     }

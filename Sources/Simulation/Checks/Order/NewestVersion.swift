@@ -7,9 +7,9 @@ import PublishEngine
 /// A process does not send an older version of a story if its own work or the ledger shows that a newer one was accepted. No
 /// process sends a returned older version while the results topic keeps the newer one's result. A process that has read a withheld
 /// version sends no older version afterwards. Without versions, a copy of what was published is older than what was published behind
-/// its original on the same partition, also if that partition was created again between the two. Versions for
-/// single readers are compared with those that the same process sent to one of these readers. Checked only if the duplicate window
-/// covers the whole life.
+/// its original on the same partition, also if that partition was created again between the two. Versions for single readers are
+/// compared with those that the same process sent to one of these readers, and events without versions only if they are for the same
+/// readers. Checked only if the duplicate window covers the whole life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// Accepted deliveries with their versions, by story.
@@ -114,7 +114,7 @@ struct NewestVersion: Checker {
                     && truth.scenario.setting.engine.duplicateWindow >= 1024)
             // A return may be under way for some time.
             && later.at + .seconds(30) < wall && truth.news(of: later.delivery).copy == nil
-            && truth.news(of: later.delivery).sharesReaders(with: truth.news[original])
+            && truth.news(of: later.delivery).hasSameReaders(as: truth.news[original])
             && isPublishedLater(truth.item(of: later.delivery), than: original, truth)
             && truth.news[original].record.isEarlier(than: truth.news(of: later.delivery).record)
         {
@@ -152,7 +152,7 @@ struct NewestVersion: Checker {
         for later in ended[truth.story(of: attempt.delivery)] ?? [] {
             guard let other = truth.places[truth.item(of: later)], !other.isGone, other.partition == place.partition,
                 other.offset > place.offset, news.version == nil || truth.news(of: later).version == nil,
-                news.sharesReaders(with: truth.news(of: later)),
+                news.hasSameReaders(as: truth.news(of: later)),
                 truth.resultsOf[later].contains(where: {
                     // A record that was read again, or is in its topic again, may also have ended as a duplicate or superseded.
                     [.accepted, .expired, .withheld].contains($0.outcome)
@@ -166,7 +166,7 @@ struct NewestVersion: Checker {
             guard let other = truth.places[truth.item(of: later.delivery)], !other.isGone,
                 let copy = truth.places[truth.item(of: attempt.delivery)], other.partition == place.partition,
                 place.offset < other.offset, other.offset < copy.offset,
-                news.sharesReaders(with: truth.news(of: later.delivery)),
+                news.hasSameReaders(as: truth.news(of: later.delivery)),
                 news.version == nil || truth.news(of: later.delivery).version == nil
             else { continue }
             let name = truth.name(later.delivery)
