@@ -30,6 +30,7 @@ public struct NewsItem: Sendable {
     public var interests: [String] = []
     /// The single readers whom it is for; empty for all readers.
     public var users: [String] = []
+    var isPersonal: Bool { !users.isEmpty }
     /// The number of requests that its tags need.
     public var sends: Int { max(1, (categories.count + interests.count + 19) / 20) }
     /// The feed that it comes from, or the run of `publish`.

@@ -48,7 +48,7 @@ extension Scenario {
 
     private mutating func addReplacement(_ random: inout SeededRandom) {
         // What was for single readers is replaced from its original, which the simulation's desks do not read.
-        let personal = Set(news.filter { !$0.users.isEmpty }.map(\.story))
+        let personal = Set(news.filter(\.isPersonal).map(\.story))
         let candidates = news.indices.filter {
             news[$0].kind == .usable && !news[$0].isRedriven && !personal.contains(news[$0].story)
         }

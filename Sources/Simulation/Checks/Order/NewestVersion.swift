@@ -67,10 +67,10 @@ struct NewestVersion: Checker {
                 let isKnown = truth.resultsOf[newer.delivery].contains {
                     $0.outcome == .accepted
                         // The ledger does not name single readers, so another owner does not know their versions.
-                        && (news.users.isEmpty
-                            ? news.isReturned && truth.isKept($0) && !owner.isLate($0)
-                                || owner.hasSeen($0, as: attempt.ownership)
-                            : $0.ownership == attempt.ownership)
+                        && (news.isPersonal
+                            ? $0.ownership == attempt.ownership
+                            : news.isReturned && truth.isKept($0) && !owner.isLate($0)
+                                || owner.hasSeen($0, as: attempt.ownership))
                 }
                 if isKnown { return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery))" }
             }

@@ -76,11 +76,12 @@ struct StoryOrder: Checker {
     }
 
     /// Returns true for an event that the held topic refused, so that it waits for its time here, and a copy of another kind that left
-    /// meanwhile: an operator's redrive is not compared with what was published, and a failed delivery reached nobody.
+    /// meanwhile: an operator's redrive is not compared with what was published, a failed delivery reached nobody, and news for single
+    /// readers that has waited is compared with other news of its story only by versions.
     private func mayFollow(_ delivery: Int, _ former: Int, _ truth: GroundTruth) -> Bool {
         guard setAside.contains(truth.item(of: delivery)) else { return false }
         if case .redriven? = truth.news(of: former).copy { return true }
-        return failed.contains(former)
+        return failed.contains(former) || truth.news(of: delivery).isPersonal || truth.news(of: former).isPersonal
     }
 
     /// Returns true if the owner read on in another incarnation without noticing, past a delivery that it never read.
