@@ -18,8 +18,8 @@ public struct Tally: Sendable {
         public internal(set) var total = LatencyHistogram()
         /// Dead letters by each reason of `DeadLetterReason`.
         public internal(set) var deadLetters = Lane.zeros(DeadLetterReason.all)
-        /// The number of deliveries for each part that can be cut from a payload.
-        public internal(set) var cuts = Lane.zeros(PayloadCuts.allNames)
+        /// The number of deliveries for each part that can be cut from a payload, and of interests that nobody can follow.
+        public internal(set) var cuts = Lane.zeros(PayloadCuts.allNames + [Lane.interest])
         /// Categories to which deliveries were not sent, because a tag expression had no room.
         public internal(set) var leftOut: UInt64 = 0
     }
@@ -66,6 +66,9 @@ public struct Tally: Sendable {
 }
 
 extension Tally.Lane {
+    /// Counts every interest that nobody can follow. Their texts are those of events, so they have no end.
+    fileprivate static let interest = "interest"
+
     /// All keys with a count of 0 from the start, so that metrics show the first increase.
     fileprivate static func zeros(_ keys: [String]) -> [String: UInt64] {
         Dictionary(keys.map { ($0, 0) }) { first, _ in first }
@@ -78,7 +81,7 @@ extension Tally.Lane {
         if let time = latency.queue { queue.add(time) }
         if let time = latency.hub { hub.add(time) }
         if let time = latency.total { total.add(time) }
-        for part in request.result.cut { cuts[part, default: 0] += 1 }
+        for part in request.result.cut { cuts[cuts[part] == nil ? Self.interest : part, default: 0] += 1 }
         leftOut += UInt64(request.result.leftOut.count)
         guard outcome.isDeadLettered else { return }
         deadLetters[DeadLetterReason.counting(request.result.error?.code ?? outcome.rawValue), default: 0] += 1
