@@ -49,14 +49,19 @@ struct PersonalHoldTests: HoldingSuite {
         #expect(shell.publish(personal("a2", ["anna"], version: 2)).returns == ["\(anna) superseded"])
     }
 
-    @Test(arguments: [(["anna", "ben"], Outcome.superseded), (["ben"], .accepted)])
-    func `a held event does not follow a newer version that its reader got with others`(
-        users: [String], outcome: Outcome
-    ) throws {
+    @Test(arguments: [
+        (1 as Int?, ["anna", "ben"], Outcome.superseded), (1, ["ben"], .accepted), (nil, ["anna"], .superseded),
+        (nil, ["ben"], .accepted),
+    ])
+    func
+        `a held event does not follow a newer version that its reader got with others, or a later event for the same readers`(
+            version: Int?, users: [String], outcome: Outcome
+        ) throws
+    {
         var shell = try shell()
-        let event = personal("a", ["anna"], version: 1, embargo(shell.wall + .seconds(600)))
+        let event = personal("a", ["anna"], version: version, embargo(shell.wall + .seconds(600)))
         _ = try hold(event, in: &shell)
-        let newer = try #require(shell.publish(personal("b", users, version: 2)).sends.first)
+        let newer = try #require(shell.publish(personal("b", users, version: version.map { $0 + 1 })).sends.first)
         _ = shell.store(shell.reply(201, to: newer))
         _ = shell.wait(.seconds(600))
         var actions = shell.publish(event, headers: due)

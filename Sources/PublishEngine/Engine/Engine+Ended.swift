@@ -10,13 +10,15 @@ extension Engine {
     ///
     /// - Returns: the story for the header of the result; `nil` if older events of the story may still follow.
     mutating func noteEnd(of place: Place, _ content: ExaminedRecord, as outcome: Outcome) -> String? {
-        guard let routed = content.routed, !routed.event.isForSomeOfItsStory else { return nil }
+        guard let routed = content.routed else { return nil }
         let version = routed.event.version
         let endsOlder = endsOlder(content, routed, outcome)
         if endsOlder {
             partitions[place.slot].ended.note(
-                routed.orderKey, at: content.record.offset, writtenAt: content.record.timestamp, version, as: outcome)
+                routed.heldKey, at: content.record.offset, writtenAt: content.record.timestamp, version, as: outcome)
         }
+        // Results do not name single readers, so another process does not know what has ended for them.
+        guard !routed.event.isForSomeOfItsStory else { return nil }
         if version != nil, outcome.mayHaveLeft {
             return routed.edition == nil ? routed.event.resultStory : routed.orderKey
         }
@@ -48,11 +50,13 @@ extension Engine {
         if let source = content.heldFrom {
             guard source.partition == partitions[place.slot].id else { return false }
             // A copy that was restored after the held topic had lost the event may come behind a later event that is held.
-            // The ends of the story are those of events for all of its readers. Only the event itself can end it for some of them.
-            let ending =
-                routed.event.isForSomeOfItsStory
-                ? EndedStories.event(routed.event.id, of: routed.orderKey) : routed.orderKey
-            return partitions[place.slot].ended.hasNewer(than: source.offset, routed.event.version, of: ending)
+            let ended = partitions[place.slot].ended
+            return ended.hasNewer(than: source.offset, routed.event.version, of: routed.heldKey)
+                // A withheld event ends itself, whatever readers its record names.
+                || routed.event.isForSomeOfItsStory
+                    && ended.hasNewer(
+                        than: source.offset, routed.event.version,
+                        of: EndedStories.event(routed.event.id, of: routed.orderKey))
                 || content.returned == nil && held.hasLater(than: source, of: routed, content.identity)
         }
         guard routed.event.embargoUntil != nil, content.returned == nil, !routed.event.isForSomeOfItsStory else {

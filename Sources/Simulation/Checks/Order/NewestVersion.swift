@@ -181,7 +181,7 @@ struct NewestVersion: Checker {
     ) -> Bool {
         // After a crash, the copy is read again before what follows it. The ledger does not tell if a version that left was a copy
         // itself.
-        guard let copy = truth.places[truth.item(of: attempt.delivery)],
+        guard !truth.news(of: attempt.delivery).isPersonal, let copy = truth.places[truth.item(of: attempt.delivery)],
             let other = truth.places[truth.item(of: later)],
             other.offset < copy.offset, truth.news(of: later).version == nil || end.outcome != .accepted,
             truth.ownerships[attempt.ownership].hasSeen(end, as: attempt.ownership)
