@@ -51,6 +51,14 @@ func `event examples are read`(name: String, id: String, status: NewsEvent.Statu
     #expect(event.status == .withheld && event.embargoUntil == .distantFuture)
 }
 
+@Test(arguments: [
+    ("CANCELED", NewsEvent.Status.canceled), ("Cancelled", .canceled), ("Withheld", .withheld), ("USABLE", .usable),
+])
+func `the case of a status does not count`(status: String, expected: NewsEvent.Status) throws {
+    #expect(try decode(#"{"id":"a","headline":"b","status":"\#(status)"}"#).status == expected)
+    #expect(try decode(#"{"uri":"a","headline":"b","pubStatus":"\#(status)"}"#).status == expected)
+}
+
 @Test func `null and blank values count as absent, unknown members are ignored`() throws {
     let event = try decode(
         #"{"x":[{"id":1}],"id":"a","headline":"b","category":null,"categories":null,"subjects":[],"summary":"","#

@@ -78,6 +78,7 @@ private let refusals: [(value: String?, code: String, detail: String, id: String
     (#"{"id":"a","headline":"b","urgency":3.5}"#, "bad-urgency", "it is 3.5", "a"),
     (#"{"id":"a","headline":"b","urgency":18446744073709551615}"#, "bad-urgency", "18446744073709551615", "a"),
     (#"{"id":"a","headline":"b","status":"draft"}"#, "unknown-status", "it is “draft”", "a"),
+    (#"{"id":"a","headline":"b","status":"canceled canceled"}"#, "unknown-status", "status", "a"),
     (#"{"uri":"a","headline":"b","pubstatus":"spiked"}"#, "unknown-status", "pubstatus", "a"),
     (#"{"id":"a\u0000b","headline":"b"}"#, "control-character", "id contains a control character", nil),
     (#"{"id":"a","headline":"b","story":"x\r\ny"}"#, "control-character", "story", "a"),

@@ -1,3 +1,5 @@
+import ByteText
+
 /// The known members of one JSON object, by field. Reused from object to object.
 struct Members {
     struct Member {
@@ -185,11 +187,16 @@ extension Members {
             throw .wrongType(name.description, wanted: "a string", found: member.value)
         }
         if text == "usable" || EventText.isBlank(text) { return .usable }
-        if text == "withheld" { return .withheld }
+        // Case does not count, so that a kill takes effect however its sender writes it. The prefix is longer than every word.
+        switch String(decoding: text.prefix(16), as: UTF8.self).asciiLowercased {
+        case "usable": return .usable
+        case "withheld": return .withheld
         // IPTC spells it with one l; senders sometimes use two.
-        if text == "canceled" || text == "cancelled" { return .canceled }
-        let words = "usable, withheld or canceled"
-        throw Undecodable(.unknownStatus, "\(name) must be \(words); it is \(Undecodable.quote(text))")
+        case "canceled", "cancelled": return .canceled
+        default:
+            let words = "usable, withheld or canceled"
+            throw Undecodable(.unknownStatus, "\(name) must be \(words); it is \(Undecodable.quote(text))")
+        }
     }
 }
 
