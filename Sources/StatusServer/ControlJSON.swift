@@ -19,6 +19,8 @@ enum ControlJSON {
             json.field("known", scene.isKnown)
             json.field("problem", scene.failure?.description)
             json.field("standing", standing.count)
+            let unknown = scene.view.unknownOrders
+            if !unknown.isEmpty { json.array("unknown", of: Array(unknown.prefix(ordersMax))) }
             let confirmations = scene.trail.confirmations
             json.array("orders") { json in
                 for order in (stops + recalls).prefix(ordersMax) {

@@ -142,6 +142,20 @@ struct ControlViewTests {
                 == ["stop/hub", "stop/category/World", "recall/story/S"])
     }
 
+    @Test func `orders of an unknown kind are named by their keys until a tombstone removes them`() {
+        var view = ControlView()
+        func apply(_ key: String, _ value: String?) {
+            view.apply(SourceRecord(offset: 0, key: Array(key.utf8), value: value.map { Array($0.utf8) }))
+        }
+        let hidden = "hold/story/a\n\u{202E}b"
+        apply(hidden, #"{"do":"hold"}"#)
+        apply("hold/x/" + String(repeating: "é", count: 500), #"{"do":"hold"}"#)
+        #expect(view.unknownOrders.first == #"hold/story/a\n\u{202E}b"#)
+        #expect(view.unknownOrders.count == 2 && view.unknownOrders.allSatisfy { $0.utf8.count <= 128 })
+        apply(hidden, nil)
+        #expect(view.unknownOrders.count == 1)
+    }
+
     private let lapsing = Order(
         id: "o", scope: .recall(story: "S"), at: start, by: "m", until: start + .seconds(600))
 

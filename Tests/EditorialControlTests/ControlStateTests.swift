@@ -40,7 +40,7 @@ import Testing
         state.writeBeat()
         state.read()
         #expect(!state.isKnown)
-        #expect(state.status.alarms == [.unknownOrders(1)])
+        #expect(state.status.alarms == [.unknownOrders(["stop/region/eu"])])
         state.write("stop/region/eu", nil)
         state.read()
         #expect(state.isKnown)

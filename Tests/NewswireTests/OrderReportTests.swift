@@ -1,5 +1,6 @@
 import ControlIO
 import EditorialControl
+import KafkaModel
 import NewsModel
 import NewswireCommands
 import NotificationHub
@@ -228,6 +229,21 @@ struct OrderReportTests {
             lines(.lane("archive"), rules: rules).first?.hasPrefix("warn  control   lane archive is stopped, but")
                 == true)
         #expect(lines(.category("Sports"), rules: nil).isEmpty, "invalid categories are another finding")
+    }
+
+    @Test func `an order of an unknown kind is named with its consequence and its remedy`() throws {
+        var view = ControlView()
+        #expect(ControlTable.unknown(view, "news.control") == nil)
+        view.apply(SourceRecord(offset: 0, key: Array("hold/story/x".utf8), value: Array(#"{"do":"hold"}"#.utf8)))
+        let warning = try #require(ControlTable.unknown(view, "news.control"))
+        #expect(warning.contains("hold/story/x: nothing is sent") && warning.contains("tombstone"))
+        #expect(
+            ControlTable.summary(orders: 0, processes: 3, obeying: 3, unknown: view.unknownOrders.count)
+                == "no order stands besides 1 of an unknown kind; processes of this version send nothing")
+        let json = JSONWriter.object { json in
+            json.array("orders") { ControlView.list(unknown: "hold/story/x", into: &$0) }
+        }
+        #expect(String(decoding: json, as: UTF8.self).contains(#""scope":"hold/story/x","do":null"#))
     }
 
     @Test func `an order that may have lapsed is listed as such`() {

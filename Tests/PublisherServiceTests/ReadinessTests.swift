@@ -113,9 +113,10 @@ struct ReadinessTests {
     }
 
     @Test func `an order of an unknown kind is the reason why nothing is sent`() throws {
-        let found = reasons([.unknownOrders(1)], isKnown: false)
+        let found = reasons([.unknownOrders(["hold/story/a", "k2", "k3", "k4", "k5"])], isKnown: false)
         #expect(found.map(\.code) == ["orders-unknown"])
-        #expect(found.first?.detail.contains("does not know: nothing is sent") == true)
+        #expect(found.first?.detail.contains("the key hold/story/a, k2, k3 and 2 more: nothing is sent") == true)
+        #expect(found.first?.remedy.contains("tombstone") == true)
     }
 
     @Test func `recalls by events without room are a reason with a remedy, although news passes`() throws {

@@ -9,8 +9,8 @@ public struct ControlView: Sendable, Hashable {
     public private(set) var unreadable = 0
     public private(set) var proposals = Proposals()
     private var present = UnreadableRecords()
-    /// Number of orders of a kind that this version does not know. Processes of this version send nothing while there is one.
-    public var unknownOrders: Int { present.unknownOrders }
+    /// The sorted keys of orders of a kind that this version does not know. Processes of this version send nothing while there is one.
+    public var unknownOrders: [String] { present.unknownOrders }
     /// Bounded: has room for the processes of an hour even if each were a new one.
     public private(set) var signs = LifeSigns(capacity: 10_000)
     /// Offset of the record of each order in force.

@@ -24,6 +24,20 @@ extension Order {
     }
 }
 
+extension ControlView {
+    /// Writes the order of an unknown kind as an object like `Order.list`, with the little that is known of it.
+    ///
+    /// - Parameter key: one of `unknownOrders`.
+    package static func list(unknown key: String, into json: inout JSONWriter) {
+        json.object { json in
+            json.field("scope", key)
+            for name: StaticString in ["do", "at", "by", "reason", "until"] { json.null(name) }
+            json.array("unconfirmed", of: [])
+            json.field("unknown", true)
+        }
+    }
+}
+
 extension AuditTrail.Line {
     package func list(into json: inout JSONWriter) {
         json.object { json in

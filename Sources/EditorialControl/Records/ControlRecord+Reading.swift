@@ -25,6 +25,13 @@ extension ControlRecord {
     /// Maximum size of a record's key and value together, in bytes.
     public static let sizeMax = 64 << 10
 
+    /// Returns a record's key for people: cut, and with escapes for characters that cannot be seen or that end a line.
+    static func shown(key: [UInt8]) -> String {
+        let hidden: [Unicode.GeneralCategory] = [.control, .format, .lineSeparator, .paragraphSeparator]
+        return String(decoding: key, as: UTF8.self).cut(toBytes: TextLimit.key).unicodeScalars
+            .map { hidden.contains($0.properties.generalCategory) ? $0.escaped(asASCII: true) : String($0) }.joined()
+    }
+
     /// - Parameter record: Its offset serves as a missing order id, and its timestamp as a missing time.
     public static func read(_ record: SourceRecord) -> Reading {
         guard record.byteCount <= sizeMax, let key = record.key.flatMap({ String(validating: $0, as: UTF8.self) })
@@ -126,6 +133,7 @@ extension Order {
 /// Limits of the texts kept from a record, in bytes, because ten thousand orders stay in memory.
 enum TextLimit {
     static let name = 256
+    static let key = 128
     static let reason = 512
     static let replacement = 1_024
 }

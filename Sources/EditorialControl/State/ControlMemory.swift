@@ -124,13 +124,14 @@ struct Beats: Sendable {
 /// Bounded: beyond its capacity, further keys are not counted.
 struct UnreadableRecords: Sendable, Hashable {
     private var keys: Set<UInt64> = []
-    /// The keys of orders of an unknown kind. Each may be a stop, so nothing is sent while there is one.
-    private var unknownKeys: Set<UInt64> = []
+    /// The keys of orders of an unknown kind, as `ControlRecord.shown`. Each may be a stop, so nothing is sent while there is one.
+    private var unknownKeys: [UInt64: String] = [:]
 
     private static let capacity = 10_000
 
     var count: Int { keys.count }
-    var unknownOrders: Int { unknownKeys.count }
+    var hasUnknownOrders: Bool { !unknownKeys.isEmpty }
+    var unknownOrders: [String] { unknownKeys.isEmpty ? [] : unknownKeys.values.sorted() }
 
     mutating func take(_ record: SourceRecord, _ fault: ControlRecord.Fault?) {
         guard fault != nil || !keys.isEmpty || !unknownKeys.isEmpty else { return }
@@ -138,10 +139,11 @@ struct UnreadableRecords: Sendable, Hashable {
         // Without a key, no later record can replace it.
         if let bytes = record.key { key.mix(bytes) } else { key.mix(UInt64(bitPattern: record.offset)) }
         keys.remove(key.value)
-        unknownKeys.remove(key.value)
+        unknownKeys[key.value] = nil
         switch fault {
         case nil: break
-        case .kind?: if unknownKeys.count < Self.capacity { unknownKeys.insert(key.value) }
+        case .kind?:
+            if unknownKeys.count < Self.capacity { unknownKeys[key.value] = ControlRecord.shown(key: record.key ?? []) }
         case _?: if keys.count < Self.capacity { keys.insert(key.value) }
         }
     }

@@ -255,7 +255,7 @@ public struct ControlState: Sendable {
             for recall in waiting { take(recall, now) }
         }
         let knows =
-            hasKnown && contradiction == nil && unreadable.unknownOrders == 0
+            hasKnown && contradiction == nil && !unreadable.hasUnknownOrders
             && (settings.onStale == .continue || !silence.isStale && isHeard)
         guard knows != isKnown else { return }
         isKnown = knows

@@ -48,8 +48,8 @@ public struct ControlStatus: Sendable, Hashable {
         case unordered(UInt64)
         /// This many records on the topic are invalid. One of them may be an order.
         case garbage(Int)
-        /// This many orders are of a kind that this version does not know. One may be a stop, so nothing is sent.
-        case unknownOrders(Int)
+        /// The keys of orders of a kind that this version does not know. One may be a stop, so nothing is sent.
+        case unknownOrders([String])
         /// The topic has lost records, perhaps orders that running processes obey. Nothing is sent until they have had time to write
         /// them again.
         case ordersMissing
@@ -104,7 +104,7 @@ extension ControlState {
             alarms.append(.unordered(counts.unordered))
         }
         if unreadable.count > 0 { alarms.append(.garbage(unreadable.count)) }
-        if unreadable.unknownOrders > 0 { alarms.append(.unknownOrders(unreadable.unknownOrders)) }
+        if unreadable.hasUnknownOrders { alarms.append(.unknownOrders(unreadable.unknownOrders)) }
         if !hasKnown, hasRead, isHeard, mayLackOrders(now) { alarms.append(.ordersMissing) }
         if let failure = writes.controlFailure { alarms.append(.notWritten(failure)) }
         switch auditTopic {

@@ -48,6 +48,9 @@ struct ControlCommand: ParsableCommand {
                         order.list(unconfirmed: unconfirmed(order), mayHaveLapsed: mayHaveLapsed(order), into: &$0)
                     })
             }
+            for key in view.unknownOrders {
+                try output.line(JSONLine.text { ControlView.list(unknown: key, into: &$0) })
+            }
         } else {
             if !orders.isEmpty {
                 try output.write(
@@ -58,7 +61,8 @@ struct ControlCommand: ParsableCommand {
             let behind = Set(orders.flatMap(unconfirmed).map(\.replica))
             try output.line(
                 ControlTable.summary(
-                    orders: orders.count, processes: living.count, obeying: living.count - behind.count))
+                    orders: orders.count, processes: living.count, obeying: living.count - behind.count,
+                    unknown: view.unknownOrders.count))
             for silent in view.signs.silent { try output.line(ControlTable.silence(silent).plain) }
         }
         ControlTable.warn(of: view, settings.control.topics.control)

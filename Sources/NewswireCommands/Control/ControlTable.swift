@@ -5,6 +5,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings
+import PublisherService
 
 /// Orders and audit lines as tables for people.
 package enum ControlTable {
@@ -35,9 +36,13 @@ package enum ControlTable {
     /// - Parameters:
     ///   - processes: the number of processes that count as running.
     ///   - obeying: the number of these that have confirmed all orders.
-    package static func summary(orders: Int, processes: Int, obeying: Int) -> String {
+    ///   - unknown: the number of orders of an unknown kind.
+    package static func summary(orders: Int, processes: Int, obeying: Int, unknown: Int = 0) -> String {
         let stand =
             orders == 0 ? "no order stands" : "\(counted(orders, "order")) \(orders == 1 ? "stands" : "stand")"
+        if unknown > 0 {
+            return "\(stand) besides \(grouped(unknown)) of an unknown kind; processes of this version send nothing"
+        }
         if processes == 0 { return "\(stand); no process is known to be there" }
         guard obeying == processes else {
             let all = counted(processes, "process", plural: "processes")
@@ -84,9 +89,15 @@ package enum ControlTable {
                 + "to 15 s until running processes show themselves")
     }
 
-    /// Writes the warnings about a control topic that was widened or recreated.
+    /// A warning about orders of a kind that this version does not know; `nil` without such an order.
+    package static func unknown(_ view: ControlView, _ topic: String) -> String? {
+        guard !view.unknownOrders.isEmpty else { return nil }
+        return "warning: \(UnknownOrders.sentence(view.unknownOrders, on: topic)). To mend it, \(UnknownOrders.remedy)"
+    }
+
+    /// Writes the warnings about a control topic that was widened or recreated, or that has orders of an unknown kind.
     static func warn(of view: ControlView, _ topic: String) {
-        for line in [width(view, topic), loss(view, topic)].compactMap(\.self) { notice(line) }
+        for line in [width(view, topic), loss(view, topic), unknown(view, topic)].compactMap(\.self) { notice(line) }
     }
 
     /// A sentence about a process that has been silent for long and has not reported its end.

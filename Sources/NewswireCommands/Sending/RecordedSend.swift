@@ -118,7 +118,7 @@ struct RecordedSend {
         }
         let view = try ControlTable.view(settings)
         ControlTable.warn(of: view, settings.control.topics.control)
-        guard view.unknownOrders == 0 else {
+        guard view.unknownOrders.isEmpty else {
             throw KafkaFailure(
                 code: "_UNKNOWN_ORDER", detail: "One is of a kind that this version does not know, and may be a stop",
                 remedy: "Update newswire.")

@@ -132,12 +132,9 @@ extension ControlStatus.Alarm {
                     + "understood: should one be an order, it is not obeyed",
                 remedy:
                     "give the order again with newswire recall or stop; a tombstone of the same key removes the record")
-        case .unknownOrders(let count):
+        case .unknownOrders(let keys):
             .init(
-                .ordersUnknown,
-                "\(counted(count, "order")) on the control topic \(topics.control) \(count == 1 ? "is" : "are") of a kind that "
-                    + "this version does not know: nothing is sent, because it may be a stop",
-                remedy: "update this process; or let the person who gave the order lift it")
+                .ordersUnknown, UnknownOrders.sentence(keys, on: topics.control), remedy: UnknownOrders.remedy)
         case .ordersMissing:
             .init(
                 .ordersUnknown,
@@ -165,6 +162,22 @@ extension ControlStatus.Alarm {
                 remedy: HubEnvironment.remedy(topics.control))
         }
     }
+}
+
+/// Sentences about orders of a kind that this version does not know.
+package enum UnknownOrders {
+    /// - Parameter keys: their keys, of which the first ones are named.
+    package static func sentence(_ keys: [String], on topic: String) -> String {
+        let more = keys.count > 3 ? " and \(keys.count - 3) more" : ""
+        return
+            "\(counted(keys.count, "order")) on the control topic \(topic) \(keys.count == 1 ? "is" : "are") of a kind that "
+            + "this version does not know, with the key \(keys.prefix(3).joined(separator: ", "))\(more): nothing is sent, because "
+            + "it may be a stop"
+    }
+
+    package static let remedy =
+        "update all processes; or lift the order with the version that gave it. This version cannot lift it: without the other "
+        + "one, write a tombstone (a record with the same key and no value) to partition 0 of the topic"
 }
 
 extension KafkaFailure {
