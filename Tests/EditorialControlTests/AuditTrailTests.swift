@@ -206,6 +206,16 @@ struct ControlViewTests {
         #expect(!observed(obeyed: 2, appliedTo: nil).lacksOrders)
     }
 
+    @Test func `a topic from which records were removed may have lost orders, however young the audit topic is`() {
+        let cut = ControlView(start: 7)
+        #expect(cut.mayLackBeats(at: start))
+        for line in [nil, start, start - .seconds(14)] {
+            #expect(cut.mayHaveLostOrders(since: line, at: start))
+            #expect(!ControlView().mayHaveLostOrders(since: line, at: start), "a new installation")
+        }
+        #expect(ControlView().mayHaveLostOrders(since: start - .seconds(16), at: start), "the topic was recreated")
+    }
+
     @Test func `records of a widened topic are written to its first partition`() {
         #expect(ControlRecord.stands(lapsing).record(on: "c").partition == 0)
         #expect(ControlRecord.ended(replica: "a").record(on: "c").partition == 0)

@@ -28,8 +28,9 @@ public struct ControlReading {
     ///   - onWait: called before a wait of up to 15 seconds.
     /// - Throws: an error if the topic is missing or cannot be read.
     public func view(awaitingBeats wall: () -> Instant, onWait: () -> Void) throws(KafkaFailure) -> ControlView {
-        var view = ControlView(partitions: try partitions(of: topics.control))
+        let partitions = try partitions(of: topics.control)
         let reader = try TopicReader(settings: settings, topic: topics.control, follow: true, end: .highWatermark)
+        var view = ControlView(partitions: partitions, start: reader.start)
         try reader.readToEnd { view.apply($0.record) }
         try awaitBeats(&view, reader, wall: wall, onWait: onWait)
         return view
@@ -43,7 +44,7 @@ public struct ControlReading {
     func awaitBeats(
         _ view: inout ControlView, _ reader: TopicReader, wall: () -> Instant, onWait: () -> Void
     ) throws(KafkaFailure) {
-        guard view.mayLackBeats(at: wall()), isRecreated(view, at: wall()) else { return }
+        guard view.mayLackBeats(at: wall()), mayHaveLostOrders(view, at: wall()) else { return }
         onWait()
         let deadline = ContinuousClock.now + ControlRecord.Beat.writtenWithin
         while ContinuousClock.now < deadline, view.mayLackBeats(at: wall()) {
@@ -51,9 +52,9 @@ public struct ControlReading {
         }
     }
 
-    /// Returns true if the control topic is younger than the audit topic.
-    func isRecreated(_ view: ControlView, at wall: Instant) -> Bool {
-        firstLine().map { view.isYounger(than: $0, at: wall) } ?? false
+    /// Returns true if records were removed from the control topic, or if it is younger than the audit topic.
+    func mayHaveLostOrders(_ view: ControlView, at wall: Instant) -> Bool {
+        view.mayHaveLostOrders(since: firstLine(), at: wall)
     }
 
     /// The time of the first line on the audit topic; `nil` for an empty topic, and for one that cannot be read.

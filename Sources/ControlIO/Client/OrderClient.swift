@@ -16,8 +16,8 @@ public final class OrderClient {
     let now: () -> Moment
     /// The orders in force and the living processes.
     public private(set) var view: ControlView
-    /// Called before a wait of up to 15 seconds for the beats of processes after the control topic was recreated. Before a lift, they
-    /// show if processes obey an order that the topic has lost. After another order, they show who must answer.
+    /// Called before a wait of up to 15 seconds for the beats of processes after the control topic was recreated or lost records. Before
+    /// a lift, they show if processes obey an order that the topic has lost. After another order, they show who must answer.
     public var onWait: () -> Void = {}
 
     /// Time limit for reading the control topic.
@@ -44,11 +44,12 @@ public final class OrderClient {
         guard counts[topics.audit] != nil else {
             throw .missing(topic: topics.audit, ": orders are not given unrecorded")
         }
-        view = ControlView(partitions: partitions)
         self.topics = topics
         self.settings = settings
         self.now = now
-        control = try TopicReader(settings: settings, topic: topics.control, follow: true, end: .highWatermark)
+        let control = try TopicReader(settings: settings, topic: topics.control, follow: true, end: .highWatermark)
+        self.control = control
+        view = ControlView(partitions: partitions, start: control.start)
         // A record larger than a topic allows is refused alone. The topics' limits are not asked for: the answer comes from the
         // controller, and an order must not wait for one that is down.
         var single = settings
@@ -154,7 +155,7 @@ public final class OrderClient {
             // An order must not be delayed, so the beats are awaited only now.
             answers.lacksBeats =
                 !instruction.lifts && view.mayLackProcesses(at: now().wall)
-                && ControlReading(settings, topics).isRecreated(view, at: now().wall)
+                && ControlReading(settings, topics).mayHaveLostOrders(view, at: now().wall)
             if answers.lacksBeats { try awaitBeats(&answers, audit) }
             try wait(for: &answers, audit, until: begin.steady + patience)
         } catch { throw .unheard(error) }
@@ -210,7 +211,7 @@ public final class OrderClient {
         }
     }
 
-    /// Waits for the beats of processes that were running when the control topic was recreated, so that they are counted.
+    /// Waits for the beats of processes that were running when the control topic lost its records, so that they are counted.
     private func awaitBeats(_ answers: inout OrderAnswers, _ audit: TopicReader) throws(KafkaFailure) {
         onWait()
         let deadline = ContinuousClock.now + ControlRecord.Beat.writtenWithin

@@ -21,8 +21,11 @@ public struct ControlView: Sendable, Hashable {
     private var beganAt: Instant?
     /// Number of partitions of the topic. Records in several partitions have no common order.
     public let partitions: Int
+    /// True if records were removed from the topic's beginning, perhaps together with orders. Compaction does not do this.
+    public let isCut: Bool
 
-    public init(partitions: Int = 1) { self.partitions = partitions }
+    /// - Parameter start: the first offset of the topic.
+    public init(partitions: Int = 1, start: Int64 = 0) { (self.partitions, isCut) = (partitions, start > 0) }
 
     /// - Returns: the decoded record; `nil` if it has no meaning.
     @discardableResult
@@ -131,11 +134,11 @@ public struct ControlView: Sendable, Hashable {
         wall - (beganAt ?? wall) < ControlRecord.Beat.writtenWithin
     }
 
-    /// True if the topic is younger than the audit topic: it was recreated, or its records were removed.
+    /// True if the topic may have lost orders: records were removed from it, or it is younger than the audit topic.
     ///
-    /// - Parameter line: the time of the first line on the audit topic.
-    public func isYounger(than line: Instant, at wall: Instant) -> Bool {
-        (beganAt ?? wall) - line > ControlRecord.Beat.writtenWithin
+    /// - Parameter line: the time of the first line on the audit topic; `nil` without a line.
+    public func mayHaveLostOrders(since line: @autoclosure () -> Instant?, at wall: Instant) -> Bool {
+        isCut || line().map { (beganAt ?? wall) - $0 > ControlRecord.Beat.writtenWithin } ?? false
     }
 
     public func isStanding(_ scope: ControlScope, at wall: Instant) -> Bool { order(scope, at: wall) != nil }

@@ -78,15 +78,15 @@ package enum ControlTable {
     /// Says why a command waits for beats.
     static func noteWait() {
         notice(
-            "the control topic is younger than the audit topic and may have lost orders: waiting up to 15 s until running processes "
-                + "tell what they obey")
+            "the control topic has lost records, or is younger than the audit topic, and may have lost orders: waiting up to 15 s "
+                + "until running processes tell what they obey")
     }
 
     /// Says why a command waits for beats after it has given an order.
     static func noteGiven() {
         notice(
-            "the order is given. The control topic is younger than the audit topic and may not name all processes yet: waiting up "
-                + "to 15 s until running processes show themselves")
+            "the order is given. The control topic has lost records, or is younger than the audit topic, and may not name all "
+                + "processes yet: waiting up to 15 s until running processes show themselves")
     }
 
     /// A warning about orders of a kind that this version does not know; `nil` without such an order.
