@@ -96,6 +96,14 @@ struct AuditTrailTests {
         #expect((try? AuditEntry(decoding: line.encode())) == line)
     }
 
+    @Test func `the line about a scheduled notification does not have its text`() {
+        var event = NewsEvent(id: "send-1", headline: "Chancellor resigns")
+        event.embargoUntil = later
+        let line = AuditEntry.send(event, at: start, by: "m", reason: "r", despite: [])
+        #expect((line.order, line.by, line.reason, line.text) == ("send-1", "m", "r", nil))
+        #expect(!String(decoding: line.encode(), as: UTF8.self).contains("Chancellor"))
+    }
+
     /// The clock of the desk is days off. The broker stamps records, or keeps the times of their writers.
     @Test(arguments: [-8 * 86_400, 8 * 86_400] as [Int64], [true, false])
     func `a recent order is listed whatever the clock of its sender says`(error: Int64, byBroker: Bool) {

@@ -110,14 +110,16 @@ struct ApproveCommandTests {
     @Test func `a scheduled send is approved, and is on the audit topic with both names`() async throws {
         let room = try await room()
         let id = try await propose(
-            room, "send", "--category", "World", "--message", "m", "--at", "2100-01-01T00:00Z", "--by", "anna",
-            "--reason", "new year")
+            room, "send", "--category", "World", "--message", "Happy 2100", "--at", "2100-01-01T00:00Z", "--by",
+            "anna", "--reason", "new year")
         let own = try await room.run("approve", id, "--by", "anna")
         #expect(own.status == 1)
         let approved = try await room.run("approve", id, "--by", "ben")
         #expect(approved.status == 0, "\(approved.errors)")
         let audit = try await room.run("audit", "--json").output
         #expect(audit.contains(#""by":"anna, approved by ben","reason":"new year""#), "\(audit)")
+        let orders = try await room.run("control", "--json").output
+        #expect(!(audit + orders).contains("Happy 2100"))
         await room.close()
     }
 

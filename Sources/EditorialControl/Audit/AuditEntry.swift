@@ -14,7 +14,8 @@ public struct AuditEntry: Sendable, Hashable {
     public var reason: String?
     /// The order of the same scope that was in force when this line was written. This line replaces or ends it.
     public var former: FormerOrder?
-    /// Text for readers: the notification, or the text that replaces a recalled story on phones.
+    /// Text for readers: the notification, or the text that replaces a recalled story on phones. `nil` for a
+    /// notification under embargo, because people read this line before its time.
     public var text: String?
     /// Keys of the orders that were in force against a notification and that its sender overrode.
     public var despite: [String] = []
@@ -39,7 +40,7 @@ public struct AuditEntry: Sendable, Hashable {
         case start
     }
 
-    /// Makes the line about a notification. It is written before the notification is sent.
+    /// Makes the line about a notification. It is written before the notification is sent, or scheduled on a lane.
     ///
     /// - Parameter despite: the orders that are in force against the notification.
     public static func send(
@@ -47,7 +48,7 @@ public struct AuditEntry: Sendable, Hashable {
     ) -> AuditEntry {
         var entry = AuditEntry(
             at: time, scope: sendPrefix + event.id, action: .send, order: event.id, by: by, reason: reason)
-        entry.text = event.headline
+        if event.embargoUntil == nil { entry.text = event.headline }
         entry.despite = despite.map(\.scope.key)
         return entry
     }

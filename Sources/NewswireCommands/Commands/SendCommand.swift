@@ -26,7 +26,7 @@ struct SendCommand: AsyncParsableCommand {
 
             With --at the event goes to Kafka instead, under embargo until its time, and the service sends it then to \
             all its platforms. Its id is printed: until then, newswire recall ID takes it back. A line on the audit topic \
-            says who scheduled it.
+            says who scheduled it, without its text.
 
             Examples:
               newswire send --category World \\

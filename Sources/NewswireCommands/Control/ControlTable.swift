@@ -159,7 +159,9 @@ extension AuditEntry {
     fileprivate var remarks: String {
         guard let applied else {
             let place = former.map { action.isEnd ? "it was \($0.phrase)" : "in place of that \($0.phrase)" }
-            let words = text.map { action == .send ? "“\($0)”" : "replacement “\($0)”" }
+            let words =
+                action == .send
+                ? text.map { "“\($0)”" } ?? "scheduled, without its text" : text.map { "replacement “\($0)”" }
             let overridden = despite.isEmpty ? nil : "despite \(despite.joined(separator: ", "))"
             return [reason, place, words, overridden].compactMap(\.self).joined(separator: "; ")
         }
