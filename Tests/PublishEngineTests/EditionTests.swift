@@ -150,6 +150,15 @@ struct EditionTests {
         #expect(shell.take(.orders([.recall("s")])).returns == ["s#en recalled"])
     }
 
+    @Test func `a recall counts the held events of all languages`() throws {
+        var shell = try shell { $0.holdsBeyond = .seconds(60) }
+        let keys = ["s#en", "s#fr", "s#france", "t#en"]
+        _ = shell.take(.held(keys.map { HeldStory(story: $0, isHeld: true) }))
+        let recalled = shell.take(.orders([.recall("s", "O1"), .recall("u", "O2")]))
+        #expect(recalled.applied.map(\.held) == [2, 0])
+        #expect(recalled.returns.sorted() == ["s#en recalled", "s#fr recalled"])
+    }
+
     @Test(arguments: [#","language":"fr""#, ""])
     func `a withheld event without a known category ends the waiting ones of its language`(language: String) throws {
         var shell = try shell { $0.holdsBeyond = nil }

@@ -144,6 +144,7 @@ struct PersonalHoldTests: HoldingSuite {
         ]
         let recalled = shell.take(.orders([.recall("s")]))
         #expect(Set(recalled.returns) == Set(keys.map { "\($0) recalled" }))
+        #expect(recalled.applied.map(\.held) == [2])
     }
 
     @Test func `an event for single readers of a recalled story that is on the held topic is requested back`() throws {

@@ -82,7 +82,8 @@ public struct AppliedOrder: Sendable, Hashable {
     /// Number of requests that were in flight when the order arrived. They cannot be stopped. For a recall, this includes requests
     /// that the hub may have accepted and whose result is not on the results topic yet.
     public var inFlight: Int
-    /// 1 if a recalled story has an event on the held topic, which ends too. Every shard and process knows all held events.
+    /// Number of events of a recalled story on the held topic, which end too: at most one for each language and
+    /// group of single readers. Every shard and process knows all held events.
     public var held: Int
 
     public init(order: String, waiting: Int = 0, inFlight: Int = 0, held: Int = 0) {

@@ -66,8 +66,10 @@ extension Engine {
 
     /// - Parameter before: the effect here of an earlier recall by an event. Its requests in flight are the same ones.
     private mutating func recall(_ story: String, before: AppliedOrder?, _ turn: inout Turn) -> AppliedOrder {
+        // Counted before what is held for languages and single readers is requested back.
+        let heldBefore = heldKeys(of: story).count { held.contains($0) }
         var met = recall(story, &turn)
-        if heldKeys(of: story).contains(where: { held.contains($0) }) { met.held = 1 }
+        met.held = heldBefore
         guard let before else { return met }
         met.waiting += before.waiting
         // Some may have ended since, and the ledger of more partitions may have been read.
