@@ -18,6 +18,7 @@ struct HeldCommandTests {
         var due: String
         var because: String
         var categories: [String]
+        var language: String?
         var lane: String
         var run: String?
     }
@@ -42,7 +43,11 @@ struct HeldCommandTests {
         #expect(table.output.contains("World"))
         let results = try await room.run("results", "--json")
         #expect(results.output.contains(#""outcome":"held""#))
-        for ended in [sent, published, json, table, results] {
+        let audit = try await room.run("audit", "--json")
+        #expect(audit.output.contains(#""scope":"send/\#(held.eventId)","do":"send""#), "\(audit.output)")
+        let auditTable = try await room.run("audit")
+        #expect(auditTable.output.contains("scheduled, without its text"), "\(auditTable.output)")
+        for ended in [sent, published, json, table, results, audit, auditTable] {
             #expect(!(ended.output + ended.errors).contains(Self.headline))
         }
         #expect(room.hub.receivedCount == 0)
@@ -66,6 +71,42 @@ struct HeldCommandTests {
         running.terminate()
         #expect(try await running.ended().status == 0)
         #expect(try await room.run("held", "--json").output == "")
+        #expect(room.hub.receivedCount == 0)
+        await room.close()
+    }
+
+    @Test func `languages and single readers of a story are held under its name and recalled with it`() async throws {
+        let room = try await ProgramRoom(topics: Self.topics)
+        let settings = try String(contentsOfFile: room.path("newswire.yaml"), encoding: .utf8)
+        try room.write(
+            settings + "\nlocalization: {mode: tags, languages: {en: English, fr: French}, fallback: [en]}\n",
+            to: "newswire.yaml")
+        let running = try room.start("run")
+        try await running.wrote("partitions assigned")
+        let events = [
+            ("1", "w", #""language":"en""#), ("2", "w", #""language":"fr""#),
+            ("3", "w", #""language":"fr","users":["anna"]"#), ("4", "w#fr", #""language":"en""#),
+        ]
+        let lines = events.map { id, story, more in
+            #"{"id":"\#(id)","story":"\#(story)","headline":"h","category":"World",\#(more),"#
+                + #""embargoUntil":"2100-01-01T00:00:00Z"}"#
+        }
+        _ = try await room.run("publish", "-", input: lines.joined(separator: "\n"))
+        func held(_ story: String) async throws -> [Held] {
+            try await room.run("held", "--json", "--story", story).output.split(separator: "\n").map {
+                try JSONDecoder().decode(Held.self, from: Data($0.utf8))
+            }
+        }
+        var ofStory: [Held] = []
+        while ofStory.count < 3 { ofStory = try await held("w") }
+        #expect(Set(ofStory.map { "\($0.eventId) \($0.language ?? "")" }) == ["1 en", "2 fr", "3 fr"])
+        while try await held("w#fr").map(\.eventId) != ["4"] {}
+        let recalled = try await room.run("recall", "w", "--reason", "wrong")
+        #expect(recalled.output.contains("; 3 were held\n"), "\(recalled.output)\(recalled.errors)")
+        while try await !held("w").isEmpty {}
+        #expect(try await held("w#fr").map(\.eventId) == ["4"])
+        running.terminate()
+        #expect(try await running.ended().status == 0)
         #expect(room.hub.receivedCount == 0)
         await room.close()
     }

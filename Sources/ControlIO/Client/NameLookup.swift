@@ -16,19 +16,15 @@ public struct NamedTopics: Sendable {
     public var results: String
     public var held: String
     public var lanes: [Waiting]
-    /// The suffixes that name a language in the keys of the held topic; empty unless languages have tags.
-    public var editions: [String]
     /// The formats of the events on the lanes' topics.
     public var decoders: DecoderFactory
     /// The environment that a replacement names.
     public var environment: String?
 
     public init(
-        results: String, held: String, lanes: [Waiting], editions: [String] = [],
-        decoders: DecoderFactory = DecoderFactory()
+        results: String, held: String, lanes: [Waiting], decoders: DecoderFactory = DecoderFactory()
     ) {
-        (self.results, self.held, self.lanes, self.editions) = (results, held, lanes, editions)
-        self.decoders = decoders
+        (self.results, self.held, self.lanes, self.decoders) = (results, held, lanes, decoders)
     }
 }
 
@@ -120,12 +116,17 @@ package struct NameLookup {
     }
 
     private mutating func readHeld() throws(KafkaFailure) {
-        for event in try HeldReading.all(kafka, topic: topics.held, isStopped: { isLate }).events {
-            // The held topic separates a story's single readers, and its languages where these have tags. Recalls do not.
-            let story = HeldKey.orderKey(of: event.story)
-            let edition = topics.editions.first { story.hasSuffix($0) }
-            search.note(eventID: event.eventID, story: String(story.dropLast(edition?.count ?? 0)))
+        let decoder = topics.decoders.make()
+        let name = search.name
+        let held = try HeldReading.all(kafka, topic: topics.held) { original, held in
+            // Others cannot have the name, and a recall must not wait while a million events are decoded.
+            guard held.eventID == name || held.story.hasPrefix(name) else { return nil }
+            let event = try? decoder.decode(original, topic: held.source.partition.topic)
+            return event.map { HeldTable.Content(story: $0.orderKey) }
+        } isStopped: {
+            isLate
         }
+        for row in held.rows { search.note(eventID: row.event.eventID, story: row.story) }
     }
 
     private mutating func readWaiting(_ topic: String, _ partitions: Int, group: String) throws(KafkaFailure) {

@@ -10,9 +10,25 @@ public struct HeldTable: Sendable {
     /// An event with what people know it by.
     public struct Row: Sendable, Hashable {
         public var event: HeldEvent
-        public var categories: [String]
+        /// `nil` if the original was not read or cannot be decoded.
+        public var content: Content?
         /// The run of `newswire publish` that it belongs to.
         public var run: String?
+
+        /// The name by which a recall knows the event. Without the original it is taken from the key and may end in a
+        /// language, because that cannot be told from the end of a name.
+        public var story: String { content?.story ?? HeldKey.orderKey(of: event.story) }
+    }
+
+    /// The parts of an original that may be shown before its time.
+    public struct Content: Sendable, Hashable {
+        /// The event's `orderKey`.
+        public var story: String
+        /// The language whose readers get it; `nil` unless languages are sent separately.
+        public var language: String?
+        public var categories: [String] = []
+
+        public init(story: String) { self.story = story }
     }
 
     private struct Held: Sendable {
@@ -28,14 +44,14 @@ public struct HeldTable: Sendable {
 
     /// Applies a record. The records of a partition must arrive in the order of their offsets.
     public mutating func apply(
-        _ reading: HeldRecord.Reading, at place: HeldPlace, categories: [String] = [], run: String? = nil
+        _ reading: HeldRecord.Reading, at place: HeldPlace, content: Content? = nil, run: String? = nil
     ) {
         switch reading {
         case .unreadable: unreadable += 1
         case .held(let event, let since):
             let key = Key(story: event.story, partition: place.partition)
             let next = Held(
-                row: Row(event: event, categories: categories, run: run), since: since ?? place.offset)
+                row: Row(event: event, content: content, run: run), since: since ?? place.offset)
             if let known = held[key] {
                 let isNewer = VersionRank(event.version).isNewer(than: VersionRank(known.row.event.version))
                 guard isNewer ?? (next.since >= known.since) else { return }

@@ -65,10 +65,8 @@ extension Settings {
             let group = kafkaSettings.consumerGroup(lane: index, named: lane.name)
             return lane.topics.map { NamedTopics.Waiting(topic: $0, group: group) }
         }
-        let editions = payload.localization?.languages.map { "#\($0.code)" } ?? []
         var topics = NamedTopics(
-            results: engine.resultsTopic, held: control.topics.held, lanes: lanes, editions: editions,
-            decoders: decoders)
+            results: engine.resultsTopic, held: control.topics.held, lanes: lanes, decoders: decoders)
         topics.environment = policy.environment
         return topics
     }

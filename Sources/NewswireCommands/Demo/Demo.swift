@@ -71,8 +71,7 @@ struct Demo: Sendable {
         let clock = ServiceClock()
         let names = NamedTopics(
             results: Self.resultsTopic, held: orders.held,
-            lanes: [.init(topic: Self.topic, group: kafka.group)],
-            editions: Self.localization.languages.map { "#\($0.code)" })
+            lanes: [.init(topic: Self.topic, group: kafka.group)])
         status = try await Self.serveStatus(
             of: publisher, ControlMonitor(kafka, orders, names: names) { clock.now }, log: log)
         let address = "http://127.0.0.1:\(status.port)/"

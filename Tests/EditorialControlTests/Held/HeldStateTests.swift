@@ -141,6 +141,20 @@ import Testing
         #expect(play.state.count == 0)
     }
 
+    @Test(arguments: [
+        (HeldTable.Content(story: "w"), "w"), (HeldTable.Content(story: "w#en"), "w#en"), (nil, "w#en"),
+    ])
+    func `a held event is shown with its own story, or else with that of its key`(
+        content: HeldTable.Content?, story: String
+    ) {
+        var table = HeldTable()
+        let event = HeldEvent(
+            eventID: "id", story: HeldKey.key(of: "w#en", readers: 7), version: nil, due: PlayedHeldState.noon,
+            because: .embargo, lane: "live", source: .init(partition: PlayedHeldState.source, offset: 1))
+        table.apply(.held(event, since: nil), at: HeldPlace(3, 0), content: content)
+        #expect(table.rows.map(\.story) == [story])
+    }
+
     @Test func `an older version written behind a newer one does not replace it`() {
         var play = PlayedHeldState()
         _ = play.hold(0, "a", version: "2", due: .seconds(20))
