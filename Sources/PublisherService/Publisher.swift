@@ -300,6 +300,7 @@ public final class Publisher: Sendable {
                     ])
             }
             metrics.refused(reasons)
+        case .unreadable(let lane, let failures): metrics.unreadable(failures, lane: lane)
         case .closed(let lost): events.yield(.closed(lost))
         }
     }

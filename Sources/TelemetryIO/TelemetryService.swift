@@ -140,7 +140,7 @@ public final class TelemetryService: Sendable {
         case .error(let failure) where failure.isFatal: life.close(failure)
         case .error(let failure): log.log(level: throttle.isDue(failure) ? .warning : .debug, "\(failure)")
         case .log(let severity, let text): log.log(level: severity <= 3 ? .warning : .debug, "\(text)")
-        case .statistics, .refused: break
+        case .statistics, .refused, .unreadable: break
         case .closed: life.close()
         }
     }

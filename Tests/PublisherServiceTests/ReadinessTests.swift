@@ -13,17 +13,43 @@ import Testing
 
 /// The time at which an engine's wait becomes a reason on `/readyz`.
 struct ReadinessTests {
+    private static func metrics() throws -> ServiceMetrics {
+        ServiceMetrics(
+            settings: PublisherSettings(
+                kafka: KafkaSettings(bootstrapServers: ["127.0.0.1:9"], group: "g"),
+                engine: EngineSettings(
+                    lanes: [LaneSettings(name: "live", topics: ["a"])], platforms: [.template],
+                    resultsTopic: "results"),
+                connection: try ConnectionString(
+                    parsing: "Endpoint=http://127.0.0.1:9/;SharedAccessKeyName=a;SharedAccessKey=a2V5"),
+                hub: try HubName("n"), limits: .init(connections: 1), deadLetterTopic: "dead"))
+    }
+
+    @Test func `partitions that may not be read are a reason until they are read`() throws {
+        let metrics = try Self.metrics()
+        let partitions = [0, 3].map { TopicPartition(topic: "a", partition: $0) }
+        metrics.assigned(lane: LaneID(0), shard: ShardID(0), partitions: partitions)
+        let refused = partitions.map {
+            let failure = KafkaFailure(
+                code: "TOPIC_AUTHORIZATION_FAILED", detail: "Reading \($0) failed: this user may not use the topic",
+                remedy: "Grant this user READ.")
+            return ($0, failure)
+        }
+        metrics.unreadable(Dictionary(uniqueKeysWithValues: refused), lane: LaneID(0))
+        let expected = ReadinessReason(
+            .missingTopic,
+            "lane live: reading \(partitions[0]) failed: this user may not use the topic; "
+                + "the same for 1 more partition",
+            remedy: "grant this user READ", lane: "live")
+        #expect(metrics.status.notReady == [expected])
+        metrics.unreadable([:], lane: LaneID(0))
+        #expect(metrics.status.notReady.isEmpty)
+    }
+
     private func codes(
         _ reason: Wait.Reason, since age: Duration, blocksReading: Bool = false, ageOnArrival: Duration? = nil
     ) throws -> [String] {
-        let settings = PublisherSettings(
-            kafka: KafkaSettings(bootstrapServers: ["127.0.0.1:9"], group: "g"),
-            engine: EngineSettings(
-                lanes: [LaneSettings(name: "live", topics: ["a"])], platforms: [.template], resultsTopic: "results"),
-            connection: try ConnectionString(
-                parsing: "Endpoint=http://127.0.0.1:9/;SharedAccessKeyName=a;SharedAccessKey=a2V5"),
-            hub: try HubName("n"), limits: .init(connections: 1), deadLetterTopic: "dead")
-        let metrics = ServiceMetrics(settings: settings)
+        let metrics = try Self.metrics()
         let now = metrics.clock.now.steady
         let lane = EngineStatus.LaneStatus(
             partitions: 1, buffered: 0, bufferedBytes: 0, ready: 0, delayed: 0, isPaused: false, flood: nil,

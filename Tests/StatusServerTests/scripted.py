@@ -148,7 +148,7 @@ def look(page):
     assert "The other lanes go on." in text("#why")
     check("ledger", ["Partly standing still", "Lane backfill cannot read back its results yet"], ["lane backfill"], ready=False,
           notReady=[reason("ledger", "lane backfill: the results for news.backfill-3 are being read: no leader", "check the brokers", "backfill")])
-    check("missing", ["Partly standing still", "A topic is missing"], ["source live"], ready=False,
+    check("missing", ["Partly standing still", "A topic is missing or may not be read"], ["source live"], ready=False,
           notReady=[reason("missing-topic", "lane live: the topic news.live does not exist", "newswire topics --create", "live")])
     check("rebalance", ["Waiting", "The group assigns its partitions again"], ["source live", "source backfill"],
           lanes=[{name: value for name, value in one.items() if name != "partitions"} for one in lanes()])

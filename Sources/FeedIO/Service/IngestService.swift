@@ -221,7 +221,7 @@ public final class IngestService: Sendable {
             complaints.note(failure)
             core.loop.execute { [core] in core.books?.note(failure) }
         case .log(let severity, let text): log.log(level: severity <= 3 ? .warning : .debug, "\(text)")
-        case .statistics, .refused: break
+        case .statistics, .refused, .unreadable: break
         case .closed: life.close()
         }
     }

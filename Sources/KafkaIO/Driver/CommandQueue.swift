@@ -12,6 +12,8 @@ enum DriverCommand: Sendable {
     case refused(ProducedRecord, RefusedRecords.Key, KafkaFailure)
     case found(IncarnationNotes, LaneID)
     case checked(LaneID, ConsumerState.IncarnationCheck, IncarnationAnchor.Finding)
+    /// A partition could not be read for a check.
+    case failed(LaneID, ConsumerState.IncarnationCheck, KafkaFailure)
     /// The first offset of a partition in which reading has skipped offsets.
     case begins(LaneID, ConsumerState.RemovalCheck, at: Int64?)
     case close

@@ -66,7 +66,11 @@ final class IncarnationExaminer {
                         case RD_KAFKA_RESP_ERR__PARTITION_EOF: .nothing(end: message.pointee.offset)
                         default: .unknown
                         }
-                    commands.post(.checked(lane, check, finding))
+                    if finding == .unknown {
+                        commands.post(.failed(lane, check, KafkaFailure(reading: partition, message)))
+                    } else {
+                        commands.post(.checked(lane, check, finding))
+                    }
                 }
             }
             try consumer.assign([])

@@ -1,4 +1,5 @@
 public import KafkaModel
+public import NewsModel
 
 /// Events of the Kafka clients for the log, health and metrics.
 public enum KafkaNotice: Sendable {
@@ -10,6 +11,8 @@ public enum KafkaNotice: Sendable {
     case statistics(lane: LaneID?, KafkaStatistics)
     /// The reasons for records refused by the broker, after each change. Empty once all are stored.
     case refused([RefusedRecords.Reason])
+    /// The partitions of a lane whose reading fails, after each change. Empty once all are read.
+    case unreadable(LaneID, [TopicPartition: KafkaFailure])
     /// Everything has ended. No notice or event follows.
     case closed(lost: LostRecords)
 }

@@ -20,6 +20,8 @@ final class LaneConsumer {
     private let topics: [String]
     private let start: Start
     private let nudge: FetchNudge?
+    /// The failures of partitions as last notified.
+    private var unreadable: [TopicPartition: KafkaFailure] = [:]
     /// Number of bytes taken from a partition's queue after which its fetching is nudged.
     private let nudgeEvery: Int
     private let statistics = StatisticsReader()
@@ -161,9 +163,16 @@ final class LaneConsumer {
 
     /// - Returns: true if more records may be ready.
     func read(_ batch: RdBatch, _ turn: inout Turn) -> Bool {
-        let (queues, notify) = (queues, turn.notify)
+        let queues = queues
         let hasMore = state.read(batch: RdBatch.capacity, &turn.events) { slot, limit in
-            queues[slot]?.read(batch, limit: limit) { notify(.error($0)) } ?? []
+            queues[slot]?.read(batch, limit: limit) ?? []
+        }
+        if unreadable != state.unreadable {
+            for (partition, failure) in state.unreadable where unreadable[partition] != failure {
+                turn.notify(.error(failure))
+            }
+            unreadable = state.unreadable
+            turn.notify(.unreadable(lane, unreadable))
         }
         if let nudge {
             let due = queues.compactMap { $0 }.filter { $0.taken >= nudgeEvery }

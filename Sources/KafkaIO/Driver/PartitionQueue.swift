@@ -17,9 +17,7 @@ final class PartitionQueue {
     }
 
     /// Reads the available records without waiting.
-    ///
-    /// - Parameter report: called with errors of the partition.
-    func read(_ batch: RdBatch, limit: Int, _ report: (KafkaFailure) -> Void) -> [ConsumerState.Reading] {
+    func read(_ batch: RdBatch, limit: Int) -> [ConsumerState.Reading] {
         var readings: [ConsumerState.Reading] = []
         var records: [SourceRecord] = []
         _ = batch.read(queue, limit: limit) { message in
@@ -33,10 +31,9 @@ final class PartitionQueue {
             case RD_KAFKA_RESP_ERR__PARTITION_EOF:
                 flush(&records, &readings)
                 readings.append(.end(offset: message.pointee.offset))
-            case let error:
+            default:
                 flush(&records, &readings)
-                let text = rd_kafka_message_errstr(message).map { String(cString: $0) }
-                report(KafkaFailure(error, during: "Reading \(partition) failed", text: text))
+                readings.append(.failed(KafkaFailure(reading: partition, message)))
             }
         }
         flush(&records, &readings)

@@ -111,6 +111,7 @@ final class PollLoop: @unchecked Sendable {
                 lookAt = .distantPast
             case .checked(let lane, let check, let finding):
                 lanes[lane.index].state.checked(check, finding, &turn.events)
+            case .failed(let lane, let check, let failure): lanes[lane.index].state.failed(check, failure)
             case .begins(let lane, let check, let offset):
                 for removed in lanes[lane.index].state.checked(check, firstOffset: offset) { onRemoval(lane, removed) }
             case .close: close()

@@ -1,6 +1,7 @@
 import CRdkafka
 import KafkaModel
 import Logging
+import NewsModel
 
 /// librdkafka's errors as sentences with remedies.
 extension KafkaFailure {
@@ -39,6 +40,12 @@ extension KafkaFailure {
         let text = rd_kafka_error_string(error).map { String(cString: $0) } ?? ""
         self.init(
             rd_kafka_error_code(error), during: action, text: text, fatal: rd_kafka_error_is_fatal(error) != 0)
+    }
+
+    /// Makes the failure of an error that came in place of a partition's records.
+    init(reading partition: TopicPartition, _ message: UnsafePointer<rd_kafka_message_t>) {
+        let text = rd_kafka_message_errstr(message).map { String(cString: $0) }
+        self.init(message.pointee.err, during: "Reading \(partition) failed", text: text)
     }
 
     var isTimeout: Bool { ["_TIMED_OUT", "_TRANSPORT", "_TIMED_OUT_QUEUE", "REQUEST_TIMED_OUT"].contains(code) }

@@ -98,6 +98,9 @@ extension ConsumerState {
         let candidate: IncarnationAnchor?
         /// The number of batches read when the check was requested.
         let batches: Int
+        /// True if reading had failed when the check was requested. A record or an end shows that it works again, which
+        /// librdkafka does not report for a partition without new records.
+        let isAfterFailure: Bool
     }
 
     /// The checks to make now; cheap. An unanswered check is requested again.
@@ -108,14 +111,13 @@ extension ConsumerState {
         guard case .assigned = phase else { return [] }
         return slots.compactMap { slot in
             if slot.hasRestarted { return nil }
-            switch slot.watch.anchor {
-            case .none, .unread: return nil
-            case .known(let anchor):
-                guard slot.watch.isDue || includingIdle else { return nil }
-                return IncarnationCheck(
-                    partition: slot.partition, generation: generation, anchor: anchor,
-                    candidate: slot.watch.candidate, batches: slot.watch.batches)
-            }
+            let hasFailed = unreadable[slot.partition] != nil
+            guard hasFailed || slot.watch.known != nil && (slot.watch.isDue || includingIdle) else { return nil }
+            let place = slot.next ?? slot.committed ?? 0
+            return IncarnationCheck(
+                partition: slot.partition, generation: generation,
+                anchor: slot.watch.known ?? IncarnationAnchor(offset: place, identity: RecordIdentity(hash: 0)),
+                candidate: slot.watch.candidate, batches: slot.watch.batches, isAfterFailure: hasFailed)
         }
     }
 
@@ -140,15 +142,20 @@ extension ConsumerState {
     public mutating func checked(
         _ check: IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ events: inout ShardEvents
     ) {
-        guard let index = slot(check.partition, check.generation), slots[index].watch.known == check.anchor else {
-            return
-        }
+        guard let index = slot(check.partition, check.generation) else { return }
+        if check.isAfterFailure, finding != .unknown { unreadable[check.partition] = nil }
+        guard slots[index].watch.known == check.anchor else { return }
         switch check.anchor.verdict(finding) {
         case .unknown: break
         case .same: slots[index].watch.confirmed(check.candidate, after: check.batches)
         case .doubtful where slots[index].watch.doubts + 1 < IncarnationWatch.doubtsMax: slots[index].watch.doubts += 1
         case .another, .doubtful: restarted(check.partition, check.generation, &events)
         }
+    }
+
+    /// The record at the anchor could not be read, so the partition may stay unread.
+    public mutating func failed(_ check: IncarnationCheck, _ failure: KafkaFailure) {
+        if slot(check.partition, check.generation) != nil { unreadable[check.partition] = failure }
     }
 
     /// The note to store beside a committed offset; `nil` for partitions of others, and before the first record of a

@@ -13,6 +13,8 @@ public struct ConsumerState: Sendable {
     /// The notes of the partitions that were revoked last: commits go out while they are drained.
     private(set) var drainedNotes: [TopicPartition: String] = [:]
     private var shards: [ShardCredit]
+    /// Our partitions whose reading failed, until something of them is read again.
+    public internal(set) var unreadable: [TopicPartition: KafkaFailure] = [:]
     /// Checks of skipped offsets that were unanswered when their partitions were revoked. The next owner begins behind them.
     var uncheckedGaps: [RemovalCheck] = []
     /// The longest time a revoke waits for the shards.
@@ -62,6 +64,7 @@ public struct ConsumerState: Sendable {
         case records([SourceRecord])
         /// No record exists at the offset.
         case end(offset: Int64)
+        case failed(KafkaFailure)
     }
 
     /// - Parameter patience: the longest time a revoke waits for the shards before it releases the partitions.
@@ -79,6 +82,7 @@ public struct ConsumerState: Sendable {
         generation = generation.next
         phase = .assigned
         drainedNotes = [:]
+        unreadable = [:]
         slots = partitions.sorted().map { Slot($0, shard: ShardID(of: $0.partition, shards: shards.count)) }
         for index in shards.indices {
             shards[index].slots = slots.indices.filter { slots[$0].shard.index == index }
@@ -210,7 +214,13 @@ public struct ConsumerState: Sendable {
         var ends = 0
         var bytes = 0
         for reading in readings where !slots[slot].hasRestarted {
+            if case .failed(let failure) = reading {
+                unreadable[partition] = failure
+                continue
+            }
+            if !unreadable.isEmpty { unreadable[partition] = nil }
             switch reading {
+            case .failed: break
             case .records(let batch):
                 guard let first = batch.first, let last = batch.last else { continue }
                 // Offsets only rise in one incarnation. Records of the new one are read again after the rewind.
@@ -271,6 +281,7 @@ public struct ConsumerState: Sendable {
 
     private mutating func clearSlots() {
         slots = []
+        unreadable = [:]
         for index in shards.indices { shards[index].slots = [] }
     }
 }

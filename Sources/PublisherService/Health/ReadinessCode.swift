@@ -87,7 +87,7 @@ public enum ReadinessCode: String, CaseIterable, Sendable {
         case .kafka: words(.topics, "No broker", "The brokers do not answer")
         case .kafkaQuota: words(.topics, "Slowed down", "The brokers delay reading, because of a quota")
         case .kafkaToken: words(.topics, "No login", "There is no token to log in to the brokers")
-        case .missingTopic: words(.topics, "Missing", "A topic is missing")
+        case .missingTopic: words(.topics, "Missing", "A topic is missing or may not be read")
         case .notAssigned: words(.topics, "Joining", "Lane LANE has no partitions yet")
         case .partitionCounts: words(.topics, "Unknown", "The number of partitions is not known yet")
         case .unequalTopics: words(.topics, "Unequal", "The topics of lane LANE differ in length")

@@ -199,14 +199,33 @@ extension ServiceMetrics {
                 remedy: wait.remedy, lane: lane)
             if !reasons.contains(where: { $0.code == found.code && $0.lane == lane }) { reasons.append(found) }
         }
+        for found in unreadable(state)
+        where !reasons.contains(where: { $0.code == found.code && $0.lane == found.lane }) {
+            reasons.append(found)
+        }
         return reasons
+    }
+
+    /// The lanes with partitions that cannot be read, most often for lack of rights.
+    private func unreadable(_ state: State) -> [ReadinessReason] {
+        settings.lanes.enumerated().compactMap { index, lane in
+            let failures = state.unreadable[LaneID(index)] ?? [:]
+            guard let first = failures.min(by: { $0.key < $1.key })?.value else { return nil }
+            let more = failures.count > 1 ? "; the same for \(counted(failures.count - 1, "more partition"))" : ""
+            return .init(
+                .missingTopic,
+                "lane \(lane.name): \(first.detail.prefix(1).lowercased())\(first.detail.dropFirst())\(more)",
+                remedy: first.remedy.isEmpty ? "look at the brokers" : first.remedyClause, lane: lane.name)
+        }
     }
 
     private func stuck(_ lanes: [ServiceStatus.Lane], _ state: State, at now: Moment) -> String? {
         let reports = state.reports.enumerated().compactMap { shard, report in report.map { (shard, $0) } }
         let waiting = lanes.enumerated().compactMap { index, lane in
-            // A restart would not help against a quota.
-            let isDelayed = state.quotaDelays[LaneID(index)]?.lasts(at: now.steady) ?? false
+            // A restart would not help against a quota, or a broker that refuses to let us read.
+            let isDelayed =
+                state.unreadable[LaneID(index)] != nil
+                || state.quotaDelays[LaneID(index)]?.lasts(at: now.steady) ?? false
             return lane.buffered == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0 && !isDelayed
                 ? state.lags[LaneID(index)]?.readableSince : nil
         }

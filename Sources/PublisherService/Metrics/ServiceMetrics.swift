@@ -38,6 +38,8 @@ public final class ServiceMetrics: Sendable {
         /// The lags by lane, from the first measurement on.
         var lags: [LaneID: Lag] = [:]
         var removedUnread: [LaneID: RemovedUnread] = [:]
+        /// The partitions whose reading fails, by lane.
+        var unreadable: [LaneID: [TopicPartition: KafkaFailure]] = [:]
         var producer: KafkaStatistics?
         /// Librdkafka's statistics of the consumers, by lane.
         var consumers: [LaneID: KafkaStatistics] = [:]
@@ -163,6 +165,10 @@ public final class ServiceMetrics: Sendable {
     func controlled(_ status: ControlStatus) { state.withLock { $0.control = status } }
 
     func refused(_ reasons: [RefusedRecords.Reason]) { state.withLock { $0.refused = reasons } }
+
+    func unreadable(_ failures: [TopicPartition: KafkaFailure], lane: LaneID) {
+        state.withLock { $0.unreadable[lane] = failures.isEmpty ? nil : failures }
+    }
 
     func measured(lane: LaneID, _ measurements: [Lag.Measurement], unmeasured: Set<TopicPartition>) {
         let now = clock.now.steady
