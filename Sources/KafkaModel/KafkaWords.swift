@@ -19,7 +19,7 @@ package struct KafkaWords: Sendable, Hashable {
             case "_TIMED_OUT", "_TIMED_OUT_QUEUE", "REQUEST_TIMED_OUT": "the brokers did not answer in time"
             case "_MSG_TIMED_OUT": "the brokers did not take it in time"
             case "UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC": "the topic does not exist"
-            case "_UNKNOWN_PARTITION": "the partition does not exist"
+            case "_UNKNOWN_PARTITION": "the partition does not exist, or the broker that leads it is down"
             case "TOPIC_AUTHORIZATION_FAILED": "this user may not use the topic"
             case "GROUP_AUTHORIZATION_FAILED": "this user may not use the consumer group"
             case "CLUSTER_AUTHORIZATION_FAILED": "this user may not do this on the cluster"

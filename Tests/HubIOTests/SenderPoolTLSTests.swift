@@ -82,6 +82,7 @@ import Foundation
                 port: hub.port, scheme: .https, host: host, trust: isTrusted ? file : .system)
             let result = await sender.send()
             #expect(result.notSent == .tls, "\(result)")
+            #expect("\(result)".contains("is for another name") == (certificate == TestCertificates.elsewhere))
             #expect(hub.requests.isEmpty)
             try await sender.close()
         }

@@ -33,6 +33,10 @@ struct KafkaWordsTests {
         ("_TRANSPORT", "", "the broker cannot be reached"),
         ("_TRANSPORT", "/bootstrap: x", "the broker cannot be reached"),
         ("UNKNOWN_TOPIC_OR_PART", "Broker: Unknown topic or partition", "the topic does not exist"),
+        (
+            "_UNKNOWN_PARTITION", "Local: Unknown partition",
+            "the partition does not exist, or the broker that leads it is down"
+        ),
         ("POLICY_VIOLATION", "Broker: Policy violation", "Kafka reports: Policy violation"),
         ("", "", "Kafka reports an error without a text"),
     ])

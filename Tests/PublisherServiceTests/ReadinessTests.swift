@@ -135,6 +135,7 @@ struct ReadinessTests {
         #expect(reason.remedy.contains("newswire topics --create"))
         #expect(reasons([.neverThere], isKnown: false).count == 1)
         // An unrelated reason does not hide this one.
+        #expect(reasons([.auditGone]).first?.detail.contains("does not exist, or this user may not see it") == true)
         #expect(reasons([.auditGone], isKnown: false).map(\.code) == ["audit-missing", "orders-unknown"])
     }
 

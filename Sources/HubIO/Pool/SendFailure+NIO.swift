@@ -28,6 +28,8 @@ extension SendFailure {
             }
         case NIOSSLError.uncleanShutdown, ChannelError.eof, ChannelError.ioOnClosedChannel:
             self.init(.closedEarly, "the connection was closed during the TLS handshake")
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            self.init(.tls, "the certificate is for another name")
         case is WrongCertificate, is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             self.init(.tls, Self.words("\(error)"))
         default: self.init(.connectFailed, "\(error)")

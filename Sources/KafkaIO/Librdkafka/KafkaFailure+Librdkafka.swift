@@ -70,9 +70,10 @@ extension KafkaFailure {
             "Check kafka.bootstrapServers, the network and that the brokers run."
         case RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
             "Check that the brokers are reachable under the names they advertise, and not overloaded."
-        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
-            RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
             "Create the topic (newswire topics --create) or correct its name."
+        case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+            "Check that the topic exists (newswire topics) and that the brokers of its replicas run."
         case RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
             RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
             "Check sasl.mechanisms, sasl.username and sasl.password, and security.protocol."

@@ -154,8 +154,8 @@ extension ControlStatus.Alarm {
         case .auditGone:
             .init(
                 .auditMissing,
-                "the audit topic \(topics.audit) does not exist, so no order can be given",
-                remedy: "run newswire topics --create")
+                "the audit topic \(topics.audit) \(TopicRules.isMissing), so no order can be given",
+                remedy: TopicRules.missingRemedy)
         case .elsewhere(let ours, let theirs):
             .init(
                 .environment, HubEnvironment.disagreement(ours, theirs, on: topics.control),
