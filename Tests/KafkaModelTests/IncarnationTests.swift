@@ -127,6 +127,9 @@ struct IncarnationTests {
         #expect(!reader.consumer.unreadable.isEmpty)
         _ = reader.consumer.revoked(lost: true, at: Instant(nanoseconds: 0), &reader.events)
         #expect(reader.consumer.unreadable.isEmpty)
+        // librdkafka does not report the refusal again.
+        reader.consumer.assigned([reader.partition], &reader.events)
+        #expect(!reader.consumer.unreadable.isEmpty)
     }
 
     @Test func `an idle partition is checked on request`() {

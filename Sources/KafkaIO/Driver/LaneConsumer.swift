@@ -167,12 +167,13 @@ final class LaneConsumer {
         let hasMore = state.read(batch: RdBatch.capacity, &turn.events) { slot, limit in
             queues[slot]?.read(batch, limit: limit) ?? []
         }
-        if unreadable != state.unreadable {
-            for (partition, failure) in state.unreadable where unreadable[partition] != failure {
+        let failures = state.unreadable
+        if unreadable != failures {
+            for (partition, failure) in failures where unreadable[partition] != failure {
                 turn.notify(.error(failure))
             }
-            unreadable = state.unreadable
-            turn.notify(.unreadable(lane, unreadable))
+            unreadable = failures
+            turn.notify(.unreadable(lane, failures))
         }
         if let nudge {
             let due = queues.compactMap { $0 }.filter { $0.taken >= nudgeEvery }

@@ -111,7 +111,7 @@ extension ConsumerState {
         guard case .assigned = phase else { return [] }
         return slots.compactMap { slot in
             if slot.hasRestarted { return nil }
-            let hasFailed = unreadable[slot.partition] != nil
+            let hasFailed = failures[slot.partition] != nil
             guard hasFailed || slot.watch.known != nil && (slot.watch.isDue || includingIdle) else { return nil }
             let place = slot.next ?? slot.committed ?? 0
             return IncarnationCheck(
@@ -143,7 +143,7 @@ extension ConsumerState {
         _ check: IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ events: inout ShardEvents
     ) {
         guard let index = slot(check.partition, check.generation) else { return }
-        if check.isAfterFailure, finding != .unknown { unreadable[check.partition] = nil }
+        if check.isAfterFailure, finding != .unknown { failures[check.partition] = nil }
         guard slots[index].watch.known == check.anchor else { return }
         switch check.anchor.verdict(finding) {
         case .unknown: break
@@ -155,7 +155,7 @@ extension ConsumerState {
 
     /// The record at the anchor could not be read, so the partition may stay unread.
     public mutating func failed(_ check: IncarnationCheck, _ failure: KafkaFailure) {
-        if slot(check.partition, check.generation) != nil { unreadable[check.partition] = failure }
+        if slot(check.partition, check.generation) != nil { failures[check.partition] = failure }
     }
 
     /// The note to store beside a committed offset; `nil` for partitions of others, and before the first record of a

@@ -13,8 +13,9 @@ public struct ConsumerState: Sendable {
     /// The notes of the partitions that were revoked last: commits go out while they are drained.
     private(set) var drainedNotes: [TopicPartition: String] = [:]
     private var shards: [ShardCredit]
-    /// Our partitions whose reading failed, until something of them is read again.
-    public internal(set) var unreadable: [TopicPartition: KafkaFailure] = [:]
+    /// The partitions whose reading failed, until something of them is read again. Kept for partitions that are not ours now:
+    /// librdkafka does not report a refusal again after a new assignment.
+    var failures: [TopicPartition: KafkaFailure] = [:]
     /// Checks of skipped offsets that were unanswered when their partitions were revoked. The next owner begins behind them.
     var uncheckedGaps: [RemovalCheck] = []
     /// The longest time a revoke waits for the shards.
@@ -82,7 +83,6 @@ public struct ConsumerState: Sendable {
         generation = generation.next
         phase = .assigned
         drainedNotes = [:]
-        unreadable = [:]
         slots = partitions.sorted().map { Slot($0, shard: ShardID(of: $0.partition, shards: shards.count)) }
         for index in shards.indices {
             shards[index].slots = slots.indices.filter { slots[$0].shard.index == index }
@@ -204,6 +204,12 @@ public struct ConsumerState: Sendable {
         return hasMore
     }
 
+    /// Our partitions whose reading fails.
+    public var unreadable: [TopicPartition: KafkaFailure] {
+        if failures.isEmpty { return [:] }
+        return failures.filter { failed in slots.contains { $0.partition == failed.key } }
+    }
+
     /// Hands out the records read of a partition.
     ///
     /// - Returns: the number of records and ends.
@@ -215,10 +221,10 @@ public struct ConsumerState: Sendable {
         var bytes = 0
         for reading in readings where !slots[slot].hasRestarted {
             if case .failed(let failure) = reading {
-                unreadable[partition] = failure
+                failures[partition] = failure
                 continue
             }
-            if !unreadable.isEmpty { unreadable[partition] = nil }
+            if !failures.isEmpty { failures[partition] = nil }
             switch reading {
             case .failed: break
             case .records(let batch):
@@ -281,7 +287,6 @@ public struct ConsumerState: Sendable {
 
     private mutating func clearSlots() {
         slots = []
-        unreadable = [:]
         for index in shards.indices { shards[index].slots = [] }
     }
 }
