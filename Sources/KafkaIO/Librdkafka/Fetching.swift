@@ -64,7 +64,8 @@ final class FetchNudge: Sendable {
     }
 }
 
-/// Divides a consumer's share of memory among the queues of its partitions.
+/// Divides a consumer's share of memory among the queues of its partitions. The sizes of fetches count compressed bytes, and
+/// librdkafka unpacks a whole answer, so compressed records may need a multiple of the share (see the guide Operations).
 struct FetchBudget {
     var bytes: Int
     var partitions: Int
