@@ -107,10 +107,25 @@ struct CheckCommand: AsyncParsableCommand {
             let rules = settings.topicRules
             let states = try KafkaAdmin(settings: settings.kafkaSettings).states(of: rules.topics.map(\.name))
             return [token.map(CheckFinding.token), .ok("broker", "\(servers) answers")].compactMap(\.self)
-                + CheckFinding.topics(rules, states)
+                + CheckFinding.topics(rules, states) + refusals(settings, states)
                 + (states[settings.control.topics.control] == nil ? [] : environment(settings))
         } catch {
             return [.failed(subject, error.detail, error.remedyClause)]
+        }
+    }
+
+    /// Reads each lane's topics, because a topic that may be seen need not be readable. Blocks for a second per topic.
+    private static func refusals(_ settings: Settings, _ states: [String: TopicState]) -> [CheckFinding] {
+        settings.engine.lanes.flatMap(\.topics).filter { states[$0] != nil }.compactMap { topic in
+            do throws(KafkaFailure) {
+                let reader = try TopicReader(
+                    settings: settings.kafkaSettings, topic: topic, partitions: [0], from: .end, follow: true,
+                    timeout: .seconds(3))
+                _ = try reader.next(timeout: .seconds(1))
+                return nil
+            } catch {
+                return error.isRefusal ? .failed("topic", error.detail, error.remedyClause) : nil
+            }
         }
     }
 
