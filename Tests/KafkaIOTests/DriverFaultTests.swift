@@ -124,6 +124,26 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
+    @Test func `a partition that may not be read is unreadable until it may be read, although no record comes`()
+        async throws
+    {
+        let broker = try Broker(("news", 1), ("results", 1), ("dead", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        let assignment = try await shards.assigned()
+        driver.carryOut(.resume(assignment.partitions[0], live, assignment.generation))
+        driver.carryOut(.grant(live, records: 10, bytes: 1 << 20))
+        try await shards.next { if case .endReached = $0 { () } else { nil } }
+        broker.embedded?.failNext(.fetch, .topicAuthorizationFailed, count: 10_000)
+        func unreadable() async throws -> [TopicPartition: KafkaFailure] {
+            try await shards.notice { if case .unreadable(live, let failures) = $0 { failures } else { nil } }
+        }
+        let failures = try await unreadable()
+        #expect(failures.mapValues(\.code) == [broker.partition("news", 0): "TOPIC_AUTHORIZATION_FAILED"])
+        broker.embedded?.serve(.fetch)
+        #expect(try await unreadable().isEmpty)
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
     @Test func `partition counts follow an assignment and carry its generation`() async throws {
         let broker = try Broker(("news", 2), ("results", 3), ("dead", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker, shards: 2)
