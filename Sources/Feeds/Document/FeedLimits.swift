@@ -7,7 +7,7 @@ public enum FeedLimits {
     public static let document = 15 << 20
     /// Maximum number of entries read from one document.
     public static let entriesRead = 2_000
-    /// Number of entries, from the top of the document, that may lead to events.
+    /// Number of entries that may lead to events: those from the top of the document, and those with the latest dates.
     public static let entriesUsed = 100
     /// Maximum depth of nested elements.
     public static let depth = 256

@@ -39,19 +39,21 @@ extension Follower {
     }
 
     /// The indices of the entries that `onFirstSight` sends.
-    private func sentAtFirstSight(_ entries: [EntryIdentity.Keyed]) -> Set<Int> {
+    private mutating func sentAtFirstSight(_ entries: [EntryIdentity.Keyed]) -> Set<Int> {
         let count =
             switch rules.onFirstSight {
             case .silent: 0
             case .last(let count): max(count, 0)
-            case .all: backfillLane.isEmpty ? 0 : FeedLimits.entriesUsed
+            case .all: backfillLane.isEmpty ? 0 : .max
             }
         let usable = entries.filter {
             let meaning = EntryMeaning($0.entry, rules: rules)
             // Entries under embargo are sent in any case.
             return meaning.status == .usable && $0.entry.isStory && !isUnderEmbargo($0.entry)
         }
-        return Set(usable.prefix(min(count, FeedLimits.entriesUsed)).map(\.index))
+        let sent = newestByDate(usable).prefix(min(count, FeedLimits.entriesUsed))
+        beyondUsed = min(count, usable.count) - sent.count
+        return Set(sent.map(\.index))
     }
 
     /// The state of an entry that is seen for the first time, while nothing of it is written.

@@ -138,6 +138,11 @@ extension Follower {
             result.notes.append(
                 "\(counted(newlyDelayed, "entry", plural: "entries")) changed too often: the last text is sent later")
         }
+        if beyondUsed > 0 {
+            result.notes.append(
+                "\(counted(beyondUsed, "new entry", plural: "new entries")) beyond the newest \(FeedLimits.entriesUsed) are not sent"
+            )
+        }
         if staleVersions > 0 {
             result.notes.append(
                 "\(counted(staleVersions, "entry", plural: "entries")) came with another text, but with a version that is not newer "

@@ -18,6 +18,9 @@ extension Follower {
         var told = Set(known.told(near: Minute.of(servedAt)))
         // The newest date of the known entries above the present one. An older one was moved up or brought back.
         var newestAbove = Instant.distantPast
+        // Not every feed is sorted, so that a late place says nothing about the age of an entry that has a date.
+        let dated = newestByDate(keys.entries.filter { $0.entry.publishedAt != nil })
+        let latest = Set(dated.prefix(FeedLimits.entriesUsed).map(\.index))
         for (rank, keyed) in keys.entries.enumerated() {
             if let former = moved[keyed.index] {
                 followMoved(keyed, from: former)
@@ -44,8 +47,14 @@ extension Follower {
                 decide(keyed, .noise, "it is no story but a picture, a video or the like", keeping: state)
             } else if let story = state.linkAndTitle, !told.insert(story).inserted {
                 decide(keyed, .noise, "its link and headline came under another id minutes ago", keeping: state)
-            } else if rank >= FeedLimits.entriesUsed {
-                decide(keyed, .backlog, "it stands below the first \(FeedLimits.entriesUsed) entries", keeping: state)
+            } else if rank >= FeedLimits.entriesUsed, !latest.contains(keyed.index) {
+                if reasonForStale(keyed.entry, isAboveKnown: isAboveKnown) == nil || isLate(keyed.entry) {
+                    beyondUsed += 1
+                }
+                let used = FeedLimits.entriesUsed
+                let because =
+                    "it is neither among the first \(used) entries nor among the \(used) with the latest dates"
+                decide(keyed, .backlog, because, keeping: state)
             } else if let because = reasonForStale(keyed.entry, isAboveKnown: isAboveKnown) {
                 if isAboveKnown { noteDate(of: keyed.entry) }
                 followLate(keyed, meaning, state, because)
@@ -69,7 +78,7 @@ extension Follower {
 
     /// Alerts readers of at most `maxPerPoll` candidates, the newest ones. The others become known.
     mutating func alertNewest(_ candidates: [EntryIdentity.Keyed], because: String) {
-        for (rank, keyed) in candidates.enumerated() {
+        for (rank, keyed) in newestByDate(candidates).enumerated() {
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
             if rank < rules.maxPerPoll {
@@ -86,6 +95,14 @@ extension Follower {
                 "\(candidates.count) new entries came at once; \(candidates.count - rules.maxPerPoll) beyond `maxPerPoll` are not sent"
             )
         }
+    }
+
+    /// The entries by their dates, the newest first; in the order given if one of them has no date.
+    func newestByDate(_ entries: [EntryIdentity.Keyed]) -> [EntryIdentity.Keyed] {
+        let dates = entries.compactMap { keyed in keyed.entry.publishedAt.map { newsDate($0, keyed.entry) } }
+        guard dates.count == entries.count else { return entries }
+        return zip(dates, entries).enumerated().sorted { ($1.element.0, $0.offset) < ($0.element.0, $1.offset) }
+            .map(\.element.1)
     }
 
     // MARK: - Rebuilt
@@ -135,21 +152,23 @@ extension Follower {
         return date
     }
 
-    /// Follows an old entry that is seen for the first time. If nobody polled when it appeared, it is late and goes to
-    /// the backfill lane, or to the feed's own lane under `catchUpIsLive`.
+    /// True if nobody polled when the entry appeared, and for longer than `maxAge`.
+    private func isLate(_ entry: FeedEntry) -> Bool {
+        guard let date = entry.publishedAt, let maxAge = rules.maxAge, let last = result.feed.lastSuccessAt else {
+            return false
+        }
+        return now - last > maxAge && newsDate(date, entry) > last
+            && newsDate(date, entry) >= result.feed.primedAt ?? .distantPast
+    }
+
+    /// Follows an old entry that is seen for the first time. A late one goes to the backfill lane, or to the feed's own lane under
+    /// `catchUpIsLive`.
     private mutating func followLate(
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, _ state: EntryState, _ because: String
     ) {
         var state = state
-        guard let date = keyed.entry.publishedAt, let maxAge = rules.maxAge, let last = result.feed.lastSuccessAt,
-            now - last > maxAge, newsDate(date, keyed.entry) > last,
-            newsDate(date, keyed.entry) >= result.feed.primedAt ?? .distantPast
-        else {
-            decide(keyed, .stale, because, keeping: state)
-            return
-        }
         let late = rules.catchUpIsLive ? lane : backfillLane
-        guard !late.isEmpty else {
+        guard isLate(keyed.entry), !late.isEmpty else {
             decide(keyed, .stale, because, keeping: state)
             return
         }
