@@ -25,6 +25,8 @@ public struct EntryState: Sendable, Hashable {
     /// The amount by which `version` exceeds the publisher's own number: events were written of changes, such as of the status,
     /// for which the publisher made no new version.
     var versionsAhead: UInt8 = 0
+    /// See `Prints`. Records of former versions do not have it.
+    var embargoSecond: UInt8 = 0
     /// The significant print that readers have; 0 if unknown.
     var sentPrint: UInt32 = 0
     /// The publisher's latest date of a change, in seconds since 1970; 0 if it gives none.

@@ -11,10 +11,11 @@ extension Follower {
             return
         }
         let age = versionAge(of: keyed.entry, old)
+        let ends = embargoes(prints, old)
         if let version = keyed.entry.version, let age, age != .newer, old.standing != .unreadable {
             let print = prints.significant(for: rules.updates)
             // Some publishers make no new version for a hold, an embargo or another text, which a later date shows to be new.
-            let isDelayed = meaning.isHeld || embargo(prints.embargo) > embargo(old.embargo)
+            let isDelayed = meaning.isHeld || ends.new > ends.old
             let isLater = Second.of(keyed.entry.updatedAt) > old.updatedAt
             // The text that readers have is back. Another one is held back, under a version that cannot be compared.
             let isBack = log.heldBack[keyed.hash].map {
@@ -182,11 +183,12 @@ extension Follower {
     private mutating func awaitRoom(
         _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
     ) {
+        let ends = embargoes(prints, old)
         let isSame =
             prints.significant(for: rules.updates) == old.significant(for: rules.updates)
-            && embargo(prints.embargo) == embargo(old.embargo) && prints.expiry == old.expiry
+            && ends.new == ends.old && prints.expiry == old.expiry
         // An old copy does not end an embargo.
-        let isFreedByCopy = embargo(prints.embargo) < embargo(old.embargo) && old.isNewer(than: keyed.entry)
+        let isFreedByCopy = ends.new < ends.old && old.isNewer(than: keyed.entry)
         guard !isSame, !isFreedByCopy else {
             unchanged(keyed, old, "its alert is held back")
             return
@@ -229,9 +231,10 @@ extension Follower {
     ) {
         let isRevived = old.standing == .canceled
         let isFreed = old.standing == .heldAfterSent
-        let hasNewEmbargo = embargo(prints.embargo) != embargo(old.embargo)
+        let ends = embargoes(prints, old)
+        let hasNewEmbargo = ends.new != ends.old
         // An event with a later embargo replaces one that must not be sent before it.
-        let isDelay = embargo(prints.embargo) > embargo(old.embargo) && old.standing == .sent
+        let isDelay = ends.new > ends.old && old.standing == .sent
         let print = prints.significant(for: rules.updates)
         let before = old.significant(for: rules.updates)
         let age = versionAge(of: keyed.entry, old)
@@ -321,6 +324,16 @@ extension Follower {
 
     /// Returns 0 for an embargo that has ended.
     private func embargo(_ end: UInt32) -> UInt32 { end > minute ? end : 0 }
+
+    /// The ends of both embargoes in seconds, to be compared with each other; 0 for one that has ended. Only the minutes count if
+    /// the second of one is not known.
+    private func embargoes(_ prints: Prints, _ old: EntryState) -> (new: UInt64, old: UInt64) {
+        let isExact = prints.embargoSecond > 0 && old.embargoSecond > 0
+        func end(_ minute: UInt32, _ second: UInt8) -> UInt64 {
+            embargo(minute) == 0 ? 0 : UInt64(minute) * 60 + (isExact ? UInt64(second) : 0)
+        }
+        return (end(prints.embargo, prints.embargoSecond), end(old.embargo, old.embargoSecond))
+    }
 
     private func learn(_ keyed: EntryIdentity.Keyed, _ prints: Prints, in state: inout EntryState) {
         let before = state.significant(for: rules.updates)

@@ -9,6 +9,8 @@ struct Prints {
     /// Minutes since 1970, as in `embargo`; 0 if absent.
     var expiry: UInt32
     var embargo: UInt32
+    /// The second, from 1 to 60, of the minute that ends at `embargo`. 0 if the embargo has no end, or if it is not known.
+    var embargoSecond: UInt8 = 0
 
     init(_ keyed: EntryIdentity.Keyed) {
         let entry = keyed.entry
@@ -22,7 +24,10 @@ struct Prints {
         expiry = entry.expiresAt.map(Minute.of) ?? 0
         switch entry.embargo {
         case .none: embargo = 0
-        case .until(let end): embargo = Minute.after(end)
+        case .until(let end):
+            embargo = Minute.after(end)
+            let part = end.nanoseconds % 60_000_000_000
+            embargoSecond = part == 0 ? 60 : UInt8(clamping: (part + 999_999_999) / 1_000_000_000)
         case .untilFurtherNotice: embargo = Minute.never
         }
     }
@@ -52,6 +57,7 @@ extension EntryState {
         bodyPrint = prints.body
         expiry = prints.expiry
         embargo = prints.embargo
+        embargoSecond = prints.embargoSecond
         link = keyed.link
         title = keyed.title
         see(keyed.entry, at: lastSeen)

@@ -15,6 +15,7 @@ extension EntryRecord {
             if state.title != 0 { json.field("title", String(state.title, radix: 16)) }
             if state.expiry != 0 { json.field("expiry", Int64(state.expiry)) }
             if state.embargo != 0 { json.field("embargo", Int64(state.embargo)) }
+            if state.embargoSecond != 0 { json.field("embargoSecond", Int64(state.embargoSecond)) }
             if state.past.first.print != 0 {
                 json.array("past") { json in
                     for left in state.past.all {
@@ -71,6 +72,7 @@ extension EntryRecord {
         state.title = members.hash("title")
         state.expiry = members.minute("expiry")
         state.embargo = members.minute("embargo")
+        state.embargoSecond = UInt8(clamping: members.number("embargoSecond") ?? 0)
         let past = members.numbers("past").map { UInt32(clamping: $0) }
         if past.count == 6 {
             state.past.first = EntryState.Past.Left(print: past[0], minute: past[1])

@@ -67,6 +67,30 @@ struct WithheldTests {
         #expect(feed.poll([entry(feed, version: "1", embargo: .seconds(60))]).events.isEmpty)
     }
 
+    /// The polls of the fixture are at 20 seconds past a minute.
+    @Test(arguments: ["1", nil] as [String?])
+    func `an embargo that is prolonged within its minute delays the alert`(version: String?) {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, version: version, embargo: .seconds(610))])
+        let end = feed.now + .seconds(60 + 575)
+        #expect(Minute.after(end) == feed.entries.rows.first?.state.embargo)
+        let delayed = feed.poll([entry(feed, version: version, embargo: .seconds(575))])
+        #expect(delayed.events.map(\.embargoUntil) == [end])
+        #expect(feed.poll([entry(feed, version: version, embargo: .seconds(515))]).events.isEmpty)
+    }
+
+    /// Former versions stored the minute of an embargo only.
+    @Test func `an embargo of which only the minute is known has not changed within that minute`() throws {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, version: nil, embargo: .seconds(600))])
+        let row = try #require(feed.entries.rows.first)
+        var record = EntryRecord(state: row.state, name: feed.log.names[row.hash], writer: "test")
+        record.state.embargoSecond = 0
+        feed.log.fold(row.hash, record)
+        #expect(feed.poll([entry(feed, version: nil, embargo: .seconds(540))]).events.isEmpty)
+        #expect(feed.poll([entry(feed, version: nil, embargo: .seconds(490))]).events.count == 1)
+    }
+
     @Test(arguments: ["1", "2", nil] as [String?])
     func `an alert that is held back gets an embargo that the publisher sets meanwhile`(version: String?) throws {
         var feed = FollowedFeed.empty { $0.maxPerHour = 0 }

@@ -121,6 +121,7 @@ import Testing
         record.state.title = 3
         record.state.expiry = 4
         record.state.embargo = Minute.never
+        record.state.embargoSecond = 60
         record.state.firstSeen = 5
         record.state.lastSeen = 6
         record.state.hourBegan = 7
