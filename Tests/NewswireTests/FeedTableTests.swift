@@ -34,6 +34,23 @@ struct FeedTableTests {
             ])
     }
 
+    @Test func `a feed that nobody polls has the reason in place of its next poll`() {
+        var world = status("world") { $0.lastSuccessAt = Self.now - .seconds(7_200) }
+        world.because = "overdue"
+        #expect(lines([world]).last == "world primed 2 h ago 10 min ago overdue")
+    }
+
+    @Test(arguments: [(4_500, 0, false), (4_501, 0, true), (4_501, 3_600, false)])
+    func `a feed is overdue after two of its longest intervals and a quarter of an hour`(
+        seconds: Int, interval: Int, isOverdue: Bool
+    ) {
+        var state = FeedState()
+        #expect(state.unpolledFor(.seconds(1_800), at: Self.now) == nil)
+        state.lastSuccessAt = Self.now - .seconds(seconds)
+        state.interval = .seconds(interval)
+        #expect((state.unpolledFor(.seconds(1_800), at: Self.now) != nil) == isOverdue)
+    }
+
     @Test func `the newest problem comes first, with its remarks`() {
         let statuses = [
             status("a"),

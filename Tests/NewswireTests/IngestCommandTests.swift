@@ -90,6 +90,8 @@ struct ExplainFeedTests {
     @Test func `wrong usage and a wrong configuration have different exit codes`() async throws {
         #expect(try await Program.run(["ingest"]).status == 78)
         #expect(try await Program.run(["ingest", "--once", "--status", "--config", "x"]).status == 64)
+        let one = try await Program.run(["ingest", "--feed", "world", "--config", "x"])
+        #expect(one.status == 64 && one.errors.contains("--feed is for --once, --dry-run, --status and --explain"))
         #expect(try await Program.run(["ingest", "--config", folder.appending(path: "none.yaml").path]).status == 78)
         let file = folder.appending(path: "newswire.yaml")
         try Data(configuration.utf8).write(to: file)

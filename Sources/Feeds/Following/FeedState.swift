@@ -53,6 +53,19 @@ public struct FeedState: Sendable, Hashable {
         return now - since > max(medianGap * 3, Self.quietMin)
     }
 
+    /// The time since the last successful poll if it is too long for a feed that somebody polls; `nil` if it is not, or if the feed was
+    /// never polled.
+    /// - Parameter intervalMax: by the settings. The publisher may ask for more.
+    public func unpolledFor(_ intervalMax: Duration, at now: Instant) -> Duration? {
+        // A poll that brings nothing new is recorded at least every 15 minutes.
+        let longest = max(intervalMax, interval ?? .zero) * 2 + .seconds(900)
+        return lastSuccessAt.flatMap { now - $0 > longest ? now - $0 : nil }
+    }
+
+    func wasPolledLately(at now: Instant) -> Bool {
+        lastSuccessAt != nil && unpolledFor(.seconds(1_800), at: now) == nil
+    }
+
     private static let quietMin = Duration.seconds(3_600)
 
     /// Corrects the times of the first reading and of the last poll in the future, which a clock that was ahead has measured.

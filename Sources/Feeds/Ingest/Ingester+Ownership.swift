@@ -31,7 +31,9 @@ extension Ingester {
         partitions[number]?.stage = .owned
         let start = partitions[number]?.start ?? 0
         var (lost, former) = (0, 0)
+        var foreign: [String] = []
         change(partitions[number]?.names) { ingester, feed in
+            if ingester.rules[feed.name] == nil, feed.state.wasPolledLately(at: now.wall) { foreign.append(feed.name) }
             feed.state.webSub.restored()
             if feed.forgetFirstReading(storedBelow: start) { lost += 1 }
             feed.primeFromEntries()
@@ -49,6 +51,13 @@ extension Ingester {
                 .warning, nil,
                 "Records of \(counted(lost, "feed")) were removed from the state topic: present entries of these feeds are recorded "
                     + "without alerts. The topic must only be compacted.")
+        }
+        if let first = foreign.first {
+            let others = foreign.count > 1 ? " and \(counted(foreign.count - 1, "other feed"))" : ""
+            note(
+                .warning, nil,
+                "`\(first)`\(others) of the state topic were polled lately, but this process does not have them in its configuration. Nobody "
+                    + "polls them while it owns their partition. All processes of a group must have the same feeds.")
         }
         if former > 0 {
             note(

@@ -66,7 +66,8 @@ struct IngestCommand: AsyncParsableCommand {
     var explain: String?
     @Flag(help: "Print one JSON object per line, for programs.") var json = false
     @Option(
-        help: .init("Only this feed; for --explain, whose rules to use.", valueName: "feed"),
+        help: .init(
+            "Only this feed, with --once, --dry-run or --status; for --explain, whose rules to use.", valueName: "feed"),
         completion: ConfiguredNames.feeds)
     var feed: String?
     @Option(
@@ -78,6 +79,11 @@ struct IngestCommand: AsyncParsableCommand {
     func validate() throws {
         if [once, dryRun, status, explain != nil].count(where: { $0 }) > 1 {
             throw ValidationError("Choose one of --once, --dry-run, --status and --explain.")
+        }
+        if feed != nil, explain == nil, !status, !dryRun, !once {
+            throw ValidationError(
+                "--feed is for --once, --dry-run, --status and --explain. A process that follows one feed would take the partitions of "
+                    + "others, which nobody would poll.")
         }
         if json, explain == nil, !status, !dryRun, !once {
             throw ValidationError("--json is for --explain, --status, --dry-run and --once.")
@@ -111,7 +117,7 @@ struct IngestCommand: AsyncParsableCommand {
             } else if once {
                 try finish(try await following.pollOnce(), of: settings)
             } else {
-                try await following.follow(path, only: feed, threshold: logOption.level == nil ? threshold : nil)
+                try await following.follow(path, threshold: logOption.level == nil ? threshold : nil)
             }
         } catch let failure as FetchFailure {
             throw CommandFailure(failure.detail)

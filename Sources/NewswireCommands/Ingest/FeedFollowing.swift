@@ -32,11 +32,11 @@ struct FeedFollowing {
     // MARK: Following
 
     /// - Parameter path: the path of the configuration, which is read again at SIGHUP.
-    func follow(_ path: String, only feed: String?, threshold: LogThreshold?) async throws {
+    func follow(_ path: String, threshold: LogThreshold?) async throws {
         let fetcher = try fetcher()
         let service = service(fetcher)
         Signals.onStop { service.finish() }
-        SettingsReload(path, "feeds", settings.kafkaSettings, log).begin(service, only: feed, threshold: threshold)
+        SettingsReload(path, "feeds", settings.kafkaSettings, log).begin(service, threshold: threshold)
         log.info(
             "following feeds",
             metadata: [
@@ -147,8 +147,16 @@ struct FeedFollowing {
     /// The status of each feed of the configuration on the state topic. Blocks while the topic is read.
     func stored(at now: Instant) throws(KafkaFailure) -> [FeedStatus] {
         let known = try StoredFeeds(settings.ingestService)
-        return settings.ingest.feeds.feeds.map { rules in
-            FeedStatus(rules, known.states[rules.name], isStopped: known.stopped.contains(rules.name), at: now)
+        let feeds = settings.ingest.feeds
+        return feeds.feeds.map { rules in
+            let state = known.states[rules.name]
+            var status = FeedStatus(rules, state, isStopped: known.stopped.contains(rules.name), at: now)
+            let intervalMax = max(rules.intervalMax ?? feeds.intervalMax, rules.intervalMin ?? feeds.intervalMin)
+            if status.state == .primed, state?.unpolledFor(intervalMax, at: now) != nil {
+                status.because =
+                    "overdue: perhaps no process polls it; all processes of a group must have the same feeds"
+            }
+            return status
         }
     }
 }

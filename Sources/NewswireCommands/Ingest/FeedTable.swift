@@ -41,7 +41,7 @@ package enum FeedTable {
     private static func next(_ status: FeedStatus, at now: Instant) -> String {
         switch (status.nextPollAt, status.state) {
         case (_, .gone), (_, .stopped): return "never"
-        case (nil, _): return ""
+        case (nil, _): return status.because ?? ""
         case (let next?, _):
             let time = next > now ? "in \(words(next - now))" : "now"
             return status.because.map { "\(time): \($0)" } ?? time

@@ -59,13 +59,10 @@ struct SettingsReload: Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - feed: the only feed that is followed; `nil` for all.
-    ///   - threshold: `nil` if the command line sets the log level, which the file then cannot change.
-    func begin(_ service: IngestService, only feed: String?, threshold: LogThreshold?) {
+    /// - Parameter threshold: `nil` if the command line sets the log level, which the file then cannot change.
+    func begin(_ service: IngestService, threshold: LogThreshold?) {
         begin(leavingOut: ConfigurationOption.publisherSections) { [log] settings, _ in
-            var ingest = settings.ingest.feeds
-            if let feed { ingest.feeds = ingest.feeds.filter { $0.name == feed } }
+            let ingest = settings.ingest.feeds
             let unknown = service.reload(ingest)
             guard unknown.isEmpty else {
                 throw CommandFailure("new lanes need a restart: \(unknown.joined(separator: ", "))")

@@ -111,4 +111,20 @@ import Testing
         #expect(texts.count { $0.contains("\"firstReading\"") } == 3)
         #expect(!texts.contains { $0.contains("\"intent\"") })
     }
+
+    // MARK: - Other feeds
+
+    @Test(arguments: [(600, true), (90_000, false)])
+    func `a process warns of feeds on its partitions that only another one has`(later: Int, warns: Bool) {
+        var fixture = IngesterFixture()
+        fixture.live(as: "first")
+        fixture.now = fixture.now + .seconds(later)
+        fixture.settings.feeds[0].name = "other"
+        fixture.live(as: "second", polls: 0)
+        #expect(fixture.notes.contains { $0.hasPrefix("`wire` of the state topic") } == warns)
+        fixture.settings.feeds[0].name = "wire"
+        fixture.notes = []
+        fixture.live(as: "third", polls: 0)
+        #expect(fixture.notes.isEmpty)
+    }
 }
