@@ -76,23 +76,28 @@ extension Follower {
         alertNewest(candidates, because: "it is new")
     }
 
-    /// Alerts readers of at most `maxPerPoll` candidates, the newest ones. The others become known.
+    /// Alerts readers of at most `maxPerPoll` candidates, the newest ones. The others are late if they appeared while nobody polled,
+    /// and otherwise become known.
     mutating func alertNewest(_ candidates: [EntryIdentity.Keyed], because: String) {
+        var dropped = 0
         for (rank, keyed) in newestByDate(candidates).enumerated() {
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
             if rank < rules.maxPerPoll {
                 // A story that has two ids in this document is one story for the group too.
                 alert(keyed, meaning, because: because, lane: lane, keeping: &state, nil)
+            } else if wasMissed(keyed.entry), !lateLane.isEmpty {
+                alert(keyed, meaning, because: Self.unpolled, lane: lateLane, keeping: &state, nil)
             } else {
+                dropped += 1
                 decide(
                     keyed, .backlog, "more than `maxPerPoll` (\(rules.maxPerPoll)) new entries came at once",
                     keeping: state)
             }
         }
-        if candidates.count > rules.maxPerPoll {
+        if dropped > 0 {
             result.notes.append(
-                "\(candidates.count) new entries came at once; \(candidates.count - rules.maxPerPoll) beyond `maxPerPoll` are not sent"
+                "\(candidates.count) new entries came at once; \(dropped) beyond `maxPerPoll` are not sent"
             )
         }
     }
@@ -161,14 +166,26 @@ extension Follower {
             && newsDate(date, entry) >= result.feed.primedAt ?? .distantPast
     }
 
+    /// True if the entry appeared while nobody polled the feed for longer than usual, although it is not too old for news.
+    private func wasMissed(_ entry: FeedEntry) -> Bool {
+        guard !isFirstReading, result.feed.unpolledFor(.zero, at: now) != nil, let last = result.feed.lastSuccessAt
+        else {
+            return false
+        }
+        return entry.publishedAt.map { newsDate($0, entry) > last } ?? false
+    }
+
+    /// The lane for what appeared while nobody polled. Empty if there is none.
+    private var lateLane: String { rules.catchUpIsLive ? lane : backfillLane }
+    private static let unpolled = "it appeared while the feed was not polled"
+
     /// Follows an old entry that is seen for the first time. A late one goes to the backfill lane, or to the feed's own lane under
     /// `catchUpIsLive`.
     private mutating func followLate(
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, _ state: EntryState, _ because: String
     ) {
         var state = state
-        let late = rules.catchUpIsLive ? lane : backfillLane
-        guard isLate(keyed.entry), !late.isEmpty else {
+        guard isLate(keyed.entry), !lateLane.isEmpty else {
             decide(keyed, .stale, because, keeping: state)
             return
         }
@@ -176,7 +193,7 @@ extension Follower {
             leave(keyed, to: other, state)
             return
         }
-        alert(keyed, meaning, because: "it appeared while the feed was not polled", lane: late, keeping: &state, nil)
+        alert(keyed, meaning, because: Self.unpolled, lane: lateLane, keeping: &state, nil)
     }
 
     /// Remembers the date of a new entry that is too old although the feed was polled while it appeared.
