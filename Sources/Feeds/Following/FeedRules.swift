@@ -18,7 +18,8 @@ public struct FeedRules: Sendable, Hashable {
     public var updates = UpdatePolicy.headline
     public var onFirstSight = FirstSight.silent
     public var identity = IdentityRule.automatic
-    /// Maximum number of new alerts from one poll. Further ones become known silently.
+    /// Maximum number of new alerts from one poll. Further ones become known silently, or go to the backfill lane if they appeared in
+    /// an outage.
     public var maxPerPoll = 10
     public var maxVersionsPerHour = 3
     /// Maximum number of events within an hour, over polls and pushes. Further events are held back. Recalls of entries that were sent

@@ -69,7 +69,8 @@ extension SettingsKey {
             ),
             SettingsKey(
                 "ingest.feeds.*.maxPerPoll", .integer(1...1_000), default: "\(feed.maxPerPoll)",
-                "The most new alerts from one poll; more are a publisher's mistake, and become known silently."),
+                "The most new alerts from one poll; more become known silently, or go to the backfill lane after an outage."
+            ),
             SettingsKey(
                 "ingest.feeds.*.maxPerHour", .integer(1...100_000), default: "\(feed.maxPerHour)",
                 "The most events within an hour, by polls and pushes together, recalls of what was sent apart; what comes beyond is held back and warned of."
