@@ -212,10 +212,26 @@ import Testing
 
     @Test func `a topic whose records were removed long ago delays no process`() {
         var state = TestControlState()
-        state.write(beat(0, after: .zero, state))
-        state.write(beat(0, after: .seconds(20), state))
+        for second in [0, 10, 20] { state.write(beat(0, after: .seconds(second), state)) }
         state.start(at: 9)
         #expect(state.isKnown)
+    }
+
+    /// A process that began on the emptied topic counts from zero. One that ran before has another time, and its beat does not say
+    /// how many orders it obeys if it has not applied the last change.
+    @Test(arguments: [false, true])
+    func `the later time of an older process does not end the wait for the others`(isReadAtStart: Bool) {
+        var state = TestControlState()
+        state.write(.beat(.init(replica: "new", at: state.now.wall, logTime: .seconds(1), appliedTo: -1, orders: 0)))
+        state.write(.lifted(.stop(.hub)))
+        if !isReadAtStart { state.start(at: 9) }
+        state.write(.beat(.init(replica: "old", at: state.now.wall, logTime: .seconds(500), appliedTo: 0, orders: 1)))
+        if isReadAtStart { state.start(at: 9) } else { state.read() }
+        #expect(!state.isKnown)
+        state.write(.stands(Order(recall: "a")))
+        for second in [10, 20] { state.write(beat(1, after: .seconds(second), state)) }
+        state.read()
+        #expect(state.isKnown && state.recalled.contains("a"))
     }
 
     // MARK: Bounds

@@ -8,8 +8,10 @@ struct MissingOrders: Sendable {
     private var changedAt: Int64 = -1
     /// True if records were removed from the topic's beginning.
     private var isCut = false
-    /// The earliest and the latest time of the log on the topic's beats, without those of this run.
-    private var history: ClosedRange<Duration>?
+    /// The latest time of the log on the topic's beats, without those of this run.
+    private var latest: Duration?
+    /// The time for which these beats show that processes were running.
+    private var history = Duration.zero
     /// Processes whose last comparable beat named more orders than the topic had before it, and that number.
     private var holders: [String: Int] = [:]
     /// True if one of them was running once the topic had been read.
@@ -22,7 +24,9 @@ struct MissingOrders: Sendable {
     private static let capacity = 1_000
 
     /// - Parameter start: the first offset of the topic.
-    mutating func begin(start: Int64) { (isCut, history, holders, changedAt) = (start > 0, nil, [:], -1) }
+    mutating func begin(start: Int64) {
+        (isCut, latest, history, holders, changedAt) = (start > 0, nil, .zero, [:], -1)
+    }
 
     mutating func changed(at offset: Int64) { changedAt = max(changedAt, offset) }
 
@@ -31,7 +35,11 @@ struct MissingOrders: Sendable {
     ///   - isOurs: the beat is this process's, or that of a former run under its name.
     mutating func heard(_ beat: ControlRecord.Beat, known: Int, isOurs: Bool) {
         if let time = beat.logTime, !isOurs || followedSince == nil {
-            history = history.map { min($0.lowerBound, time)...max($0.upperBound, time) } ?? time...time
+            // The first processes on an emptied topic begin with zero, until an older one writes its later time. Running processes
+            // leave no such gap, so none of it counts.
+            let gap = latest.map { max(.zero, time - $0) } ?? .zero
+            if gap <= ControlRecord.Beat.writtenWithin { history += gap }
+            latest = max(latest ?? time, time)
         }
         // A process that has not applied the last changes obeys another number of orders.
         guard !isOurs, let obeyed = beat.orders, let appliedTo = beat.appliedTo, appliedTo >= changedAt else { return }
@@ -65,9 +73,7 @@ struct MissingOrders: Sendable {
     private func waited(_ now: Moment) -> Duration? { followedSince.map { max(.zero, now.steady - $0) } }
 
     /// True if a running process may have written no beat since records were removed.
-    private var isUnheard: Bool {
-        isCut && history.map { $0.upperBound - $0.lowerBound < ControlRecord.Beat.writtenWithin } ?? true
-    }
+    private var isUnheard: Bool { isCut && history < ControlRecord.Beat.writtenWithin }
 
     private func areHeld(by living: [ControlRecord.Beat]) -> Bool {
         !holders.isEmpty && living.contains { holders[$0.replica] != nil }
