@@ -241,6 +241,8 @@ struct OrderBook {
         case .controlTruncated:
             // A process in its first reading does not see its removed beat, so it does not know that anybody waits for it.
             heard = heard.filter { informed.contains($0.key) }
+            // A removed beat tells nobody that orders are missing.
+            for scope in removed.keys { removed[scope]?.toldAt = [:] }
             for (scope, order) in standing {
                 let holders = taken.filter { $0.value[scope]?.order.id == order.id }.keys
                 removed[scope] = Removed(until: order.until, holders: Set(holders), at: truth.now)
