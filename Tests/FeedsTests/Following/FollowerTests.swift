@@ -25,7 +25,9 @@ import Testing
 
     @Test func `the newest entries are sent at first sight, oldest first, if the feed says so`() {
         var feed = FollowedFeed { $0.onFirstSight = .last(2) }
-        let result = feed.poll([feed.entry("c", age: .zero), feed.entry("b", age: .seconds(60)), feed.entry("a")])
+        let result = feed.poll([
+            feed.entry("c", age: .zero), feed.entry("b", age: .seconds(60)), feed.entry("a", age: .seconds(120)),
+        ])
         #expect(result.actions == [.alert, .alert, .backlog])
         #expect(result.events.map(\.id) == ["wire:b", "wire:c"])
     }
