@@ -66,7 +66,7 @@ public struct Tally: Sendable {
 }
 
 extension Tally.Lane {
-    /// Counts every interest that nobody can follow. Their texts are those of events, so they have no end.
+    /// Counts every interest that nobody can follow. Their texts come from events, so as labels they would have no bound.
     fileprivate static let interest = "interest"
 
     /// All keys with a count of 0 from the start, so that metrics show the first increase.

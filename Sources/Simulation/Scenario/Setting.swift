@@ -114,7 +114,8 @@ extension Setting {
             onStale: random.chance(percent: 30) && hasControl ? .stop : .continue)
     }
 
-    /// Draws quiet hours in whole minutes, of which a life has few. Some begin 40 seconds after the life, when its last news is on its way.
+    /// Draws quiet hours in whole minutes, of which a life has few. Some begin 40 seconds into the life, when its
+    /// last news is on its way.
     private static func quietHours(_ random: inout SeededRandom) -> QuietHours {
         // Drawn from a copy, so that recorded seeds keep their lives.
         var aside = random
