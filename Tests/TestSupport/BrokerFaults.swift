@@ -12,11 +12,22 @@ extension EmbeddedBroker {
         rd_kafka_mock_broker_set_down(pointer, 1)
         // The broker has closed its socket. Without a placeholder, a test beside this one could be given the port, and the
         // broker, which insists on its port, would abort the process.
+        keepPort()
+    }
+
+    /// Keeps the port of a broker that is down. A client of the broker that connects again and again can be given this port as its
+    /// own, and is then connected with itself until it has read what it sent. So this tries for two seconds.
+    private func keepPort() {
         guard let port = ports.first else { return }
-        placeholders.withLock { if $0[port] == nil { $0[port] = boundSocket(port: port) } }
+        for _ in 0..<2_000 {
+            placeholders.withLock { if $0[port] == nil { $0[port] = boundSocket(port: port) } }
+            if placeholders.withLock({ $0[port] != nil }) { return }
+            usleep(1_000)
+        }
     }
 
     package func setUp() {
+        keepPort()
         rd_kafka_mock_broker_set_up(pointer, 1)
         answerAtOnce()
         guard let port = ports.first else { return }
