@@ -22,7 +22,7 @@ public struct HeldTable: Sendable {
 
     /// The parts of an original that may be shown before its time.
     public struct Content: Sendable, Hashable {
-        /// The event's `orderKey`.
+        /// The story of the event itself, without the ends that the held key adds for a language or for single readers.
         public var story: String
         /// The language whose readers get it; `nil` unless languages are sent separately.
         public var language: String?

@@ -175,7 +175,7 @@ extension Follower {
         return entry.publishedAt.map { newsDate($0, entry) > last } ?? false
     }
 
-    /// The lane for what appeared while nobody polled. Empty if there is none.
+    /// The lane for what appeared while nobody polled; empty without such a lane.
     private var lateLane: String { rules.catchUpIsLive ? lane : backfillLane }
     private static let unpolled = "it appeared while the feed was not polled"
 

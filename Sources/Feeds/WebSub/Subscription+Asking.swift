@@ -51,7 +51,7 @@ extension Subscription {
     ///   - base: the public address of this process's callback, ending in a slash.
     ///   - allowPrivate: hosts at private addresses, from the feed's rules. A hub there may be asked.
     ///   - isPlain: true if the feed itself is polled without TLS. A hub at one of `allowPrivate` then gets the secret
-    ///     without TLS too, because whoever could read it could also change what polls read.
+    ///     without TLS too, because a reader of the network could also change what polls read.
     ///   - random: must be unpredictable in production.
     public mutating func request(
         base: String, at now: Instant, allowPrivate: [String] = [], isPlain: Bool = false,

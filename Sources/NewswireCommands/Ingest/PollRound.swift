@@ -2,7 +2,7 @@ import ByteText
 import FeedIO
 package import Feeds
 
-/// What went wrong while each feed was polled once.
+/// The problems of a round in which each feed was polled once.
 package struct PollRound {
     /// One line for each problem, for standard error.
     package private(set) var lines: [String] = []
