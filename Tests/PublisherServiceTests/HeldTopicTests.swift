@@ -1,4 +1,5 @@
 import ControlIO
+import EditorialControl
 import KafkaModel
 import NewsModel
 import Testing
@@ -63,5 +64,13 @@ import Testing
         var status = HeldLink.Status()
         status.failingSince = time(0)
         #expect(reasons(HeldTopicState(), status, at: 6).map(\.code) == ["held-not-returned"])
+    }
+
+    @Test func `held events whose lane was removed are a reason that names their topic`() throws {
+        var status = HeldLink.Status()
+        status.overdue = HeldOverdue(count: 3, topic: "removed.news")
+        let reason = try #require(reasons(HeldTopicState(), status, at: 6).first)
+        #expect(reason.code == "held-not-returned")
+        #expect(reason.detail.contains("3 held events") && reason.detail.contains("removed.news"))
     }
 }

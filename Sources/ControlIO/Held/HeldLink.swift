@@ -38,6 +38,8 @@ public final class HeldLink: Sendable {
         public var behindSince: Instant?
         /// Unread partitions of the held topic.
         public var behind: [Int32] = []
+        /// Events that are due but belong to no lane.
+        public var overdue: HeldOverdue?
         /// Number of events that vanished and could not be restored, since the start.
         public var lost = 0
         /// The content of the topic; `nil` while that is unknown.

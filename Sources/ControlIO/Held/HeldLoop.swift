@@ -11,6 +11,8 @@ final class HeldLoop {
     private let notify: @Sendable (HeldLink.Notice) -> Void
     private var state: HeldState
     private var status: HeldLink.Status?
+    /// When the events of no lane are counted again, by the monotonic clock. The count looks at every held event.
+    private var countsOverdueAt = Instant.distantPast
     /// The vanished events that were reported.
     private var vanished = (restored: 0, lost: 0)
     private var admin: KafkaAdmin?
@@ -233,6 +235,12 @@ final class HeldLoop {
         (now.held, now.ours, now.nextDue) = (state.count, state.ours, state.nextDue)
         (now.failingSince, now.behindSince, now.behind) = (state.failingSince, state.behindSince, state.behind)
         now.lost = state.vanished.lost
+        now.overdue = status?.overdue
+        let moment = clock()
+        if countsOverdueAt <= moment.steady {
+            countsOverdueAt = moment.steady + .seconds(10)
+            now.overdue = state.overdue(at: moment)
+        }
         now.totals = state.totals
         if now != status { notify(.status(now)) }
         status = now

@@ -23,6 +23,8 @@ struct HeldSources: Sendable {
         /// The refresh of the held topic's ends at which this process became the owner.
         var since: Int
         var otherTarget: Int32?
+        /// True if no lane reads the topic, or if there is no such topic.
+        var isUnread: Bool
         var blockedUntil: Instant?
     }
 
@@ -32,7 +34,9 @@ struct HeldSources: Sendable {
         guard let number = UInt16(exactly: states.count) else { return nil }
         numbers[partition] = number
         states.append(
-            State(lane: lane(of: partition), since: lastTaken, otherTarget: otherTarget(of: partition)))
+            State(
+                lane: lane(of: partition), since: lastTaken, otherTarget: otherTarget(of: partition),
+                isUnread: isUnread(partition)))
         return number
     }
 
@@ -59,6 +63,13 @@ struct HeldSources: Sendable {
     var rank: Int { Int(owned.values.joined().map(\.partition).min().map { min($0, 5) } ?? 6) }
 
     func isOurs(_ number: UInt16) -> Bool { states[Int(number)].lane != nil }
+
+    /// Returns true if no lane of this process reads the partition's topic, so that it returns none of its events.
+    func isUnread(_ number: UInt16) -> Bool { states[Int(number)].isUnread }
+
+    var hasUnread: Bool { states.contains(where: \.isUnread) }
+
+    private func isUnread(_ partition: TopicPartition) -> Bool { !counts.isEmpty && counts[partition.topic] == nil }
 
     /// The lane that events of this partition return to; the most urgent one if it is not ours.
     func lane(of number: UInt16) -> LaneID { states[Int(number)].lane ?? LaneID(0) }
@@ -101,6 +112,7 @@ struct HeldSources: Sendable {
             if lane != former { hasChanged = true }
             states[Int(number)].lane = lane
             states[Int(number)].otherTarget = otherTarget(of: partition)
+            states[Int(number)].isUnread = isUnread(partition)
         }
         return hasChanged
     }

@@ -16,6 +16,14 @@ public struct HeldPlace: Sendable, Hashable, Comparable {
     }
 }
 
+/// Held events that no lane of this process returns. `topic` is the source of one of them.
+public struct HeldOverdue: Sendable, Hashable {
+    public var count: Int
+    public var topic: String
+
+    public init(count: Int, topic: String) { (self.count, self.topic) = (count, topic) }
+}
+
 extension HeldState {
     public enum Input: Sendable {
         /// The held topic is read from its beginning. The events known before are expected there.
@@ -109,6 +117,16 @@ extension HeldState {
             self.story = story
             self.original = original
         }
+    }
+
+    /// The events that should have returned a minute ago, but whose topic no lane reads: a lane was removed from the
+    /// configuration. Looks at every event if there are such topics.
+    package func overdue(at moment: Moment) -> HeldOverdue? {
+        guard reach.isCaughtUp, sources.hasUnread else { return nil }
+        let limit = clock.releaseClock(moment) - .seconds(60)
+        let slots = index.slots.filter { index[$0].release < limit && sources.isUnread(index[$0].source) }
+        guard let first = slots.first, let topic = sources.partition(of: index[first].source)?.topic else { return nil }
+        return HeldOverdue(count: slots.count, topic: topic)
     }
 
     /// True while events that were requested back have not all returned.

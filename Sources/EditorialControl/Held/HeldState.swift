@@ -12,8 +12,8 @@ public struct HeldState: Sendable {
     public private(set) var wakeAt: Instant?
 
     var index = HeldIndex()
-    private var sources = HeldSources()
-    private var clock: WallClock
+    private(set) var sources = HeldSources()
+    private(set) var clock: WallClock
     /// Hashes of the stories under recall.
     private var recalled: Set<UInt64> = []
     private var recallRequests = RecallRequests()

@@ -1,4 +1,5 @@
 import ControlIO
+import EditorialControl
 import KafkaModel
 import NewsModel
 
@@ -61,6 +62,13 @@ struct HeldTopicState: Sendable {
                     .heldNotReturned,
                     "held events do not come back: records cannot be written to their lanes or to \(topic)",
                     remedy: "look at the brokers; this user needs WRITE on the lanes' topics and on the held topic"))
+        }
+        if let overdue = status.overdue {
+            reasons.append(
+                .init(
+                    .heldNotReturned,
+                    "\(overdue.count) held events are due, but no lane reads their topic, for example \(overdue.topic)",
+                    remedy: "add a lane with this topic to the configuration"))
         }
         return reasons
     }

@@ -5,6 +5,20 @@ import Testing
 
 /// The versions, tombstones and recalls of held events.
 @Suite struct HeldStateTests {
+    @Test func `a due event is counted as overdue after a minute if no lane reads its topic`() {
+        var play = PlayedHeldState()
+        let removed = TopicPartition(topic: "removed", partition: 4)
+        _ = play.hold(0, "ours")
+        _ = play.hold(0, "theirs", from: removed)
+        _ = play.take(.counts(["news": 8, "removed": 8]))
+        _ = play.wait(.seconds(3_700))
+        #expect(play.state.overdue(at: play.now) == nil)
+        _ = play.take(.counts(["news": 8]))
+        #expect(play.state.overdue(at: play.now) == HeldOverdue(count: 1, topic: "removed"))
+        play.now.wall = PlayedHeldState.noon + .seconds(3_630)
+        #expect(play.state.overdue(at: play.now) == nil)
+    }
+
     @Test func `an event is erased only after it is on its lane again`() {
         var play = PlayedHeldState()
         _ = play.hold(0, "a", due: .zero)
