@@ -17,7 +17,7 @@ struct Preflight {
     /// The existing topics with their settings.
     private(set) var states: [String: TopicState] = [:]
     /// Problems that do not prevent a start.
-    var warnings: [String] = []
+    private(set) var findings: [TopicRules.Finding] = []
 
     init(_ settings: PublisherSettings, measuringEnds: Bool) throws(PublisherFailure) {
         do {
@@ -25,14 +25,13 @@ struct Preflight {
             let admin = try KafkaAdmin(settings: settings.kafka, timeout: .seconds(measuringEnds ? 10 : 5))
             let rules = settings.topicRules
             states = try admin.states(of: rules.topics.map(\.name))
-            let findings = rules.findings(states)
+            findings = rules.findings(states)
             // A job with an end would wait for a missing lane for ever.
             let problems = findings.filter {
                 $0.severity == .refuse || measuringEnds && $0.problem == .missing && $0.severity != .warning
             }
             guard problems.isEmpty else { throw PublisherFailure.topics(problems) }
             // The publisher serves the available partitions. The status lists the others.
-            warnings = findings.map(\.description)
             let counts = states.mapValues(\.partitions)
             for (index, lane) in settings.engine.lanes.enumerated() {
                 lanePartitions.append(lane.topics.reduce(0) { $0 + (counts[$1] ?? 0) })

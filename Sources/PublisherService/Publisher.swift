@@ -133,7 +133,7 @@ public final class Publisher: Sendable {
             if untilCaughtUp { throw .notCaughtUp }
             return
         }
-        for warning in preflight.warnings { log.warning("topics", metadata: ["warning": "\(warning)"]) }
+        for finding in preflight.findings { log.warning("topics", metadata: ["warning": "\(finding)"]) }
         let catchUp = CatchUp(ends: preflight.ends)
         if untilCaughtUp {
             guard !catchUp.isDone else {
@@ -229,7 +229,7 @@ public final class Publisher: Sendable {
         held.start { [self] notice in receive(notice, control, tell: tell) }
         kafka.start()
         let monitor = LagMonitor(
-            settings: settings, metrics: metrics, log: log, catchUp: catchUp,
+            settings: settings, topicFindings: preflight.findings, metrics: metrics, log: log, catchUp: catchUp,
             onCaughtUp: { [events] in events.yield(.drain) })
         monitor.start()
         let failure = await watch(loops, shards, kafka)

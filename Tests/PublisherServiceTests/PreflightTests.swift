@@ -29,7 +29,7 @@ import Testing
         let preflight = try preflight([("a", 4), ("b", 3), ("c", 6), ("results", 2)])
         #expect(preflight.lanePartitions == [7, 6])
         #expect(
-            preflight.warnings.prefix(3).map { String($0.prefix { $0 != ";" }) } == [
+            preflight.findings.prefix(3).map { String($0.description.prefix { $0 != ";" }) } == [
                 "topic b (lane live) has 3 partitions, but a of the same lane has 4",
                 "topic results (results) has 2 partitions, but c has 6: records from partition 2 on wait",
                 "topic dead (dead letters) does not exist, or this user may not see it",
@@ -39,13 +39,13 @@ import Testing
     @Test func `a missing source topic affects only its lane`() throws {
         let preflight = try preflight([("a", 4), ("b", 4), ("results", 4), ("dead", 1)])
         #expect(preflight.lanePartitions == [8, 0])
-        #expect(preflight.warnings.first?.hasPrefix("topic c (lane backfill)") == true)
+        #expect(preflight.findings.first?.description.hasPrefix("topic c (lane backfill)") == true)
     }
 
     @Test func `missing control topics are reported with the consequences`() throws {
         let preflight = try preflight([("a", 4), ("b", 4), ("c", 4), ("results", 4), ("dead", 1)])
         #expect(
-            preflight.warnings.map { String($0.prefix { $0 != ";" }) } == [
+            preflight.findings.map { String($0.description.prefix { $0 != ";" }) } == [
                 "topic news.control (control) does not exist, or this user may not see it: no order reaches this process,"
                     + " and a recall by an event reaches this one only",
                 "topic news.audit (audit) does not exist, or this user may not see it: who has given an order, and where it"
@@ -77,6 +77,16 @@ import Testing
             "results": results
         ])
         #expect(!PublisherFailure.topics(findings.filter { $0.severity == .refuse }).mayPass)
+    }
+
+    @Test func `a changed setting of a topic is reported once, and again after it was mended`() {
+        let rules = TopicRules(lanes: [], resultsTopic: "results", deadLetterTopic: "dead")
+        func states(_ policy: String) -> [String: TopicState] {
+            ["results": TopicState(partitions: 1, configuration: .known(["cleanup.policy": policy]))]
+        }
+        var log = TopicLog(rules: rules, known: rules.findings(states("delete")))
+        let changes = ["delete", "compact", "compact", "delete", "compact"].map { log.changes(states($0)) }
+        #expect(changes.map { $0.map(\.problem) } == [[], [.compacted], [], [], [.compacted]])
     }
 
     @Test func `an obstacle is reported once, when it changes, and every minute`() {

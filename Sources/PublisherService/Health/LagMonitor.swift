@@ -14,6 +14,8 @@ final class LagMonitor: Sendable {
     private static let timeout = Duration.seconds(3)
     /// The shortest time between two summaries.
     private static let summaryInterval = Duration.seconds(60)
+    /// Time between two checks of the topics' settings, which people change rarely.
+    private static let topicInterval = Duration.seconds(60)
 
     private let settings: PublisherSettings
     private let metrics: ServiceMetrics
@@ -21,17 +23,20 @@ final class LagMonitor: Sendable {
     /// Offsets to be committed by this or other group members; `nil` unless the run ends with them.
     private let catchUp: CatchUp?
     private let onCaughtUp: @Sendable () -> Void
+    /// What the start has found about the topics.
+    private let topicFindings: [TopicRules.Finding]
     private let stopped = DispatchSemaphore(value: 0)
 
     init(
-        settings: PublisherSettings, metrics: ServiceMetrics, log: Logger, catchUp: CatchUp?,
-        onCaughtUp: @escaping @Sendable () -> Void
+        settings: PublisherSettings, topicFindings: [TopicRules.Finding], metrics: ServiceMetrics, log: Logger,
+        catchUp: CatchUp?, onCaughtUp: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
         self.metrics = metrics
         self.log = log
         self.catchUp = catchUp
         self.onCaughtUp = onCaughtUp
+        self.topicFindings = topicFindings
     }
 
     func start() { Thread.start("lag-monitor") { self.run() } }
@@ -46,11 +51,17 @@ final class LagMonitor: Sendable {
         var unmeasured: [LaneID: Set<TopicPartition>] = [:]
         var summary = Summary(at: metrics.clock.now.wall)
         var reasons = ReadinessLog()
+        var topics = TopicLog(rules: settings.topicRules, known: topicFindings)
+        var checksTopicsAt = ContinuousClock.now + Self.topicInterval
         repeat {
             if admin == nil { admin = try? KafkaAdmin(settings: settings.kafka, timeout: Self.timeout) }
             if let admin {
                 measure(admin, &stable, &unmeasured)
                 if let catchUp { checkCommits(catchUp, admin) }
+                if checksTopicsAt <= .now {
+                    topics.check(admin, log)
+                    checksTopicsAt = .now + Self.topicInterval
+                }
             }
             let status = metrics.status
             metrics.remember(status)
@@ -144,6 +155,29 @@ private struct StableEnds {
     mutating func end(of partition: TopicPartition) throws(KafkaFailure) -> Int64? {
         if admin == nil { admin = try KafkaAdmin(settings: settings, timeout: timeout, end: .lastStable) }
         return try admin?.watermarks(partition).upperBound
+    }
+}
+
+/// Logs what someone has changed about the topics' settings since the start: a topic of results that is compacted now loses
+/// what the ledger needs at the next start. Topics that are missing or have too few partitions are reasons of `/readyz`.
+struct TopicLog {
+    let rules: TopicRules
+    var known: [TopicRules.Finding]
+
+    mutating func check(_ admin: KafkaAdmin, _ log: Logger) {
+        guard let states = try? admin.states(of: rules.topics.map(\.name)) else { return }
+        for finding in changes(states) {
+            log.log(
+                level: finding.severity == .warning ? .warning : .error, "a topic has changed",
+                metadata: ["warning": "\(finding)"])
+        }
+    }
+
+    /// The findings that were not known at the last call.
+    mutating func changes(_ states: [String: TopicState]) -> [TopicRules.Finding] {
+        let found = rules.findings(states).filter { ![.missing, .unreadable].contains($0.problem) }
+        defer { known = found }
+        return found.filter { !known.contains($0) }
     }
 }
 
