@@ -197,6 +197,50 @@ import Testing
         #expect(!state.told.contains(.lifted(.recall(story: "a"))))
     }
 
+    @Test(arguments: ["stored", "in flight", "failed"])
+    func `a recall by an event stays in force if an older order lapses before our record is read`(write: String) {
+        var state = TestControlState()
+        state.start()
+        state.answerWrites()
+        state.take(.recalled(.of("a")))
+        if write != "in flight" { state.answerWrites(write == "failed" ? TestControlState.failure : nil) }
+        state.write(.stands(Order(recall: "a", id: "older", until: state.now.wall + .seconds(10))))
+        state.read()
+        state.pass(.seconds(20))
+        #expect(state.recalled == ["a"] && state.told.last == state.told.first)
+        #expect(state.log.count { $0 == "tell" } == 3, "the end and the order after it reach the shards together")
+        state.answerWrites()
+        #expect(state.settled == ["a"])
+    }
+
+    @Test(arguments: [true, false])
+    func `a recall by an event stays in force if an order that has lapsed is read later, whatever its date`(
+        isStored: Bool
+    ) {
+        var state = TestControlState()
+        state.start()
+        state.answerWrites()
+        state.take(.recalled(.of("a")))
+        if isStored { state.answerWrites() }
+        var older = Order(recall: "a", id: "older", until: state.now.wall - .seconds(1))
+        older.at = state.now.wall + .seconds(40)
+        state.write(.stands(older))
+        state.read()
+        #expect(state.recalled == ["a"])
+    }
+
+    @Test func `the tombstone of our order ends it before its record is read back, although our clock is behind`() {
+        var state = TestControlState()
+        state.start()
+        state.answerWrites()
+        let recall = EventRecall.of("a")
+        state.take(.recalled(recall))
+        state.answerWrites()
+        state.write(.lapsed(.recall(story: "a"), order: recall.orderID, until: state.now.wall + Order.recallLasts))
+        state.read()
+        #expect(state.recalled == [])
+    }
+
     @Test func `a recall by an event that is newer than a lift is obeyed although our clock is hours behind`() {
         var state = TestControlState()
         state.start()

@@ -72,6 +72,7 @@ import Testing
         (953_000_020_145, "an event was held again at the same place of the recreated topic"),
         (455_664_476_703, "a recall by an event, dated by a clock that was hours behind, seemed older than a lift"),
         (294_082_635_707, "a lapsed order that was read late ended a newer recall that its process had given"),
+        (1_021_002_027_566, "an order that was read late lapsed before its process had read its own newer recall"),
         (950_000_010_694, "the held topic was recreated while no process ran, and grew as long as before"),
         (1_021_000_063_175, "a held event lost its place while it was written again, and never came back"),
         (1_021_000_214_340, "a redriven event that the held topic refused left after what had waited behind it"),

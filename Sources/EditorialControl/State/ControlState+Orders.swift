@@ -16,8 +16,10 @@ extension ControlState {
             return
         }
         waiting.remove(order.scope)
-        // Another process's order of the same scope counts as ours.
-        if owed[order.scope]?.write == nil { settle(order.scope) }
+        // Another process's order of the same scope counts as ours, unless it ends before our event's recall.
+        if let ours = owed[order.scope], ours.write == nil, !ours.order.isOfEvent || !ours.order.outlasts(order) {
+            settle(order.scope)
+        }
         tell(.stands(order), isAnswered: true, now)
     }
 
@@ -92,8 +94,11 @@ extension ControlState {
         give(order, now)
     }
 
-    /// Puts a covered recall in force after the order of its scope has ended, unless that end also lifted the recall.
+    /// Puts another order in force after the order of its scope has ended, unless that end also lifted it. This is our own order if
+    /// it was not read back yet, because its record follows on the topic. Otherwise it is a covered recall.
     mutating func uncover(_ scope: ControlScope, _ now: Moment) {
+        let ours = owed[scope].flatMap { $0.isRead ? nil : $0.order } ?? unread[scope]
+        if let ours, !lifts.hasLifted(ours), !hasLapsed(ours, now) { return keep(ours, now, isAnswered: false) }
         guard !covered.isEmpty, let order = covered.removeValue(forKey: scope), !lifts.hasLifted(order),
             !hasLapsed(order, now)
         else { return }

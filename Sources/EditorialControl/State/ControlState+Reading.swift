@@ -176,7 +176,8 @@ extension ControlState {
         guard let order = standing[scope] else { return }
         guard order.ends(withLapseOf: id, until: until) else { return restore(scope, now) }
         // A lapse is final for all processes, even if this one's clock is behind.
-        settle(scope)
+        if owed[scope]?.order.ends(withLapseOf: id, until: until) == true { settle(scope) }
+        if unread[scope]?.ends(withLapseOf: id, until: until) == true { unread[scope] = nil }
         lift(scope, now, audited: nil)
     }
 

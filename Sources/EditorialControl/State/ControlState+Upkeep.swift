@@ -111,7 +111,8 @@ extension ControlState {
 
     private mutating func lapse(_ now: Moment) {
         for order in standing.lapsed(at: lapseClock(now)) {
-            settle(order.scope)
+            // An owed order of another id is our own one, which the lapsed order has replaced for the moment.
+            if owed[order.scope]?.order.id == order.id { settle(order.scope) }
             lapsed.add(order)
             lift(order.scope, now, audited: nil)
         }
