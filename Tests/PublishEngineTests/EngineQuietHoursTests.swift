@@ -8,7 +8,7 @@ import Testing
 /// Quiet hours that begin while news is queued. The shell's time begins at 08:00 UTC, the quiet hours at 08:01.
 struct EngineQuietHoursTests {
     private static let night = QuietHours(
-        window: DailyWindow(from: 8 * 60 + 1, to: 9 * 60, zone: .utc), action: .delay)
+        window: DailyWindow(from: 8 * 60 + 1, to: 9 * 60, zone: .utc), action: .delay, exceptUrgency: 1)
 
     private func shell(change: (inout EngineSettings) -> Void = { _ in }) throws -> TestShell {
         var shell = try TestShell(
@@ -78,6 +78,24 @@ struct EngineQuietHoursTests {
         let again = try #require(shell.wait(.seconds(4_300)).sends.first)
         let result = try #require(shell.reply(201, to: again).endings.first).result
         #expect(result.outcome == .accepted && result.attempts == 2)
+    }
+
+    @Test(arguments: EngineOvertakenTests.versions)
+    func `news that the held topic refuses in quiet hours does not follow a later event of its story`(
+        earlier: Int?, later: Int?
+    ) throws {
+        for hasArrived in [false, true] {
+            var shell = try shell()
+            _ = shell.wait(.seconds(90))
+            let held = shell.publish(news("a", story: "s", version: earlier))
+            let urgent = news("b", story: "s", version: later, #","urgency":1"#)
+            let send = try #require(shell.publish(urgent).sends.first)
+            if hasArrived { _ = shell.store(shell.reply(201, to: send)) }
+            let refused = shell.take(.tooLargeToHold([try #require(held.holds.first?.request.delivery)]))
+            #expect(refused.outcomes == [.superseded])
+            if !hasArrived { _ = shell.store(shell.reply(201, to: send)) }
+            #expect(shell.wait(.seconds(4_300)).sends.isEmpty)
+        }
     }
 
     @Test func `news that a stop keeps until quiet hours have begun does not expire`() throws {

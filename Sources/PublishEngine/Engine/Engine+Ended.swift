@@ -39,8 +39,8 @@ extension Engine {
         }
     }
 
-    /// True if an event that was published behind this one has overtaken it. Only events that waited for the end of an embargo are
-    /// overtaken: copies from the held topic, and originals that it refused or that a former owner could not hold.
+    /// True if an event that was published behind this one has overtaken it. Only events that waited for their time are overtaken:
+    /// copies from the held topic, originals that it refused, and those under embargo that a former owner could not hold.
     ///
     /// - Parameter isKeptHere: the held topic has just refused it. There a later event would have taken the place of a redriven record too.
     func isOvertaken(
@@ -59,9 +59,9 @@ extension Engine {
                         of: EndedStories.event(routed.event.id, of: routed.orderKey))
                 || content.returned == nil && held.hasLater(than: source, of: routed, content.identity)
         }
-        guard routed.event.embargoUntil != nil, content.returned == nil, !routed.event.isForSomeOfItsStory else {
-            return false
-        }
+        guard isKeptHere || routed.event.embargoUntil != nil, content.returned == nil,
+            !routed.event.isForSomeOfItsStory
+        else { return false }
         let source = partitions.source(of: place)
         return hasEnded(laterThan: source.offset, routed, place) || isBehindLater(story, place, routed)
             || held.hasLater(than: source, of: routed, content.identity)
