@@ -42,7 +42,7 @@ extension Follower {
                 state.version = "0"
                 cancel(keyed, meaning, keeping: &state, nil)
             } else if meaning.isHeld {
-                decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
+                followWithheld(keyed, state)
             } else if !keyed.entry.isStory {
                 decide(keyed, .noise, "it is no story but a picture, a video or the like", keeping: state)
             } else if let story = state.linkAndTitle, !told.insert(story).inserted {
@@ -110,6 +110,18 @@ extension Follower {
             .map(\.element.1)
     }
 
+    /// Follows a withheld entry that is seen for the first time, and is news when it is free. It is backlog if the first
+    /// reading may have found it free.
+    private mutating func followWithheld(_ keyed: EntryIdentity.Keyed, _ state: EntryState) {
+        guard mayBeOfFirstReading(keyed.entry) else {
+            decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
+            return
+        }
+        var state = state
+        state.standing = .known
+        decide(keyed, .backlog, "it may have stood in the feed when the feed was first read", keeping: state)
+    }
+
     // MARK: - Rebuilt
 
     /// Returns the minute in which the newest known story appeared if nearly all entries of a document are unknown. A site that
@@ -146,6 +158,15 @@ extension Follower {
     }
 
     private static let lagMax = Duration.seconds(600)
+
+    /// True for an unknown entry that may have stood in the feed when the feed was first read, because not all entries of
+    /// that reading are known.
+    private func mayBeOfFirstReading(_ entry: FeedEntry) -> Bool {
+        guard result.feed.isHalfPrimed, let primedAt = result.feed.primedAt, !isUnderEmbargo(entry) else {
+            return false
+        }
+        return entry.publishedAt.map { newsDate($0, entry) < primedAt } ?? true
+    }
 
     func isTooOld(_ date: Instant, _ entry: FeedEntry) -> Bool {
         rules.maxAge.map { newsDate(date, entry) < servedAt - $0 } ?? false

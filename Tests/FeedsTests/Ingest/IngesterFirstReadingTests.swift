@@ -162,4 +162,21 @@ import Testing
         fixture.live(as: "second", polls: 2)
         #expect(fixture.texts == (isCutOff ? [] : ["wire:new 1 Headline of new"]))
     }
+
+    /// The first process ended after it had stored a part of its first reading, which had found all entries free.
+    @Test(arguments: [false, true])
+    func `an entry that is withheld after a first reading that was stored in part stays backlog`(isUndated: Bool) {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].isUndated = isUndated
+        for id in ["a", "b"] { fixture.publish(id) }
+        if isUndated { for index in fixture.document.indices { fixture.document[index].publishedAt = nil } }
+        fixture.now = fixture.now + .seconds(120)
+        var first = Ingester(fixture.settings)
+        fixture.topic = Array(fixture.follow(with: &first).prefix(1))
+        for index in fixture.document.indices { fixture.document[index].status = .withheld }
+        fixture.live(as: "second")
+        for index in fixture.document.indices { fixture.document[index].status = .usable }
+        fixture.live(as: "third", polls: 2)
+        #expect(fixture.written.isEmpty)
+    }
 }
