@@ -35,8 +35,8 @@ public struct EntryState: Sendable, Hashable {
     var returnedAt: UInt32 = 0
     /// Number of such returns within the day after `returnedAt`.
     var returns: UInt8 = 0
-    /// True if the last alert went to the backfill lane. Later events follow it there, because the engine orders the versions of a
-    /// story within one lane only, and a correction must not overtake its alert.
+    /// True if the last alert went to the backfill lane, or if the first one is to go there. Later events follow it there,
+    /// because the engine orders the versions of a story within one lane only, and a correction must not overtake its alert.
     var isLate = false
     public var standing = Standing.known
 

@@ -28,11 +28,16 @@ extension Follower {
                 decide(keyed, .backlog, "it stood in the feed when the feed was first read", keeping: state)
                 continue
             }
-            let lane = rules.onFirstSight == .all ? backfillLane : lane
-            alert(keyed, meaning, because: "the feed's `onFirstSight` sends it", lane: lane, keeping: &state, nil)
+            let lane = sendsFirstReading ? backfillLane : lane
+            alert(keyed, meaning, because: Self.firstSight, lane: lane, keeping: &state, nil)
         }
         alertNewest(embargoed, because: "its embargo ends after the first reading of the feed")
     }
+
+    static let firstSight = "the feed's `onFirstSight` sends it"
+
+    /// True if all entries of the first reading go to the backfill lane.
+    var sendsFirstReading: Bool { rules.onFirstSight == .all && !backfillLane.isEmpty }
 
     func isUnderEmbargo(_ entry: FeedEntry) -> Bool {
         if case .until(let end) = entry.embargo { end > servedAt } else { false }
@@ -44,7 +49,7 @@ extension Follower {
             switch rules.onFirstSight {
             case .silent: 0
             case .last(let count): max(count, 0)
-            case .all: backfillLane.isEmpty ? 0 : .max
+            case .all: sendsFirstReading ? .max : 0
             }
         let usable = entries.filter {
             let meaning = EntryMeaning($0.entry, rules: rules)

@@ -55,6 +55,8 @@ extension Follower {
                 let because =
                     "it is neither among the first \(used) entries nor among the \(used) with the latest dates"
                 decide(keyed, .backlog, because, keeping: state)
+            } else if sendsFirstReading, mayBeOfFirstReading(keyed.entry) {
+                alert(keyed, meaning, because: Self.firstSight, lane: backfillLane, keeping: &state, nil)
             } else if let because = reasonForStale(keyed.entry, isAboveKnown: isAboveKnown) {
                 if isAboveKnown { noteDate(of: keyed.entry) }
                 followLate(keyed, meaning, state, because)
@@ -113,13 +115,14 @@ extension Follower {
     /// Follows a withheld entry that is seen for the first time, and is news when it is free. It is backlog if the first
     /// reading may have found it free.
     private mutating func followWithheld(_ keyed: EntryIdentity.Keyed, _ state: EntryState) {
-        guard mayBeOfFirstReading(keyed.entry) else {
-            decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
-            return
-        }
         var state = state
-        state.standing = .known
-        decide(keyed, .backlog, "it may have stood in the feed when the feed was first read", keeping: state)
+        state.isLate = mayBeOfFirstReading(keyed.entry)
+        if state.isLate, !sendsFirstReading {
+            (state.isLate, state.standing) = (false, .known)
+            decide(keyed, .backlog, "it may have stood in the feed when the feed was first read", keeping: state)
+        } else {
+            decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
+        }
     }
 
     // MARK: - Rebuilt

@@ -179,4 +179,25 @@ import Testing
         fixture.live(as: "third", polls: 2)
         #expect(fixture.written.isEmpty)
     }
+
+    /// The first process ended after it had stored a part of its first reading.
+    @Test(arguments: [false, true])
+    func `all entries go to the backfill lane if the feed says so and the first reading was stored in part`(
+        isWithheld: Bool
+    ) {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].onFirstSight = .all
+        for id in ["a", "b"] { fixture.publish(id) }
+        fixture.now = fixture.now + .seconds(120)
+        var first = Ingester(fixture.settings)
+        fixture.topic = Array(fixture.follow(with: &first).prefix(1))
+        if isWithheld {
+            for index in fixture.document.indices { fixture.document[index].status = .withheld }
+            fixture.live(as: "second")
+            for index in fixture.document.indices { fixture.document[index].status = .usable }
+        }
+        fixture.live(as: "third", polls: 2)
+        #expect(Set(fixture.written.map(\.key)).count == 2)
+        #expect(fixture.lanes == ["backfill"])
+    }
 }

@@ -176,6 +176,12 @@ struct IngesterFixture {
         document.insert(entry, at: 0)
     }
 
+    /// The lanes of all intents that were stored.
+    var lanes: Set<String> {
+        let records = topic.map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        return Set(["live", "backfill"].filter { lane in records.contains { $0.contains("\"lane\":\"\(lane)\"") } })
+    }
+
     /// Number of intents on the topic that are not done.
     var intents: Int {
         var last: [String: Bool] = [:]
