@@ -279,6 +279,7 @@ extension FollowedFeed {
             return
         }
         state.primedAt = Minute.instant(first)
+        state.lastSuccessAt = state.primedAt
         state.isHalfPrimed = true
     }
 
@@ -355,9 +356,9 @@ extension FollowedFeed {
     /// The record that marks the feed as read. It is written with the entries, so that a new owner does not mistake the
     /// next document for a first reading. It has no validators yet, because the document is not fully processed.
     private func primingRecord(_ batch: FeedBatch, after readTo: Int64?) -> StateRecord {
-        var feed = state
-        feed.url = batch.feed.url
-        feed.learnForGood(from: batch.feed)
+        var feed = batch.final(webSub: state.webSub)
+        feed.learnForGood(from: state)
+        feed.forgetDocument()
         return StateRecord(key: StateKey.feed(name).text, value: feed.bytes(writer: writer, after: readTo))
     }
 

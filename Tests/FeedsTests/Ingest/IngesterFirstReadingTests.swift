@@ -200,4 +200,20 @@ import Testing
         #expect(Set(fixture.written.map(\.key)).count == 2)
         #expect(fixture.lanes == ["backfill"])
     }
+
+    /// The first process ends before or after it has stored that the feed was read, and nobody polls for hours.
+    @Test(arguments: [1, 2])
+    func `an entry of an outage after an unfinished first reading goes to the backfill lane`(stored: Int) {
+        var fixture = IngesterFixture()
+        fixture.publish("old")
+        fixture.now = fixture.now + .seconds(120)
+        var first = Ingester(fixture.settings)
+        fixture.topic = Array(fixture.follow(with: &first).prefix(stored))
+        fixture.now = fixture.now + .seconds(3_600)
+        fixture.publish("missed")
+        fixture.now = fixture.now + .seconds(10_800)
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.texts == ["wire:missed 1 Headline of missed"])
+        #expect(fixture.lanes == ["backfill"])
+    }
 }
