@@ -78,6 +78,7 @@ extension Follower {
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, because: String, lane: String,
         keeping state: inout EntryState, _ old: EntryState?
     ) {
+        state.isLate = lane == backfillLane
         let own = keyed.entry.version
         // The publisher's version may have been seen before, without an event.
         let isUnused = state.versionsAhead == 0 && own?.text == state.version
@@ -98,7 +99,6 @@ extension Follower {
                 return
             }
             state.wasWritten(version, publishers: own, at: minute, for: rules.updates)
-            state.isLate = lane == backfillLane
             if isNews { sentThisHour += 1 } else { state.versionsThisHour = 0 }
             if rules.group != nil { group.note(state, feed: rules.name, at: minute) }
             write(keyed, .alert, because, event, lane: lane, keeping: state)

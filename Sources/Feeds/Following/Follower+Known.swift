@@ -160,7 +160,8 @@ extension Follower {
     private mutating func retry(
         _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
     ) {
-        if let because = reasonForStale(keyed.entry, isAboveKnown: true) {
+        let lane = lane(of: old)
+        if lane == self.lane, let because = reasonForStale(keyed.entry, isAboveKnown: true) {
             silentlyLearn(keyed, old, prints, because)
             return
         }

@@ -55,6 +55,15 @@ import Testing
         #expect(feed.poll([feed.entry("a")]).actions == [.backlog])
     }
 
+    @Test func `an entry of the first sight that becomes readable later goes to the backfill lane, too`() {
+        var feed = FollowedFeed { $0.onFirstSight = .all }
+        var entries = [feed.entry("fresh"), feed.entry("old", age: .seconds(86_400))]
+        for index in entries.indices { entries[index].headline = nil }
+        #expect(feed.poll(entries).actions == [.unreadable, .unreadable])
+        for index in entries.indices { entries[index].headline = "Headline of \(index)" }
+        #expect(feed.poll(entries).decisions.map(\.lane) == ["backfill", "backfill"])
+    }
+
     // MARK: - Stale
 
     @Test(
