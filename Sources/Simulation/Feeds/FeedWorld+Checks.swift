@@ -12,7 +12,8 @@ extension FeedWorld {
         decided[value] = now
         // A process may write an intent of the topic again, to overwrite a record that does not count.
         if intents.contains(intent.event) { return }
-        if item.isBacklog, intent.lane == "live", !isAsOldAsTheFirstReading(item, name) {
+        let isSent = intent.lane != "live" && rules[name]?.onFirstSight == .all
+        if item.isBacklog, !isSent, !isAsOldAsTheFirstReading(item, name) {
             try broken(.noBacklog, "\(item.link) stood in the feed before it was first read")
         }
         // The age of an entry that was withheld counts from its last date.
