@@ -8,14 +8,14 @@ private struct Reader {
     var consumer = ConsumerState(lane: LaneID(0), shards: 1, patience: .seconds(1))
     var events = ShardEvents(shards: 1)
 
-    init(note: String?, isUncommitted: Bool = false) {
+    init(note: String?, isUncommitted: Bool = false, committed: Int64? = nil) {
         consumer.assigned([partition], &events)
         consumer.resume(partition, consumer.generation)
         consumer.grant(records: 10_000, bytes: 1 << 20, shard: ShardID(0))
         consumer.found(
             IncarnationNotes(
                 generation: consumer.generation, notes: [(partition, note)],
-                uncommitted: isUncommitted ? [partition] : []))
+                uncommitted: isUncommitted ? [partition] : [], committed: committed.map { [partition: $0] } ?? [:]))
     }
 
     mutating func read(_ offsets: Range<Int64>, of text: String) {
@@ -235,6 +235,22 @@ struct IncarnationTests {
             reader.consumer.checked(check, .record(anchor(0, of: "newer")), &reader.events)
         }
         #expect(reader.hasRestarted)
+    }
+
+    @Test(arguments: [
+        ConsumerState.Reading.records([SourceRecord(offset: 3, value: [1])]), .end(offset: 3),
+    ])
+    func `a partition that begins below the committed offset is another incarnation`(first: ConsumerState.Reading) {
+        var reader = Reader(note: anchor(0, of: "old").note, committed: 10)
+        // Its first offset is 3, as if compaction had removed the record at the anchor.
+        reader.answer(.record(anchor(3, of: "new")))
+        _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [first] }
+        #expect(reader.hasRestarted && !reader.hasRead)
+        let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
+        #expect(isRewound)
+        reader.consumer.resume(reader.partition, reader.consumer.generation)
+        reader.read(3..<5, of: "new")
+        #expect(reader.hasRead, "the former offset does not count")
     }
 
     @Test func `nothing is committed, and reading begins at the first record`() {

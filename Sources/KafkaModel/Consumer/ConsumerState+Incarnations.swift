@@ -113,7 +113,7 @@ extension ConsumerState {
             if slot.hasRestarted { return nil }
             let hasFailed = failures[slot.partition] != nil
             guard hasFailed || slot.watch.known != nil && (slot.watch.isDue || includingIdle) else { return nil }
-            let place = slot.next ?? slot.committed ?? 0
+            let place = slot.expected ?? 0
             return IncarnationCheck(
                 partition: slot.partition, generation: generation,
                 anchor: slot.watch.known ?? IncarnationAnchor(offset: place, identity: RecordIdentity(hash: 0)),

@@ -41,6 +41,9 @@ public struct ConsumerState: Sendable {
         var watch = IncarnationWatch()
         /// The group's committed offset, where reading begins; `nil` without one, and for a new incarnation.
         var committed: Int64?
+        /// No record of this incarnation follows below this offset. If the committed offset no longer exists, the client begins at the
+        /// first one that does.
+        var expected: Int64? { next ?? committed }
         var skipped = SkippedOffsets()
         /// The approximate size of a record here: the mean of the last batch.
         var recordSize = 1024
@@ -230,12 +233,12 @@ public struct ConsumerState: Sendable {
             case .records(let batch):
                 guard let first = batch.first, let last = batch.last else { continue }
                 // Offsets only rise in one incarnation. Records of the new one are read again after the rewind.
-                if let next = slots[slot].next, first.offset < next {
+                if let expected = slots[slot].expected, first.offset < expected {
                     restart(slot, &events)
                     continue
                 }
                 if slots[slot].next == nil { slots[slot].watch.begin(at: first.offset, first) }
-                slots[slot].skipped.add(from: slots[slot].next ?? slots[slot].committed, to: first.offset)
+                slots[slot].skipped.add(from: slots[slot].expected, to: first.offset)
                 slots[slot].skipped.add(within: batch)
                 slots[slot].next = last.offset < .max ? last.offset + 1 : .max
                 records += batch.count
@@ -244,12 +247,12 @@ public struct ConsumerState: Sendable {
                 events.add(.records(lane, generation, partition, batch), for: slots[slot].shard)
             case .end(let offset):
                 ends += 1
-                if let next = slots[slot].next, offset < next {
+                if let expected = slots[slot].expected, offset < expected {
                     restart(slot, &events)
                     continue
                 }
                 if slots[slot].next == nil { slots[slot].watch.begin(at: offset) }
-                slots[slot].skipped.add(from: slots[slot].next ?? slots[slot].committed, to: offset)
+                slots[slot].skipped.add(from: slots[slot].expected, to: offset)
                 slots[slot].next = offset
                 events.add(.endReached(lane, generation, partition, offset: offset), for: slots[slot].shard)
             }
