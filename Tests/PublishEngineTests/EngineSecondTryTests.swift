@@ -4,7 +4,7 @@ import NotificationHub
 import PublishEngine
 import Testing
 
-struct EngineSecondTryTests {
+struct EngineSecondTryTests: HoldingSuite {
     @Test func `a redriven copy that fails does not remove the accepted original from the duplicate window`() throws {
         var shell = try TestShell()
         _ = shell.assign()
@@ -44,6 +44,65 @@ struct EngineSecondTryTests {
         _ = shell.store(rejected)
         _ = shell.store(withheld)
         #expect(shell.publish(news("a")).sends.count == 1)
+    }
+
+    // MARK: Events under embargo that waited here while the held topic was away
+
+    /// Publishes events behind one in flight, and lets that one leave. Then the held topic becomes available.
+    private func held(_ events: (Instant) -> [(json: String, headers: [RecordHeader])]) throws -> (TestShell, [Action])
+    {
+        var shell = try shell { $0.holdsBeyond = nil }
+        let first = shell.publish(news("x", story: "s"))
+        for event in events(shell.wall + .seconds(600)) {
+            #expect(shell.publish(event.json, headers: event.headers).outcomes.isEmpty)
+        }
+        let accepted = shell.reply(201, to: try #require(first.sends.first))
+        _ = shell.store(accepted)
+        _ = shell.take(.holdsBeyond(.seconds(60)))
+        return (shell, shell.take(.held([])))
+    }
+
+    @Test func `a redriven copy that leaves is remembered, although a later event ended the original`() throws {
+        var (shell, held) = try held { due in
+            [
+                (news("a", story: "s", embargo(due)), []), (news("a", story: "s"), redriven(nil)),
+                (news("b", story: "s"), []),
+            ]
+        }
+        #expect(held.outcomes == [.superseded])
+        for _ in 0..<2 {
+            let accepted = shell.reply(201, to: try #require(held.sends.first))
+            held = accepted + shell.store(accepted)
+        }
+        #expect(shell.publish(news("a", story: "s")).outcomes == [.duplicate])
+    }
+
+    @Test func `a second try is sent if a later event ended the original and its redriven copy is held`() throws {
+        var (shell, held) = try held { due in
+            [
+                (news("a", story: "s", embargo(due)), []),
+                (news("a", story: "s", embargo(due)), redriven("news/0/9/template")),
+                (news("a", story: "s"), redriven("news/0/9/template")), (news("b", story: "s"), []),
+                (news("a", story: "s"), []),
+            ]
+        }
+        #expect(held.outcomes == [.superseded, .duplicate] && held.holds.count == 1)
+        let accepted = shell.reply(201, to: try #require(held.sends.first))
+        held = accepted + shell.store(accepted)
+        #expect(held.outcomes == [.accepted] && held.sends.map { $0.text.contains("headline of a") } == [true])
+    }
+
+    @Test func `a second try is sent if the original has expired and its redriven copy is held`() throws {
+        var shell = try shell { $0.holdsBeyond = nil }
+        let due = embargo(shell.wall + .seconds(600))
+        _ = shell.publish(news("a", story: "s", due + #","expiresAt":"\#(shell.wall + .seconds(300))""#))
+        _ = shell.publish(news("a", story: "s", due), headers: redriven("news/0/9/template"))
+        _ = shell.publish(news("a", story: "s"), headers: redriven("news/0/9/template"))
+        _ = shell.take(.holdsBeyond(.seconds(60)))
+        shell.now = shell.now + .seconds(301)
+        let held = shell.take(.held([]))
+        #expect(held.outcomes == [.expired, .duplicate] && held.holds.count == 1)
+        #expect(shell.publish(news("a", story: "s")).sends.count == 1)
     }
 
     // MARK: Records that repeat the same delivery

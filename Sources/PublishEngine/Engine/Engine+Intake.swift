@@ -198,22 +198,16 @@ extension Engine {
             return settleUnsent(place, as: .superseded, .outdated, &turn)
         case .seen: return joinTwin(story, place, &turn)
         case .outdated: return settleUnsent(place, as: .superseded, .outdated, &turn)
-        case .first, .redriven: break
+        case .first, .redriven: partitions[place].claim(after: entry)
         }
         let isOlder =
             !held.isEmpty && content.returned == nil
             && held.relation(to: routed, from: age(of: place, content)) == .newer
         if isOlder || isOvertaken(content, routed, at: place, in: story, isKeptHere: isKeptHere) {
-            partitions[place.slot].recent.remove(
-                routed, platform: place.platform, origin: content.record.origin, isOwner: entry == .first)
             return settleUnsent(place, as: .superseded, .outdated, &turn)
         }
-        if isCertain, let due {
-            partitions[place].claim(after: entry)
-            return hold(place, content, routed, until: due, holding: &holding, &turn)
-        }
+        if isCertain, let due { return hold(place, content, routed, until: due, holding: &holding, &turn) }
         supersedeHeld(olderThan: routed, content, place, &turn)
-        partitions[place].claim(after: entry)
         // A held event is not noted, because older news for some of its readers may be due before it.
         if !routed.event.users.isEmpty { partitions[place.slot].recent.note(routed, fingerprint) }
         join(story, place, content, routed, &turn)

@@ -65,12 +65,12 @@ struct RecentDeliveries: Sendable {
         _ routed: RoutedEvent, platform: Int, _ story: Fingerprint, origin: SourceRecord.Origin
     ) -> Entry {
         let delivery = Self.delivery(of: routed, platform: platform)
-        let isFirst = known.insert(delivery)
-        switch origin {
-        case .published: guard isFirst else { return .seen }
-        case .redriven(let repeated?): guard known.insert(Self.repetition(delivery, of: repeated)) else { return .seen }
-        case .redriven(nil): break
+        // A record that was seen does not enter its event's id, because it would never remove it.
+        if case .redriven(let repeated?) = origin {
+            guard known.insert(Self.repetition(delivery, of: repeated)) else { return .seen }
         }
+        let isFirst = known.insert(delivery)
+        if case .published = origin, !isFirst { return .seen }
         if let version = routed.event.version, isOutdated(version, of: routed, story) {
             remove(routed, platform: platform, origin: origin, isOwner: isFirst)
             return .outdated
