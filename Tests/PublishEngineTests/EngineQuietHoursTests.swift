@@ -59,6 +59,17 @@ struct EngineQuietHoursTests {
         #expect(shell.reply(201, to: first).holds.map(\.event.eventID) == ["b"])
     }
 
+    @Test func `a version that waits for more readers than the next one is held too`() throws {
+        var shell = try shell()
+        let older = news("b", story: "s", version: 1, #","users":["anna","ben"]"#)
+        let newer = news("c", story: "s", version: 2, #","users":["anna"]"#)
+        let first = try #require(shell.publish(news("a"), older, newer).sends.first)
+        _ = shell.wait(.seconds(90))
+        let accepted = shell.reply(201, to: first)
+        #expect(accepted.holds.map(\.event.eventID) == ["b", "c"])
+        #expect(shell.store(accepted).outcomes == [.held, .held])
+    }
+
     @Test func `news that the hub has refused before quiet hours is held with its attempts`() throws {
         var shell = try shell()
         let send = try #require(shell.publish(news("a")).sends.first)

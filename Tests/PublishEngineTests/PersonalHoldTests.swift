@@ -78,6 +78,19 @@ struct PersonalHoldTests: HoldingSuite {
         #expect(shell.publish(event, headers: due).sends.map(\.request.tags) == ["$UserId:{anna}"])
     }
 
+    @Test func `a waiting version that is held does not end an older one that has other readers too`() throws {
+        var shell = try shell { $0.holdsBeyond = nil }
+        let embargo = embargo(shell.wall + .seconds(600))
+        let older = personal("a", ["anna", "ben"], version: 1, embargo)
+        _ = shell.publish(older, personal("b", ["anna"], version: 2, embargo))
+        _ = shell.take(.holdsBeyond(.seconds(60)))
+        let held = shell.take(.held([]))
+        #expect(held.holds.map(\.event.eventID) == ["a", "b"])
+        #expect(shell.store(held).outcomes == [.held, .held])
+        _ = shell.wait(.seconds(600))
+        #expect(shell.publish(older, headers: due).sends.map(\.request.tags) == ["$UserId:{anna} || $UserId:{ben}"])
+    }
+
     @Test(arguments: [
         (news("a", story: "s", status: "withheld"), true),
         (news("a", story: "s", version: 2, status: "withheld"), true),

@@ -277,7 +277,8 @@ struct SingleReaderTests {
         _ = shell.assign()
         let newer = try #require(shell.publish(news("all", story: "t", version: 2)).sends.first)
         _ = shell.reply(201, to: newer)
-        _ = shell.publish(version(2, #"["a","b","c","d","e","f"]"#))
+        let readers = try #require(shell.publish(version(2, #"["a","b","c","d","e","f"]"#)).sends.first)
+        _ = shell.reply(201, to: readers)
         #expect(shell.publish(news("old", story: "t", version: 1)).outcomes == [.superseded])
     }
 }

@@ -17,6 +17,11 @@ extension Engine {
             partitions[place.slot].ended.note(
                 routed.heldKey, at: content.record.offset, writtenAt: content.record.timestamp, version, as: outcome)
         }
+        // Not before it has left: one that waits may be held, and an older version for more readers be due before it.
+        if outcome.mayHaveLeft, !routed.event.users.isEmpty {
+            partitions[place.slot].recent.note(
+                routed, RecentDeliveries.story(routed.orderKey, platform: place.platform))
+        }
         // Results do not name single readers, so another process does not know what has ended for them.
         guard !routed.event.isForSomeOfItsStory else { return nil }
         if version != nil, outcome.mayHaveLeft {

@@ -207,9 +207,11 @@ extension Engine {
             return settleUnsent(place, as: .superseded, .outdated, &turn)
         }
         if isCertain, let due { return hold(place, content, routed, until: due, holding: &holding, &turn) }
+        // An older version that is held meanwhile may be due before the newer one that waits here.
+        if isBehindNewer(routed, in: story, at: place) {
+            return settleUnsent(place, as: .superseded, .outdated, &turn)
+        }
         supersedeHeld(olderThan: routed, content, place, &turn)
-        // A held event is not noted, because older news for some of its readers may be due before it.
-        if !routed.event.users.isEmpty { partitions[place.slot].recent.note(routed, fingerprint) }
         join(story, place, content, routed, &turn)
     }
 

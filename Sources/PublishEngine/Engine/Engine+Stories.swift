@@ -82,6 +82,18 @@ extension Engine {
         }
     }
 
+    /// True if a newer version for one of the event's single readers is open in its partition, so that this one would leave after it.
+    func isBehindNewer(_ routed: RoutedEvent, in story: StoryID, at place: Place) -> Bool {
+        guard let version = routed.event.version, !routed.event.users.isEmpty else { return false }
+        return openDeliveries(of: story).contains { id in
+            guard id.slot == place.slot, let other = partitions.place(of: id), partitions[other].phase != .pending,
+                let newer = partitions.event(of: id), newer.orderKey == routed.orderKey,
+                let newest = newer.event.version, version < newest
+            else { return false }
+            return newer.event.users.contains(where: routed.event.users.contains)
+        }
+    }
+
     /// Ends everything of a story that waits, here or on the held topic, and is not newer than a withheld event. Older versions that
     /// arrive later are outdated.
     ///

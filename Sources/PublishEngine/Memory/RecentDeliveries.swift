@@ -56,7 +56,7 @@ struct RecentDeliveries: Sendable {
         case outdated
     }
 
-    /// Enters a delivery that may be sent.
+    /// Enters a delivery that may be sent. Its version is noted if it is for all readers; see `note` for single readers.
     ///
     /// - Parameters:
     ///   - story: the fingerprint of its story.
@@ -75,6 +75,7 @@ struct RecentDeliveries: Sendable {
             remove(routed, platform: platform, origin: origin, isOwner: isFirst)
             return .outdated
         }
+        if routed.event.users.isEmpty { note(routed, story) }
         return isFirst ? .first : .redriven
     }
 
@@ -105,18 +106,16 @@ struct RecentDeliveries: Sendable {
         newest.note(version, for: story)
     }
 
-    /// Returns `true` if a newer version of the story was seen, and otherwise remembers this one if it is for all readers.
+    /// Returns `true` if a newer version of the story was seen for all readers, or has left for one of the event's single readers.
     ///
     /// An event for single readers is outdated for all of them if one has a newer version. It would replace the newer text on that
     /// reader's phone, and its result would not show this. Its result `superseded` shows that the others did not get it.
-    private mutating func isOutdated(
-        _ version: NewsEvent.Version, of routed: RoutedEvent, _ story: Fingerprint
-    ) -> Bool {
-        if routed.event.users.isEmpty { return !newest.note(version, for: story) }
+    private func isOutdated(_ version: NewsEvent.Version, of routed: RoutedEvent, _ story: Fingerprint) -> Bool {
+        if routed.event.users.isEmpty { return newest.isNewer(story, than: version) }
         return routed.event.users.contains { newestOfReaders.isNewer(Self.reader($0, of: story), than: version) }
     }
 
-    /// Remembers the version of an event for all readers, or for each of its single readers.
+    /// Remembers the version of an event for all readers, or for each of its single readers, once it has left or is withheld.
     mutating func note(_ routed: RoutedEvent, _ story: Fingerprint) {
         guard let version = routed.event.version else { return }
         if routed.event.users.isEmpty { newest.note(version, for: story) }
@@ -136,11 +135,8 @@ extension AgingTable<NewsEvent.Version> {
         return version < seen
     }
 
-    /// - Returns: `false` if a newer version is there, which stays.
-    @discardableResult
-    fileprivate mutating func note(_ version: NewsEvent.Version, for key: Fingerprint) -> Bool {
-        if isNewer(key, than: version) { return false }
-        set(version, for: key)
-        return true
+    /// Remembers a version unless a newer one is there.
+    fileprivate mutating func note(_ version: NewsEvent.Version, for key: Fingerprint) {
+        if !isNewer(key, than: version) { set(version, for: key) }
     }
 }
