@@ -35,6 +35,30 @@ import Testing
         }
     }
 
+    /// The topic was recreated and is shorter now.
+    @Test func `a place far beyond the end of a partition is reported as missing`() throws {
+        let broker = try Broker(("held", 1))
+        let publisher = try RecordPublisher(settings: broker.settings)
+        for _ in 0..<10 {
+            try publisher.publish(ProducedRecord(topic: broker.topic("held"), partition: 0, value: [1]))
+        }
+        try publisher.flush()
+        let reader = try PlaceReader(settings: broker.settings, topic: broker.topic("held"), partitions: 1)
+        try reader.begin([0: [100_000, 200_000]])
+        var missing: [Int64] = []
+        for _ in 0..<60 where !reader.isDone {
+            for case .missing(_, let offset) in try reader.next(timeout: .seconds(1)) { missing.append(offset) }
+        }
+        #expect(missing == [100_000, 200_000])
+    }
+
+    @Test func `a walk whose start is beyond the end of its partition reports all that is left as missing`() {
+        var walk = PlaceWalk([100_000, 200_000])
+        #expect(walk.begin() == 100_000)
+        let step = walk.reach(0)
+        #expect(step.missing == [100_000, 200_000] && !step.isWanted && step.next == .done)
+    }
+
     @Test func `a walk reports passed offsets as missing, and jumps only over long stretches`() {
         var walk = PlaceWalk([2, 5, 9, 9_000, 9_001])
         #expect(walk.reach(2).next == .here)

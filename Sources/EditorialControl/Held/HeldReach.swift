@@ -111,6 +111,9 @@ struct HeldReach: Sendable {
     /// Returns true if the partition was read to its end once.
     func isComplete(_ partition: Int32) -> Bool { hasReached(1, in: partition) }
 
+    /// Returns true if the topic was read to its end and does not have the partition.
+    func hasLost(_ partition: Int32) -> Bool { isCaughtUp && partitions[partition] == nil }
+
     /// True if everything before the refreshed ends was read.
     var isCaughtUp: Bool { isThere && behindSince == nil }
 

@@ -90,6 +90,7 @@ public struct HeldState: Sendable {
         case .alarm: break
         }
         passes.wake(at: now)
+        expectDisplaced(at: now)
         if let look = reach.ask(at: now) { actions.append(.findEnds(look: look)) }
         if passes.mayBegin { beginPass(moment, &actions) }
         writeAgain(&actions)
@@ -366,7 +367,7 @@ public struct HeldState: Sendable {
         }
     }
 
-    private mutating func notFound(_ entry: HeldIndex.Entry, _ now: Instant) {
+    mutating func notFound(_ entry: HeldIndex.Entry, _ now: Instant) {
         reach.refresh(at: now)
         vanishedEvents.notFound(entry, look: reach.look)
     }

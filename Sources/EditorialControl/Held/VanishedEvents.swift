@@ -84,7 +84,8 @@ struct VanishedEvents: Sendable {
         guard unexplained.count > 0 else { return }
         for slot in unexplained.slots {
             let entry = unexplained[slot]
-            guard reach.hasReached(explainedBefore, in: entry.place.partition),
+            guard
+                reach.hasReached(explainedBefore, in: entry.place.partition) || reach.hasLost(entry.place.partition),
                 // The event that took its place is written again first.
                 expected.find(entry.story, entry.place.partition) == nil
             else { continue }
@@ -196,6 +197,14 @@ extension HeldState {
             switch self {
             case .restored(let id), .gone(let id), .failed(let id): id
             }
+        }
+    }
+
+    /// Expects the events that lost their place in a partition that the topic no longer has, because it was recreated with fewer.
+    mutating func expectDisplaced(at now: Instant) {
+        for (place, entry) in displaced where reach.hasLost(place.partition) {
+            displaced[place] = nil
+            notFound(entry, now)
         }
     }
 

@@ -40,8 +40,9 @@ public final class PlaceReader {
     private func beginRound() throws(KafkaFailure) {
         active = Set(walks.keys)
         try consumer.assign(
-            walks.sorted { $0.key < $1.key }.compactMap { partition, walk in
-                walk.left.first.map { PartitionOffset(TopicPartition(topic: topic, partition: partition), $0) }
+            active.sorted().compactMap { partition in
+                let place = TopicPartition(topic: topic, partition: partition)
+                return walks[partition]?.begin().map { PartitionOffset(place, $0) }
             })
     }
 
@@ -84,6 +85,8 @@ public final class PlaceReader {
 struct PlaceWalk: Sendable {
     private let wanted: [Int64]
     private var index = 0
+    /// The first offset that its round reads.
+    private var start: Int64 = 0
 
     /// Reading through up to this many records is faster than seeking.
     static let jumpMin: Int64 = 4_096
@@ -94,9 +97,22 @@ struct PlaceWalk: Sendable {
 
     var left: ArraySlice<Int64> { wanted[index...] }
 
-    /// Handles the record at this offset.
+    /// Begins a round.
+    ///
+    /// - Returns: the offset at which it begins.
+    mutating func begin() -> Int64? {
+        start = left.first ?? start
+        return left.first
+    }
+
+    /// Handles the record at this offset. One before the round's start shows that the topic was recreated and ends before it:
+    /// librdkafka then reads the partition from its first record.
     mutating func reach(_ offset: Int64) -> (missing: ArraySlice<Int64>, isWanted: Bool, next: Next) {
         let first = index
+        if offset < start {
+            index = wanted.count
+            return (wanted[first...], false, .done)
+        }
         while index < wanted.count, wanted[index] < offset { index += 1 }
         let missing = wanted[first..<index]
         let isWanted = index < wanted.count && wanted[index] == offset
