@@ -312,6 +312,18 @@ import Testing
         #expect((state.status.standing.count, state.status.counts.unordered) == (9_000, 4_500))
     }
 
+    @Test func `a backfill of recalls that are read before the orders leaves half of the room to the live lane`() {
+        var state = TestControlState()
+        for number in 0..<5_000 {
+            var recall = EventRecall.of("old \(number)")
+            recall.isOfFirstLane = false
+            state.take(.recalled(recall))
+        }
+        state.take(.recalled(.of("live")))
+        state.start()
+        #expect(state.recalled.contains("live") == true && state.status.counts.unordered == 2_500)
+    }
+
     @Test func `an archive of recalls leaves room for editors`() {
         var state = TestControlState()
         state.start()

@@ -65,7 +65,7 @@ extension ControlState {
     /// Applies an event's recall unless it was lifted after it was written, because events may be read repeatedly.
     mutating func take(_ recall: EventRecall, _ now: Moment) {
         guard hasKnown else {
-            if early.count < OwedOrder.eventsMax {
+            if early.count < (recall.isOfFirstLane ? OwedOrder.eventsMax : OwedOrder.eventsMax / 2) {
                 early.append(recall)
             } else {
                 noteUnordered(now)
