@@ -18,6 +18,8 @@ public struct NamedTopics: Sendable {
     public var lanes: [Waiting]
     /// The formats of the events on the lanes' topics.
     public var decoders: DecoderFactory
+    /// The codes of the languages that are sent separately. An original that cannot be decoded shows its story only with its language.
+    public var languages: [String] = []
     /// The environment that a replacement names.
     public var environment: String?
 
@@ -126,7 +128,7 @@ package struct NameLookup {
         } isStopped: {
             isLate
         }
-        for row in held.rows { search.note(eventID: row.event.eventID, story: row.story) }
+        for row in held.rows { search.note(eventID: row.event.eventID, story: row.story(languages: topics.languages)) }
     }
 
     private mutating func readWaiting(_ topic: String, _ partitions: Int, group: String) throws(KafkaFailure) {

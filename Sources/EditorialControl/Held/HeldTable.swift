@@ -18,6 +18,14 @@ public struct HeldTable: Sendable {
         /// The name by which a recall knows the event. Without the original it is taken from the key and may end in a
         /// language, because that cannot be told from the end of a name.
         public var story: String { content?.story ?? HeldKey.orderKey(of: event.story) }
+
+        /// The name by which a recall most likely knows the event. Without the original, the end that a language adds is cut off.
+        ///
+        /// - Parameter languages: the codes of the languages that are sent separately.
+        public func story(languages: [String]) -> String {
+            guard content == nil, let code = languages.first(where: { story.hasSuffix("#\($0)") }) else { return story }
+            return String(story.dropLast(code.count + 1))
+        }
     }
 
     /// The parts of an original that may be shown before its time.

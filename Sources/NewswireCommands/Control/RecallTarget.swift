@@ -67,6 +67,9 @@ extension Settings {
         }
         var topics = NamedTopics(
             results: engine.resultsTopic, held: control.topics.held, lanes: lanes, decoders: decoders)
+        if let localization = payload.localization, localization.mode != .properties {
+            topics.languages = localization.languages.map(\.code)
+        }
         topics.environment = policy.environment
         return topics
     }

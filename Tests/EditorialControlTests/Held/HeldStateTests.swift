@@ -156,10 +156,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (HeldTable.Content(story: "w"), "w"), (HeldTable.Content(story: "w#en"), "w#en"), (nil, "w#en"),
+        (HeldTable.Content(story: "w"), "w", "w"), (HeldTable.Content(story: "w#en"), "w#en", "w#en"),
+        (nil, "w#en", "w"),
     ])
-    func `a held event is shown with its own story, or else with that of its key`(
-        content: HeldTable.Content?, story: String
+    func `a held event is shown with its own story, or else with that of its key, and recalled without the language`(
+        content: HeldTable.Content?, story: String, recalled: String
     ) {
         var table = HeldTable()
         let event = HeldEvent(
@@ -167,6 +168,8 @@ import Testing
             because: .embargo, lane: "live", source: .init(partition: PlayedHeldState.source, offset: 1))
         table.apply(.held(event, since: nil), at: HeldPlace(3, 0), content: content)
         #expect(table.rows.map(\.story) == [story])
+        #expect(table.rows.map { $0.story(languages: ["fr", "en"]) } == [recalled])
+        #expect(table.rows.map { $0.story(languages: []) } == [story])
     }
 
     @Test func `an older version written behind a newer one does not replace it`() {
