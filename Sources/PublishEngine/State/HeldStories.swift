@@ -111,7 +111,11 @@ struct HeldStories: Sendable {
     /// The other keys of the event's story under which the same event is held, because it is for other readers there.
     func otherKeys(of routed: RoutedEvent) -> [String] {
         let event = Fingerprint(of: routed.event.id).value
-        return keys(of: routed.orderKey).filter { last(of: $0)?.event == event && $0 != routed.heldKey }
+        let (story, own) = (routed.orderKey, routed.heldKey)
+        func isOther(_ key: String) -> Bool { key != own && last(of: key)?.event == event }
+        // A story may have thousands of keys, so only those found are sorted.
+        let others = personal[story]?.filter(isOther).sorted() ?? []
+        return isOther(story) ? [story] + others : others
     }
 
     /// The keys under which events with an order key may be held.
