@@ -68,12 +68,12 @@ struct LagTests {
         lag.measure([.init(partition: first, committed: 5, stable: 5, end: 9)], at: at(10))
         #expect(lag.hidden(for: .seconds(10), at: at(10)).isEmpty)
         lag.measure([.init(partition: first, committed: 5, stable: 5, end: 12)], at: at(20))
-        #expect(lag.records == 7 && lag.since() == at(10) && lag.readableSince == nil)
+        #expect(lag.records == 7 && lag.since() == at(10) && lag.readableSince() == nil)
         let hidden = lag.hidden(for: .seconds(10), at: at(20))
         #expect(hidden.map(\.partition) == [first])
         #expect(hidden.map(\.1) == [.init(from: 5, records: 7, since: at(10))])
         lag.measure([.init(partition: first, committed: 5, stable: 12, end: 12)], at: at(25))
-        #expect(lag.hidden.isEmpty && lag.readableSince == at(10))
+        #expect(lag.hidden.isEmpty && lag.readableSince() == at(10))
     }
 
     @Test func `transactions that end in time hide no records`() {
@@ -89,7 +89,16 @@ struct LagTests {
     @Test func `records before an open transaction count as readable`() {
         var lag = Lag()
         lag.measure([.init(partition: first, committed: 3, stable: 5, end: 9)], at: at(10))
-        #expect(lag.readableSince == at(10))
+        #expect(lag.readableSince() == at(10))
+    }
+
+    @Test func `a partition that may not be read does not hide that another one is not read`() {
+        var lag = Lag()
+        lag.measure([.init(partition: first, committed: 3, end: 9)], at: at(10))
+        lag.measure(
+            [.init(partition: first, committed: 3, end: 9), .init(partition: second, committed: 3, end: 9)], at: at(20))
+        #expect(lag.readableSince(without: [first]) == at(20))
+        #expect(lag.readableSince(without: [first, second]) == nil)
     }
 
     @Test func `a revoked partition leaves no lag`() {

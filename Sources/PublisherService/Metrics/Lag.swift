@@ -46,7 +46,11 @@ struct Lag: Sendable {
     }
 
     /// The time since which an uncommitted record that no open transaction hides has waited at least.
-    var readableSince: Instant? { marks.values.filter { !$0.isHidden }.map(\.at).min() }
+    ///
+    /// - Parameter refused: the partitions that the brokers do not let the lane read. They do not count.
+    func readableSince(without refused: Set<TopicPartition> = []) -> Instant? {
+        marks.filter { !$0.value.isHidden && !refused.contains($0.key) }.values.map(\.at).min()
+    }
 
     /// The partitions that the same transaction has blocked for at least `patience`, in order.
     func hidden(for patience: Duration, at now: Instant) -> [(partition: TopicPartition, Hidden)] {

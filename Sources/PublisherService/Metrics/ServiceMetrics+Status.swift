@@ -223,11 +223,10 @@ extension ServiceMetrics {
         let reports = state.reports.enumerated().compactMap { shard, report in report.map { (shard, $0) } }
         let waiting = lanes.enumerated().compactMap { index, lane in
             // A restart would not help against a quota, or a broker that refuses to let us read.
-            let isDelayed =
-                state.unreadable[LaneID(index)] != nil
-                || state.quotaDelays[LaneID(index)]?.lasts(at: now.steady) ?? false
+            let isDelayed = state.quotaDelays[LaneID(index)]?.lasts(at: now.steady) ?? false
+            let refused = Set((state.unreadable[LaneID(index)] ?? [:]).keys)
             return lane.buffered == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0 && !isDelayed
-                ? state.lags[LaneID(index)]?.readableSince : nil
+                ? state.lags[LaneID(index)]?.readableSince(without: refused) : nil
         }
         return health.stuck(reports, errorAt: state.lastError?.at, waitingSince: waiting.min(), at: now.steady)
     }
