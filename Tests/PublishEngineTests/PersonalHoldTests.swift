@@ -148,6 +148,18 @@ struct PersonalHoldTests: HoldingSuite {
         #expect(actions.outcomes == [outcome])
     }
 
+    @Test func `ends for single readers do not push that of a story out of the window`() throws {
+        var shell = try shell { $0.duplicateWindow = 2 }
+        // The place of what is held.
+        _ = shell.record("")
+        _ = shell.publish(news("a", story: "s", status: "withheld"))
+        for reader in ["anna", "ben", "carl"] {
+            let sent = try #require(shell.publish(personal("id-\(reader)", [reader])).sends.first)
+            _ = shell.store(shell.reply(201, to: sent))
+        }
+        #expect(shell.publish(news("b", story: "s"), headers: due).outcomes == [.superseded])
+    }
+
     @Test func `a recall of the story requests held events for single readers back`() throws {
         var shell = try shell()
         let embargo = embargo(shell.wall + Self.inAWeek)

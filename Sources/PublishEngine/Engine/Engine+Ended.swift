@@ -15,7 +15,8 @@ extension Engine {
         let endsOlder = endsOlder(content, routed, outcome)
         if endsOlder {
             partitions[place.slot].ended.note(
-                routed.heldKey, at: content.record.offset, writtenAt: content.record.timestamp, version, as: outcome)
+                routed.heldKey, at: content.record.offset, writtenAt: content.record.timestamp, version, as: outcome,
+                isPart: routed.event.isForSomeOfItsStory)
         }
         // Not before it has left: one that waits may be held, and an older version for more readers be due before it.
         if outcome.mayHaveLeft, !routed.event.users.isEmpty {
@@ -86,7 +87,7 @@ extension Engine {
         partitions[slot].ended.note(story, at: entry.source.offset, version, as: outcome)
         if outcome == .withheld, let id = entry.eventID {
             partitions[slot].ended.note(
-                EndedStories.event(id, of: story), at: entry.source.offset, version, as: outcome)
+                EndedStories.event(id, of: story), at: entry.source.offset, version, as: outcome, isPart: true)
         }
         if outcome == .withheld, let version {
             partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))

@@ -109,7 +109,7 @@ extension Engine {
         }
         partitions[slot].ended.note(
             EndedStories.event(withheld.event.id, of: withheld.orderKey), at: source.offset, writtenAt: writtenAt,
-            withheld.event.version, as: .withheld)
+            withheld.event.version, as: .withheld, isPart: true)
         for platform in settings.platforms.indices {
             let fingerprint = RecentDeliveries.story(withheld.orderKey, platform: platform)
             partitions[slot].recent.note(withheld, fingerprint)
