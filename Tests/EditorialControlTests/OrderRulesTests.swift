@@ -74,6 +74,12 @@ struct OrderRulesTests {
         #expect(problem(of: order(.stop(.hub), by: "Zoë Müller 梅田 (dashboard, ::1)")) == nil)
     }
 
+    @Test(arguments: ["\u{639}\u{644}\u{6CC}\u{200C}\u{631}\u{636}\u{627}", "\u{915}\u{94D}\u{200D}\u{937}"])
+    func `a name in a script that is written with joiners is no invisible one`(name: String) {
+        #expect(problem(of: order(.stop(.hub), by: name)) == nil)
+        #expect(problem(of: order(.stop(.hub), by: "\(name)\u{200C}")) == .invisible(.by))
+    }
+
     @Test func `blank texts and texts beyond the limits are refused`() {
         let long = String(repeating: "ß", count: 257)
         #expect(problem(of: order(.recall(story: " \n"))) == .blank(.story))

@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `a person is recognized at another machine`() {
-        #expect(["anna", "Anna@desk2", "anna @x"].allSatisfy(proposal().isFrom))
+        #expect(["anna", "Anna@desk2", "anna @x", "an\u{200D}na", "anna@\u{301}"].allSatisfy(proposal().isFrom))
         #expect(!proposal().isFrom("hanna@desk1"))
     }
 

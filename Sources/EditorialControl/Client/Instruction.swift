@@ -91,11 +91,24 @@ public struct Instruction: Sendable, Hashable {
         }
     }
 
-    /// Returns true if a name has characters that nobody sees, so that it can look like another person's name.
+    /// Returns true if a name has characters that nobody sees, so that it can look like another person's name. Joiners within words of
+    /// the scripts that are written with them, e.g. Persian and Hindi, are no such characters.
     public static func hasInvisible(_ name: String) -> Bool {
-        name.unicodeScalars.contains {
-            $0.properties.isDefaultIgnorableCodePoint || $0.properties.generalCategory == .control
+        let scalars = Array(name.unicodeScalars)
+        return scalars.indices.contains { index in
+            let properties = scalars[index].properties
+            guard properties.isDefaultIgnorableCodePoint || properties.generalCategory == .control else { return false }
+            guard ["\u{200C}", "\u{200D}"].contains(scalars[index]), index > 0, index + 1 < scalars.count else {
+                return true
+            }
+            return !needsJoiners(scalars[index - 1]) || !needsJoiners(scalars[index + 1])
         }
+    }
+
+    /// Returns true for letters and marks of the Arabic and Indic blocks.
+    private static func needsJoiners(_ scalar: Unicode.Scalar) -> Bool {
+        let isOfWord = scalar.properties.isAlphabetic || scalar.properties.canonicalCombiningClass == .virama
+        return isOfWord && (0x0600...0x0DFF).contains(scalar.value)
     }
 
     /// Limits in bytes of UTF-8. The names of gates have the same limit as stories.

@@ -58,10 +58,14 @@ public struct Proposal: Sendable, Hashable {
     /// A proposal that is not approved in this time lapses.
     public static let lasts = Duration.seconds(600)
 
-    /// Returns true if the name is that of the proposer, perhaps at another machine: `anna@desk1` and `Anna@desk2`.
+    /// Returns true if the name is that of the proposer, perhaps at another machine: `anna@desk1` and `Anna@desk2`. Invisible
+    /// characters, which some scripts need, make no other person.
     public func isFrom(_ name: String) -> Bool {
         func person(_ name: String) -> String {
-            String(name.prefix { $0 != "@" }).lowercased().filter { !$0.isWhitespace }
+            let scalars = name.lowercased().unicodeScalars.prefix { $0 != "@" }.filter {
+                !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint
+            }
+            return String(String.UnicodeScalarView(scalars))
         }
         return person(name) == person(by)
     }
