@@ -69,12 +69,9 @@ extension Engine {
             !routed.event.isForSomeOfItsStory
         else { return false }
         let source = partitions.source(of: place)
-        return hasEnded(laterThan: source.offset, routed, place) || isBehindLater(story, place, routed)
+        return partitions[place.slot].ended.hasNewer(than: source.offset, routed.event.version, of: routed.orderKey)
+            || isBehindLater(story, place, routed)
             || held.hasLater(than: source, of: routed, content.identity)
-    }
-
-    private func hasEnded(laterThan offset: Int64, _ routed: RoutedEvent, _ place: Place) -> Bool {
-        partitions[place.slot].ended.hasNewer(than: offset, routed.event.version, of: routed.orderKey)
     }
 
     /// Restores an end from the ledger. The records of open results are read again: see `repeatEnd`.
