@@ -60,16 +60,12 @@ final class IncarnationExaminer {
             while !open.isEmpty, ServiceClock.steady < until {
                 _ = consumer.read(milliseconds: 100) { partition, message in
                     guard let check = open.removeValue(forKey: partition) else { return }
-                    let finding: IncarnationAnchor.Finding =
-                        switch message.pointee.err {
-                        case RD_KAFKA_RESP_ERR_NO_ERROR: .record(IncarnationAnchor(SourceRecord(message)))
-                        case RD_KAFKA_RESP_ERR__PARTITION_EOF: .nothing(end: message.pointee.offset)
-                        default: .unknown
-                        }
-                    if finding == .unknown {
-                        commands.post(.failed(lane, check, KafkaFailure(reading: partition, message)))
-                    } else {
-                        commands.post(.checked(lane, check, finding))
+                    switch message.pointee.err {
+                    case RD_KAFKA_RESP_ERR_NO_ERROR:
+                        commands.post(.checked(lane, check, .record(IncarnationAnchor(SourceRecord(message)))))
+                    case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+                        commands.post(.checked(lane, check, .nothing(end: message.pointee.offset)))
+                    default: commands.post(.failed(lane, check, KafkaFailure(reading: partition, message)))
                     }
                 }
             }

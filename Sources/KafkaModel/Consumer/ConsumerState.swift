@@ -223,13 +223,9 @@ public struct ConsumerState: Sendable {
         var ends = 0
         var bytes = 0
         for reading in readings where !slots[slot].hasRestarted {
-            if case .failed(let failure) = reading {
-                failures[partition] = failure
-                continue
-            }
             if !failures.isEmpty { failures[partition] = nil }
             switch reading {
-            case .failed: break
+            case .failed(let failure): failures[partition] = failure
             case .records(let batch):
                 guard let first = batch.first, let last = batch.last else { continue }
                 // Offsets only rise in one incarnation. Records of the new one are read again after the rewind.
