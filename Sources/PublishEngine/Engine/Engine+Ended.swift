@@ -18,7 +18,7 @@ extension Engine {
                 routed.heldKey, at: content.record.offset, writtenAt: content.record.timestamp, version, as: outcome,
                 isPart: routed.event.isForSomeOfItsStory)
         }
-        // Not before it has left: one that waits may be held, and an older version for more readers be due before it.
+        // A version that waits is not noted, because it may be held while an older one for more readers is due before it.
         if outcome.mayHaveLeft, !routed.event.users.isEmpty {
             partitions[place.slot].recent.note(
                 routed, RecentDeliveries.story(routed.orderKey, platform: place.platform))

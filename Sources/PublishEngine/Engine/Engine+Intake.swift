@@ -207,7 +207,7 @@ extension Engine {
             return settleUnsent(place, as: .superseded, .outdated, &turn)
         }
         if isCertain, let due { return hold(place, content, routed, until: due, holding: &holding, &turn) }
-        // An older version that is held meanwhile may be due before the newer one that waits here.
+        // A held event is not compared with what waits here, because that may be held too and be due later.
         if isBehindNewer(routed, in: story, at: place) {
             return settleUnsent(place, as: .superseded, .outdated, &turn)
         }
