@@ -15,16 +15,18 @@ extension Follower {
         if let version = keyed.entry.version, let age, age != .newer, old.standing != .unreadable {
             let print = prints.significant(for: rules.updates)
             // Some publishers make no new version for a hold, an embargo or another text, which a later date shows to be new.
+            // An event that is held back must not be sent in spite of them.
             let isDelayed = meaning.isHeld || ends.new > ends.old
             let isLater = Second.of(keyed.entry.updatedAt) > old.updatedAt
             // The text that readers have is back. Another one is held back, under a version that cannot be compared.
-            let isBack = log.heldBack[keyed.hash].map {
+            let heldBack = log.heldBack[keyed.hash]
+            let isBack = heldBack.map {
                 let held = EntryVersion.publishers(in: $0.version)
                 return print == old.sentPrint && EntryVersion.age(of: version.text, comparedWith: held) == nil
             }
-            let isAlert = old.standing == .sent || old.standing == .waiting
+            let isAlert = old.standing == .sent || old.standing == .waiting || heldBack != nil
             guard age == .same, isAlert, isDelayed || isLater || isBack ?? false else {
-                if old.standing.isHeld, !meaning.isHeld, log.heldBack[keyed.hash] == nil { freeWithoutVersion += 1 }
+                if old.standing.isHeld, !meaning.isHeld, heldBack == nil { freeWithoutVersion += 1 }
                 if isAlert, print != old.significant(for: rules.updates), print != old.sentPrint { staleVersions += 1 }
                 unchanged(keyed, old, "version \(version) of it is known")
                 return
@@ -129,7 +131,7 @@ extension Follower {
             return
         }
         // The backlog and stale entries do not become news by being withheld for a while.
-        guard !old.standing.isUnwritten else {
+        guard !old.standing.isUnwritten || isHeldBack else {
             silentlyLearn(keyed, old, Prints(keyed), "it is withheld, but no alert was ever written for it")
             return
         }
@@ -271,7 +273,7 @@ extension Follower {
         case .success(let event):
             if let limit {
                 if hasNewEmbargo, isUnread { state.sentPrint = 0 }
-                if isDelay { return delay(keyed, event, version, limit, keeping: state) }
+                if isDelay { return delay(keyed, event, version, limit, isUnread: isUnread, keeping: state) }
                 if hasNewEmbargo, !isFreed, !isRevived, !isHeldBack, print == old.sentPrint {
                     // The event that waits has the same text, and is due at the former end of the embargo in any case.
                     beyondHeldBack += 1
@@ -294,23 +296,32 @@ extension Follower {
     }
 
     /// Writes a withheld event in place of an event with a later embargo that a limit holds back. What still waits for the former
-    /// embargo is not sent, and the event that is held back follows when the limit allows it.
+    /// embargo is not sent, and the event that is held back follows when the limit allows it. Without room for it, an event that
+    /// readers do not have yet is written at once, because no copy of the same version would free the entry.
     private mutating func delay(
-        _ keyed: EntryIdentity.Keyed, _ event: NewsEvent, _ version: NewsEvent.Version, _ limit: Limit,
+        _ keyed: EntryIdentity.Keyed, _ event: NewsEvent, _ version: NewsEvent.Version, _ limit: Limit, isUnread: Bool,
         keeping state: EntryState
     ) {
-        var (withheld, event, state) = (event, event, state)
-        withheld.status = .withheld
+        var (later, delayed) = (event, state)
         if limit.isOfFeed { result.feed.cappedAt = now }
-        state.standing = .heldAfterSent
+        delayed.standing = .heldAfterSent
         // The publisher's version is learned from the event that is held back.
-        state.setVersion(version, publishers: nil)
-        event.version = state.nextVersion(keyed.entry.version)
-        let held = HeldBack(event, lane: lane(of: state), due: limit.until, staleAt: Minute.never)
+        delayed.setVersion(version, publishers: nil)
+        later.version = delayed.nextVersion(keyed.entry.version)
+        let held = HeldBack(later, lane: lane(of: state), due: limit.until, staleAt: Minute.never)
         let isHeldBack = makeRoom(for: held, of: keyed.hash, limit)
+        if !isHeldBack, isUnread {
+            var state = state
+            state.wasWritten(version, publishers: keyed.entry.version, at: minute, for: rules.updates)
+            sentThisHour += 1
+            write(keyed, .update, "its embargo changed", event, lane: lane(of: state), keeping: state)
+            return
+        }
+        var withheld = event
+        withheld.status = .withheld
         write(
             keyed, .withheld, "its embargo ends later, and \(limit.because)", withheld, lane: lane(of: state),
-            keeping: state, held: isHeldBack ? .replaced(held) : .dropped)
+            keeping: delayed, held: isHeldBack ? .replaced(held) : .dropped)
     }
 
     /// The lane of an entry's next event: the one to which its alert went. A recall goes to the feed's lane, because it ends what

@@ -180,6 +180,49 @@ struct WithheldTests {
         #expect(fixture.texts == texts.map { "wire:a \($0)" })
     }
 
+    /// A limit holds back the event with the second embargo.
+    @Test func `a hold or a third embargo under the same version applies to the event that a limit holds back`() throws {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
+        feed.poll([entry(feed, version: "5", embargo: .seconds(600))])
+        #expect(feed.poll([entry(feed, version: "5", embargo: .seconds(7_200))]).actions == [.withheld])
+        let end = feed.now + .seconds(9_060)
+        #expect(feed.poll([entry(feed, version: "5", embargo: .seconds(9_000))]).actions == [.limited])
+        let held = try #require(feed.log.heldBack[EntryHash("a")])
+        #expect(String(decoding: held.intent.event, as: UTF8.self).contains(#""embargoUntil":"\#(end)""#))
+        #expect(feed.poll([entry(feed, version: "5", isWithheld: true)]).actions == [.withheld])
+        #expect(feed.log.heldBack.isEmpty)
+        #expect(feed.poll([entry(feed, version: "5")]).events.isEmpty)
+        #expect(feed.poll([entry(feed, version: "6")], after: .seconds(3_600)).actions == [.alert])
+    }
+
+    @Test func `a later embargo is written at once if no more events can be held back`() {
+        var feed = FollowedFeed.empty {
+            $0.maxPerHour = 1
+            $0.maxPerPoll = 1_000
+        }
+        feed.poll([entry(feed, version: "1", embargo: .seconds(600))])
+        let others = (0..<Follower.heldBackMax).map { feed.entry("\($0)") }
+        feed.poll(others + [entry(feed, version: "1", embargo: .seconds(540))])
+        #expect(feed.log.heldBack.count == Follower.heldBackMax)
+        let delayed = feed.poll(others + [entry(feed, version: "1", embargo: .seconds(7_200))])
+        #expect(delayed.events.map(\.status) == [.usable])
+        #expect(delayed.events.map(\.embargoUntil) == [feed.now + .seconds(7_200)])
+    }
+
+    /// The entry continues with a headline of its own, which a limit holds back.
+    @Test func `an entry that another feed has brought is not sent if it is withheld while its own text is held back`() {
+        var feed = FollowedFeed.empty {
+            $0.group = "wires"
+            $0.maxPerHour = 0
+        }
+        feed.group.note(
+            link: 0, title: StableHash.of(FoldedText.headline("Ten hurt")), feed: "other", at: Minute.of(feed.now))
+        #expect(feed.poll([entry(feed, "Ten hurt", version: nil)]).actions == [.duplicate])
+        #expect(feed.poll([entry(feed, "Two hurt", version: nil)]).actions == [.limited])
+        #expect(feed.poll([entry(feed, "Two hurt", version: nil, isWithheld: true)]).actions == [.withheld])
+        #expect(feed.log.heldBack.isEmpty)
+    }
+
     @Test func `an entry that is free again under the version that was withheld is reported`() {
         var feed = FollowedFeed.empty()
         feed.poll([entry(feed, version: "1")])
