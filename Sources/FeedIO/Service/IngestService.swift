@@ -77,8 +77,7 @@ public final class IngestService: Sendable {
     ///
     /// - Returns: lanes that the settings at the start did not have. If there are any, nothing is applied.
     public func reload(_ ingest: IngestSettings) -> [String] {
-        let lanes = Set(ingest.feeds.map { $0.lane ?? ingest.lane })
-        let unknown = lanes.filter { settings.topics.lanes[$0] == nil }.sorted()
+        let unknown = ingest.lanes.filter { settings.topics.lanes[$0] == nil }.sorted()
         if unknown.isEmpty { core.hand(.rules(ingest)) }
         return unknown
     }

@@ -144,4 +144,7 @@ public struct IngestSettings: Sendable, Hashable {
     public var isRehearsal = false
 
     public init() {}
+
+    /// The lanes to which events of these feeds may go.
+    public var lanes: Set<String> { Set(feeds.map { $0.lane ?? lane } + [backfillLane].filter { !$0.isEmpty }) }
 }

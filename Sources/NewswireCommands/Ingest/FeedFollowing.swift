@@ -128,8 +128,7 @@ struct FeedFollowing {
     /// A service waits for a lane's missing topic. A single poll would wait without end. Blocks.
     private func requireLanes() throws {
         let ingest = settings.ingestService
-        let lanes = Set(ingest.ingest.feeds.map { $0.lane ?? ingest.ingest.lane })
-        let topics = lanes.compactMap { ingest.topics.lanes[$0] }.sorted()
+        let topics = ingest.ingest.lanes.compactMap { ingest.topics.lanes[$0] }.sorted()
         let counts = try KafkaAdmin(settings: ingest.kafka).partitionCounts(of: topics)
         if let missing = topics.first(where: { counts[$0] == nil }) { throw KafkaFailure.missing(topic: missing) }
     }

@@ -1,4 +1,5 @@
 import Feeds
+import KafkaIO
 import Logging
 import NIOCore
 import NIOPosix
@@ -23,6 +24,21 @@ struct IngestCoreTests {
         try await loop.submit {}.get()
         #expect(statuses.withLock(\.self) == [503])
         try await loop.submit { core.end() }.get()
+        await fetcher.close()
+    }
+
+    @Test func `a backfill lane that is added while the process runs needs a restart`() async throws {
+        let fetcher = try TestFetcher()
+        var ingest = IngestSettings()
+        ingest.backfillLane = ""
+        let topics = IngestTopics(state: "news.feeds", control: "news.control", lanes: ["live": "news.events"])
+        let kafka = KafkaSettings(bootstrapServers: ["127.0.0.1:1"], group: "g")
+        let service = IngestService(
+            IngestService.Settings(kafka: kafka, ingest: ingest, topics: topics), fetcher: fetcher.fetcher,
+            log: Logger(label: "test"))
+        #expect(service.reload(ingest).isEmpty)
+        ingest.backfillLane = "backfill"
+        #expect(service.reload(ingest) == ["backfill"])
         await fetcher.close()
     }
 
