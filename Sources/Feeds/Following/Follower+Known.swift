@@ -308,7 +308,8 @@ extension Follower {
         // The publisher's version is learned from the event that is held back.
         delayed.setVersion(version, publishers: nil)
         later.version = delayed.nextVersion(keyed.entry.version)
-        let held = HeldBack(later, lane: lane(of: state), due: limit.until, staleAt: Minute.never)
+        let held = HeldBack(
+            later, publishers: keyed.entry.version, lane: lane(of: state), due: limit.until, staleAt: Minute.never)
         let isHeldBack = makeRoom(for: held, of: keyed.hash, limit)
         if !isHeldBack, isUnread {
             var state = state

@@ -71,7 +71,8 @@ extension Follower {
         keeping state: EntryState, _ old: EntryState?
     ) {
         if limit.isOfFeed { result.feed.cappedAt = now }
-        let held = HeldBack(event, lane: lane, due: limit.until, staleAt: staleAt)
+        let held = HeldBack(
+            event, publishers: keyed.entry.version, lane: lane, due: limit.until, staleAt: staleAt)
         if let before = log.heldBack[keyed.hash], before.intent.event == held.intent.event, let old,
             known[keyed.hash] == old, before.due <= limit.until
         {

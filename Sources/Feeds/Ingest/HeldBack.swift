@@ -8,6 +8,8 @@ struct HeldBack: Sendable, Hashable {
     var intent: Intent
     /// The entry's version once the event is written.
     var version: String
+    /// The publisher's own version of the item; `nil` if it gives none.
+    var own: String?
     /// The minute since 1970 from which the event is written, if `maxPerHour` allows.
     var due: UInt32
     /// The minute in which an alert becomes too old to be news; `Minute.never` for an update.
@@ -17,12 +19,12 @@ struct HeldBack: Sendable, Hashable {
 }
 
 extension HeldBack {
-    init(_ event: NewsEvent, lane: String, due: UInt32, staleAt: UInt32) {
+    init(_ event: NewsEvent, publishers own: NewsEvent.Version?, lane: String, due: UInt32, staleAt: UInt32) {
         var bytes: [UInt8] = []
         event.encode(into: &bytes)
         self.init(
             intent: Intent(lane: lane, key: event.orderKey, event: bytes, order: 0),
-            version: event.version?.text ?? "", due: due, staleAt: staleAt)
+            version: event.version?.text ?? "", own: own?.text, due: due, staleAt: staleAt)
     }
 }
 

@@ -57,8 +57,11 @@ extension Ingester {
                     FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: feed.writer, after: readTo)))
             } else if room > 0, !(isAlert(hash) && held.isMissing) {
                 room -= 1
-                let own = state.versionsAhead > 0 ? state.publishersVersion : NewsEvent.Version(held.version)
-                state.wasWritten(NewsEvent.Version(held.version), publishers: own, at: minute, for: rules.updates)
+                // Records of former versions do not have the publisher's own version.
+                let own = held.own ?? (state.versionsAhead > 0 ? nil : held.version)
+                state.wasWritten(
+                    NewsEvent.Version(held.version), publishers: own.map { NewsEvent.Version($0) }, at: minute,
+                    for: rules.updates)
                 var intent = held.intent
                 intent.order = nextOrder()
                 remember(state, of: feed, at: minute)

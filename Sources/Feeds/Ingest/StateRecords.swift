@@ -49,6 +49,7 @@ extension EntryRecord {
             if let heldBack {
                 json.object("heldBack") { json in
                     json.field("version", heldBack.version)
+                    json.field("own", heldBack.own)
                     json.field("due", Int64(heldBack.due))
                     json.field("staleAt", Int64(heldBack.staleAt))
                     if heldBack.isMissing { json.field("missing", true) }
@@ -98,7 +99,8 @@ extension EntryRecord {
         intent = members.members("intent").flatMap(Intent.init)
         if let held = members.members("heldBack"), let intent = Intent(held), let version = held.text("version") {
             heldBack = HeldBack(
-                intent: intent, version: version.cut(toBytes: EventLimits.version), due: held.minute("due"),
+                intent: intent, version: version.cut(toBytes: EventLimits.version),
+                own: held.text("own")?.cut(toBytes: EventLimits.version), due: held.minute("due"),
                 staleAt: held.minute("staleAt"), isMissing: held.flag("missing"))
         }
     }

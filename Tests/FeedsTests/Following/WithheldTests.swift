@@ -158,6 +158,7 @@ struct WithheldTests {
     {
         var fixture = IngesterFixture()
         fixture.settings.feeds[0].maxPerHour = 1
+        fixture.settings.feeds[0].updates = .any
         fixture.live(as: "first")
         fixture.publish("a")
         func change(_ version: String, embargo: Int) {
@@ -172,10 +173,14 @@ struct WithheldTests {
         #expect(withheld == [false, true])
         fixture.now = fixture.now + .seconds(3_600)
         fixture.live(as: "fourth", polls: 2)
-        fixture.now = fixture.now + .seconds(3_600)
+        // Version 2 of the publisher became the third event, and is not newer than itself.
+        for writer in ["fifth", "sixth"] {
+            fixture.now = fixture.now + .seconds(3_600)
+            fixture.live(as: writer, polls: 2)
+        }
         fixture.document[0].version = NewsEvent.Version("3")
         fixture.document[0].headline = "Corrected"
-        fixture.live(as: "fifth", polls: 2)
+        fixture.live(as: "seventh", polls: 2)
         let texts = ["1 Headline of a", "2 Headline of a", "3 Headline of a", "4 Corrected"]
         #expect(fixture.texts == texts.map { "wire:a \($0)" })
     }

@@ -136,8 +136,8 @@ import Testing
         record.former = EntryHash("c")
         record.isOfFirstReading = true
         record.heldBack = HeldBack(
-            intent: Intent(lane: "live", key: "k", event: Array("{}".utf8), order: 0), version: "8", due: 9,
-            staleAt: Minute.never)
+            intent: Intent(lane: "live", key: "k", event: Array("{}".utf8), order: 0), version: "8", own: "7",
+            due: 9, staleAt: Minute.never)
         #expect(try reading(record.bytes) { EntryRecord($0) } == record)
     }
 
