@@ -80,9 +80,8 @@ extension Follower {
     ) {
         state.isLate = lane == backfillLane
         let own = keyed.entry.version
-        // The publisher's version may have been seen before, without an event.
-        let isUnused = state.versionsAhead == 0 && own?.text == state.version
-        let version = isUnused ? NewsEvent.Version(state.version) : state.nextVersion(own)
+        // A version that is stored already does not count a second time, although nothing was written under it.
+        let version = (old == nil ? own : nil) ?? state.nextVersion(own)
         switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
         case .failure(let refusal):
             if state.standing == .known { state.standing = .unreadable }
@@ -93,8 +92,8 @@ extension Follower {
             let isNews = !isFirstReading && lane != backfillLane
             if isNews, let limit = feedLimit {
                 state.standing = .waiting
-                // A version below that of any event.
-                if own != nil, state.versionsAhead == 0 { state.version = "-1" }
+                // A version below that of any event. An entry that is stored already keeps its version, which must not decrease.
+                if old == nil, own != nil { state.version = "-1" }
                 holdBack(keyed, event, lane: lane, limit, staleAt: staleAt(keyed.entry), keeping: state, old)
                 return
             }

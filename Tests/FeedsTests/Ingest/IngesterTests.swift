@@ -340,6 +340,34 @@ import Testing
         #expect(fixture.written.count == 4)
     }
 
+    /// An entry is stored with the publisher's version before it becomes an event.
+    @Test(arguments: [(hold: false, most: 20), (true, 20), (false, 1), (true, 1)])
+    func `an item that was withheld or unreadable at first is sent once, also if a limit holds it back`(
+        hold: Bool, most: Int
+    ) {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].maxPerHour = most
+        fixture.live(as: "first")
+        fixture.publish("a")
+        fixture.document[0].version = NewsEvent.Version("3")
+        if hold { fixture.document[0].status = .withheld } else { fixture.document[0].headline = nil }
+        fixture.publish("b")
+        fixture.live(as: "second", polls: 2)
+        fixture.document[1].headline = "Headline of a"
+        fixture.document[1].status = .usable
+        if hold { fixture.document[1].version = NewsEvent.Version("4") }
+        for writer in ["third", "fourth"] {
+            fixture.live(as: writer, polls: 2)
+            fixture.now = fixture.now + .seconds(3_600)
+        }
+        #expect(fixture.texts == ["wire:b 1 Headline of b", "wire:a 4 Headline of a"])
+        #expect(fixture.notes.count { $0.contains("held back: it has sent") } == (most == 1 ? 1 : 0))
+        fixture.document[1].version = NewsEvent.Version("5")
+        fixture.document[1].headline = "Corrected"
+        fixture.live(as: "fifth", polls: 2)
+        #expect(fixture.texts.last == "wire:a 5 Corrected")
+    }
+
     @Test func `a recall that waits for maxPerHour is written although the publisher's document does not change`() {
         var fixture = IngesterFixture()
         fixture.settings.feeds[0].maxPerHour = 1
