@@ -7,7 +7,7 @@ extension Follower {
         let meaning = EntryMeaning(keyed.entry, rules: rules)
         let prints = Prints(keyed)
         if meaning.status == .canceled {
-            recall(keyed, old, meaning, prints)
+            recall(keyed, old)
             return
         }
         let age = versionAge(of: keyed.entry, old)
@@ -81,41 +81,46 @@ extension Follower {
 
     // MARK: - Recalled and withheld
 
-    private mutating func recall(
-        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
-    ) {
+    private mutating func recall(_ keyed: EntryIdentity.Keyed, _ old: EntryState) {
         guard old.standing != .canceled else {
             unchanged(keyed, old, "it was recalled before")
             return
         }
         var state = old
         state.see(keyed.entry, at: minute)
-        cancel(keyed, meaning, keeping: &state, old)
+        if old.standing.wasSent {
+            cancel(keyed, keeping: state, old)
+        } else if keyed.former != nil {
+            cancelUnsent(keyed, keeping: state, old)
+        } else {
+            unsentRecalls.append((keyed, state, old))
+        }
     }
 
-    /// Writes a recall, even if nothing was written of the entry here, because others may have sent it. Only such recalls obey the
-    /// limit of the feed, so that no publisher uses up the orders that the newsroom may give.
+    /// Writes the recall of an entry of which nothing was written here, because others may have sent it. Such recalls obey the limit
+    /// of the feed, so that no publisher uses up the orders that the newsroom may give. They follow the document's news, because they
+    /// would use up its limit.
     /// - Parameter old: the state kept until now; `nil` for an entry that was not known.
-    mutating func cancel(
-        _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, keeping state: inout EntryState, _ old: EntryState?
-    ) {
-        let isUnsent = !(old?.standing.wasSent ?? false)
-        if isUnsent, let feedLimit {
-            result.feed.cappedAt = now
-            beyondHeldBack += 1
-            // Its alert must not be sent while the recall waits.
-            var silent = old?.standing == .waiting ? old : nil
-            silent?.standing = .known
-            decide(keyed, .limited, feedLimit.because, keeping: silent, held: .dropped)
-            return
-        }
+    mutating func cancelUnsent(_ keyed: EntryIdentity.Keyed, keeping state: EntryState, _ old: EntryState?) {
+        guard let feedLimit else { return cancel(keyed, keeping: state, old) }
+        result.feed.cappedAt = now
+        beyondHeldBack += 1
+        // Its alert must not be sent while the recall waits.
+        var silent = old?.standing == .waiting ? old : nil
+        silent?.standing = .known
+        decide(keyed, .limited, feedLimit.because, keeping: silent, held: .dropped)
+    }
+
+    private mutating func cancel(_ keyed: EntryIdentity.Keyed, keeping state: EntryState, _ old: EntryState?) {
+        var state = state
+        let meaning = EntryMeaning(keyed.entry, rules: rules)
         let version = state.nextVersion(keyed.entry.version)
         switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
             state.setVersion(version, publishers: keyed.entry.version)
             state.standing = .canceled
-            if isUnsent {
+            if !(old?.standing.wasSent ?? false) {
                 state.countVersion(at: minute)
                 sentThisHour += 1
             }

@@ -40,7 +40,7 @@ extension Follower {
             var state = freshState(keyed, meaning)
             if meaning.status == .canceled {
                 state.version = "0"
-                cancel(keyed, meaning, keeping: &state, nil)
+                unsentRecalls.append((keyed, state, nil))
             } else if meaning.isHeld {
                 followWithheld(keyed, state)
             } else if !keyed.entry.isStory {

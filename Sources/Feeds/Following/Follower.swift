@@ -42,6 +42,8 @@ public struct Follower {
     var outdated: [Instant] = []
     /// The reasons why new entries cannot become events.
     var unreadable: [String] = []
+    /// Recalls of entries that were not sent, with the states kept until now.
+    var unsentRecalls: [(keyed: EntryIdentity.Keyed, state: EntryState, old: EntryState?)] = []
 
     var known: EntryTable { log.table }
 
@@ -136,6 +138,7 @@ public struct Follower {
         } else {
             prime(keys.entries)
         }
+        for recall in unsentRecalls { cancelUnsent(recall.keyed, keeping: recall.state, recall.old) }
         result.decisions.sort { $0.index < $1.index }
         // A document that is empty or cut off does not show that an entry has left the feed.
         if !isPartial, !document.isCutOff, !keys.entries.isEmpty { dropLeftAlerts(Set(keys.entries.map(\.hash))) }

@@ -259,6 +259,16 @@ import Testing
         #expect((last.count(.canceled), last.count(.limited), last.isIncomplete) == (3, 0, false))
     }
 
+    @Test(arguments: [0, 3])
+    func `recalls of entries that were not sent hold back no news of their document`(known: Int) {
+        var feed = FollowedFeed { $0.maxPerHour = 2 }
+        feed.poll((0..<known).map { feed.entry("\($0)") })
+        let unsent = Self.canceled((0..<6).map { "\($0)" }, in: feed)
+        let first = feed.poll(unsent + [feed.entry("news")])
+        #expect(first.decisions.last?.action == .alert)
+        #expect((first.count(.canceled), first.count(.limited)) == (1, 5))
+    }
+
     @Test func `an alert that is held back is dropped while its recall waits`() {
         var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
         #expect(feed.poll([feed.entry("b"), feed.entry("a")]).actions == [.alert, .limited])

@@ -186,7 +186,7 @@ struct WithheldTests {
     }
 
     /// A limit holds back the event with the second embargo.
-    @Test func `a hold or a third embargo under the same version applies to the event that a limit holds back`() throws {
+    @Test func `a hold or a third embargo under the same version applies to what a limit holds back`() throws {
         var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
         feed.poll([entry(feed, version: "5", embargo: .seconds(600))])
         #expect(feed.poll([entry(feed, version: "5", embargo: .seconds(7_200))]).actions == [.withheld])
@@ -215,7 +215,7 @@ struct WithheldTests {
     }
 
     /// The entry continues with a headline of its own, which a limit holds back.
-    @Test func `an entry that another feed has brought is not sent if it is withheld while its own text is held back`() {
+    @Test func `a duplicate is not sent if it is withheld while its own text is held back`() {
         var feed = FollowedFeed.empty {
             $0.group = "wires"
             $0.maxPerHour = 0
