@@ -105,10 +105,11 @@ extension Follower {
         guard let feedLimit else { return cancel(keyed, keeping: state, old) }
         result.feed.cappedAt = now
         beyondHeldBack += 1
-        // Its alert must not be sent while the recall waits.
-        var silent = old?.standing == .waiting ? old : nil
-        silent?.standing = .known
-        decide(keyed, .limited, feedLimit.because, keeping: silent, held: .dropped)
+        // Its alert must not be sent while the recall waits, unless the publisher brings the entry back.
+        var held = old?.standing == .waiting ? state : nil
+        held?.standing = .held
+        if let version = keyed.entry.version { held?.learnVersion(version) }
+        decide(keyed, .limited, feedLimit.because, keeping: held, held: .dropped)
     }
 
     private mutating func cancel(_ keyed: EntryIdentity.Keyed, keeping state: EntryState, _ old: EntryState?) {

@@ -277,6 +277,24 @@ import Testing
         #expect(feed.poll(Self.canceled(["a"], in: feed), after: .seconds(3_600)).actions == [.canceled])
     }
 
+    @Test(arguments: [nil, "2"] as [String?])
+    func `an alert that was held back is sent if its entry comes back before its recall was written`(version: String?) {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
+        var entry = feed.entry("a")
+        entry.version = version.map { _ in NewsEvent.Version("1") }
+        feed.poll([feed.entry("b"), entry])
+        var gone = entry
+        (gone.status, gone.version) = (.canceled, version.map { NewsEvent.Version($0) })
+        gone.updatedAt = feed.now
+        #expect(feed.poll([gone]).actions == [.limited])
+        // An old copy of the document does not bring it back.
+        entry.updatedAt = feed.now - .seconds(600)
+        #expect(feed.poll([entry], after: .seconds(3_600)).actions == [.unchanged])
+        entry.updatedAt = feed.now
+        entry.version = version.map { _ in NewsEvent.Version("3") }
+        #expect(feed.poll([entry]).actions == [.alert])
+    }
+
     @Test func `a prefix of the headline recalls or withholds the entry, as the feed's signals say`() {
         var feed = FollowedFeed.empty { $0.signals = [.kill: ["KILL"], .hold: ["HOLD"]] }
         feed.poll([feed.entry("a", "Storm")])
