@@ -120,7 +120,7 @@ public final class IngestService: Sendable {
                 .init(
                     code: "state-topic-missing",
                     detail: "the topic \(settings.topics.state) does not exist any more, so no feed is followed",
-                    remedy: "run newswire topics --create; present entries then become known without alerts")
+                    remedy: "run newswire topics --create; each feed is then read as if it were new")
             case false?:
                 .init(
                     code: "restoring",
@@ -204,7 +204,8 @@ public final class IngestService: Sendable {
             for input in books.translate(event) { core.handle(input) }
             if let layout = books.missingLayout() {
                 if case .restored = event {
-                    log.warning("the state topic was recreated: present entries of feeds are recorded without alerts")
+                    log.warning(
+                        "the state topic was recreated: each feed is read as if it were new, as its onFirstSight says")
                 }
                 driver?.write([layout], as: WriteNumber.layout.raw)
             }

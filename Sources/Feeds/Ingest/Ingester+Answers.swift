@@ -154,7 +154,10 @@ extension Ingester {
         _ document: FeedDocument, _ feed: FollowedFeed, _ rules: FeedRules, isPartial: Bool, servedAt: Instant?,
         at now: Moment
     ) -> Following {
-        Follower.follow(
+        var rules = rules
+        // What was sent at the former first reading would be sent again.
+        if feed.hasLostRecords || feed.isOfFormerTopic { rules.onFirstSight = .silent }
+        return Follower.follow(
             withoutOthersStories(document, rules), rules: rules, feed: feed.state, log: feed.log,
             group: rules.group.flatMap { groups[$0] } ?? GroupMemory(), lane: settings.lane,
             backfillLane: settings.backfillLane, isPartial: isPartial, servedAt: servedAt, at: now.wall)

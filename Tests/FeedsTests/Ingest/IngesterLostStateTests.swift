@@ -37,6 +37,22 @@ import Testing
         #expect(fixture.notes.count { $0.hasPrefix("Records of 1 feed were removed") } == 1)
     }
 
+    /// The topic loses all records of the feed, or those of its entries, or is copied.
+    @Test(arguments: [0, 1, 2])
+    func `what was sent at the first reading is not sent again after the topic has lost records`(kind: Int) throws {
+        var fixture = IngesterFixture()
+        fixture.settings.feeds[0].onFirstSight = .last(3)
+        for id in ["a", "b", "c"] { fixture.publish(id) }
+        fixture.live(as: "first")
+        #expect(fixture.written.count == 3)
+        let feed = try Self.feedRecord(fixture)
+        let records = fixture.topic.count
+        fixture.topic = kind == 0 ? [] : [feed]
+        if kind < 2 { fixture.removed = records }
+        fixture.live(as: "second", polls: 2)
+        #expect(fixture.written.count == 3)
+    }
+
     @Test(arguments: [nil, "tag"]) func `a process that goes on writes the state of its feeds again`(etag: String?) {
         var fixture = Self.read
         fixture.losesRecords = true
