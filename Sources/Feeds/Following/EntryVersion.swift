@@ -6,11 +6,15 @@ enum EntryVersion {
     /// The age of a publisher's version compared with that of another one.
     enum Age { case older, same, newer }
 
-    /// Compares two versions of one entry number by number: `1.10` is newer than `1.9`, and `draft-10` than `draft-9`.
+    /// Compares two versions of one entry number by number: `1.10` is newer than `1.9`, and `draft-10` than `draft-9`. Dates and
+    /// times are compared as the versions of events are, because they may have different zones.
     ///
     /// - Returns: `nil` if the texts around the numbers differ, as in random ids, because their order says nothing.
     static func age(of version: String, comparedWith other: String) -> Age? {
         if version == other { return .same }
+        if let time = NewsEvent.Version(version).time, let otherTime = NewsEvent.Version(other).time {
+            return time == otherTime ? .same : time < otherTime ? .older : .newer
+        }
         let (own, others) = (pieces(of: version), pieces(of: other))
         var age: Age?
         for (piece, other) in zip(own, others) where piece != other {

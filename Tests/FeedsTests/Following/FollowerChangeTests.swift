@@ -185,12 +185,14 @@ import Testing
         return entry
     }
 
+    // The second one is later, although its digits are not.
+    private static let (early, late) = ("2026-11-29T02:50:00+02:00", "2026-11-29T02:10:00+01:00")
     private static let id = "9b2d5c1e-0f6a-4c2b-8f1d-3a7e5b9c0d42"
 
     @Test(
         arguments: [
             ["1.9", "1.10", "1.11"], ["draft-9", "draft-10", "draft-11"], [id, "1f0e-7a", "7d-c0de"],
-            ["3", nil, "4"], [nil, "1", "2"], ["v9", "3", "final"],
+            ["3", nil, "4"], [nil, "1", "2"], [early, late, "2026-11-30"], ["v9", "3", "final"],
             ["99999999999999999999", "100000000000000000000", nil],
         ] as [[String?]])
     func `another text under another version is an update, however the publisher counts`(versions: [String?]) {
@@ -206,7 +208,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["1.9", "1.10"], ["draft-9", "draft-10"], ["1.9.1", "1.10"], ["9", "10"]])
+    @Test(arguments: [[early, late], ["1.9", "1.10"], ["draft-9", "draft-10"], ["1.9.1", "1.10"], ["9", "10"]])
     func `an older version is not sent, and is reported`(versions: [String]) {
         var feed = FollowedFeed.empty()
         for (number, version) in versions.enumerated() { feed.poll([entry(feed, "Text \(number)", version: version)]) }
