@@ -132,6 +132,8 @@ public struct IngestSettings: Sendable, Hashable {
     /// Time between the end of a request and the next request to the same host.
     public var hostGap: Duration = .seconds(1)
     public var feeds: [FeedRules] = []
+    /// The names of all other feeds of the configuration, which this process leaves alone.
+    public var otherFeeds: Set<String> = []
     /// The public address that WebSub hubs call, ending in a slash. `nil` disables WebSub.
     public var webSubURL: String?
     /// Number of partitions with which the state topic was created. It decides which partition a feed belongs to.

@@ -167,8 +167,8 @@ extension Ingester {
     /// another.
     private func withoutOthersStories(_ document: FeedDocument, _ rules: FeedRules) -> FeedDocument {
         guard document.entries.contains(where: { $0.story != nil }) else { return document }
-        let others = Set(
-            settings.feeds.lazy.map(\.name).filter { $0 != rules.name }.map(EntryIdentity.idPrefix(ofFeed:)))
+        let names = settings.otherFeeds.union(settings.feeds.lazy.map(\.name)).subtracting([rules.name])
+        let others = Set(names.map(EntryIdentity.idPrefix(ofFeed:)))
         var document = document
         for index in document.entries.indices {
             guard let story = document.entries[index].story else { continue }

@@ -33,7 +33,8 @@ extension Ingester {
         var (lost, former) = (0, 0)
         var foreign: [String] = []
         change(partitions[number]?.names) { ingester, feed in
-            if ingester.rules[feed.name] == nil, feed.state.wasPolledLately(at: now.wall) { foreign.append(feed.name) }
+            let isConfigured = ingester.rules[feed.name] != nil || ingester.settings.otherFeeds.contains(feed.name)
+            if !isConfigured, feed.state.wasPolledLately(at: now.wall) { foreign.append(feed.name) }
             feed.state.webSub.restored()
             if feed.forgetFirstReading(storedBelow: start) { lost += 1 }
             feed.primeFromEntries()

@@ -134,6 +134,7 @@ struct IngestCommand: AsyncParsableCommand {
             throw ExitCode.wrongUsage(feed, isNot: "a feed", known: all.map(\.name))
         }
         settings.ingest.feeds.feeds = [rules]
+        settings.ingest.feeds.otherFeeds = Set(all.map(\.name)).subtracting([feed])
         return settings
     }
 

@@ -138,9 +138,12 @@ import Testing
         fixture.settings.feeds[0].name = "other"
         fixture.live(as: "second", polls: 0)
         #expect(fixture.notes.contains { $0.hasPrefix("`wire` of the state topic") } == warns)
-        fixture.settings.feeds[0].name = "wire"
         fixture.notes = []
+        fixture.settings.otherFeeds = ["wire"]
         fixture.live(as: "third", polls: 0)
+        fixture.settings.otherFeeds = []
+        fixture.settings.feeds[0].name = "wire"
+        fixture.live(as: "fourth", polls: 0)
         #expect(fixture.notes.isEmpty)
     }
 }

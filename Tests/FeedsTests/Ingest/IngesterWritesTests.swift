@@ -120,17 +120,19 @@ struct IngesterWritesTests {
         #expect(fixture.requests.map { !$0.headers.isEmpty } == [areSent])
     }
 
-    @Test(arguments: [("urn:1", "urn:1"), ("wire:1", "wire:1"), ("other:1", "wire:a"), ("no colon", "no colon")])
-    func `an entry's story is not one of another feed`(story: String, key: String) {
+    @Test(
+        arguments: [("urn:1", "urn:1"), ("wire:1", "wire:1"), ("other:1", "wire:a"), ("no colon", "no colon")],
+        [true, false])
+    func `an entry's story is not one of another feed`(story: (own: String, key: String), isFollowed: Bool) {
         var fixture = IngesterFixture()
         let other = FeedRules(name: "other", url: "https://example.org/other")
-        fixture.settings.feeds.append(other)
+        if isFollowed { fixture.settings.feeds.append(other) } else { fixture.settings.otherFeeds = ["other"] }
         fixture.others = [other.url: []]
         fixture.live(as: "first", polls: 2)
         fixture.publish("a")
-        fixture.document[0].story = story
+        fixture.document[0].story = story.own
         fixture.document[0].status = .canceled
         fixture.live(as: "second", polls: 4)
-        #expect(Set(fixture.written.map(\.key)) == [key])
+        #expect(Set(fixture.written.map(\.key)) == [story.key])
     }
 }
