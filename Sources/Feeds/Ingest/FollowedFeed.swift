@@ -268,6 +268,8 @@ extension FollowedFeed {
         guard state != FeedState() || !log.table.isEmpty else { return false }
         if state.isPrimed { state.primedAfter = max(state.primedAfter, readTo) }
         batch?.feed.learnForGood(from: state)
+        // The batch's record of the feed may be in flight, and does not say so.
+        batch?.overrule()
         log.overwriteAll(readTo: readTo)
         stored = nil
         return true

@@ -68,6 +68,17 @@ import Testing
         #expect(!fixture.notes.contains { $0.hasPrefix("Records of 1 feed were removed") })
     }
 
+    @Test func `a feed whose record is in flight when records are removed is stored again`() {
+        var feed = Feeds.FollowedFeed(name: "wire", partition: 0, writer: "w", rules: nil)
+        feed.state.primedAt = FollowedFeed.start
+        feed.batch = FeedBatch(feed: feed.state, storesFeed: true)
+        feed.batch?.beginClosing()
+        let isKnown = feed.storeAgain(after: 9)
+        _ = feed.endBatch()
+        #expect(isKnown && feed.state.primedAfter == 9)
+        #expect(feed.mustStore(feed.state))
+    }
+
     @Test func `a feed that is first read after records were removed is not read again`() {
         var fixture = IngesterFixture()
         fixture.removed = 100
