@@ -21,6 +21,7 @@ extension FeedEntry {
             throw NotAnEvent(
                 "its story is empty, contains a control character or has more than \(EventLimits.story) bytes")
         }
+        if status == .usable, let fault { throw NotAnEvent(fault) }
         // A recall or a withheld event is not shown to anybody, so it needs no headline of its own.
         let hidden: String? =
             switch status {

@@ -40,6 +40,8 @@ public struct FeedEntry: Sendable, Hashable {
     /// The class of the item in IPTC's words: `text`, `picture`, `video`, `composite`; `nil` in formats without
     /// classes.
     public var itemClass: String?
+    /// The reason why the format's reader cannot read all of the entry. Such an entry never becomes an event that readers see.
+    public var fault: String?
 
     /// False for a picture, video or the like, which belongs to some story but is not one that readers are alerted to.
     public var isStory: Bool {

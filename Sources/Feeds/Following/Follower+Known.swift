@@ -40,6 +40,7 @@ extension Follower {
             hold(keyed, old, meaning)
             return
         }
+        if followUnread(keyed, old, meaning, prints) { return }
         switch old.standing {
         case .held: release(keyed, old, meaning)
         case .heldAfterSent where old.sentPrint == 0 && log.heldBack[keyed.hash] == nil: release(keyed, old, meaning)
@@ -130,7 +131,10 @@ extension Follower {
     }
 
     /// Withholds an entry. If an event of it was written, another one says so, because the first may still wait for its time.
-    private mutating func hold(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning) {
+    /// - Parameter unread: the reason why a usable copy cannot become an event. Its version frees the entry once it can be read.
+    mutating func hold(
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, unread: EventMaker.Refusal? = nil
+    ) {
         let isHeldBack = log.heldBack[keyed.hash] != nil
         guard !old.standing.isHeld || isHeldBack else {
             unchanged(keyed, old, "it is still withheld")
@@ -141,8 +145,10 @@ extension Follower {
             silentlyLearn(keyed, old, Prints(keyed), "it is withheld, but no alert was ever written for it")
             return
         }
-        let because = "the publisher withholds it: only a later version frees it"
-        let own = keyed.entry.version
+        let because =
+            unread.map { "its alert has an embargo, and its newest copy cannot become an event: \($0.because)" }
+            ?? "the publisher withholds it: only a later version frees it"
+        let own = unread == nil ? keyed.entry.version : nil
         var state = old
         state.see(keyed.entry, at: minute)
         guard old.standing == .sent else {
@@ -159,6 +165,9 @@ extension Follower {
             state.standing = .heldAfterSent
             if embargo(old.embargo) > 0 { state.sentPrint = 0 }
             state.setVersion(version, publishers: own)
+            // A copy that can be read frees the entry under the same version, which no copy of the former text has with this date.
+            let isLater = Second.of(keyed.entry.updatedAt) > old.updatedAt
+            if unread != nil, isLater, versionAge(of: keyed.entry, old) == .same { state.versionsAhead &+= 1 }
             write(keyed, .withheld, because, event, lane: lane(of: old), keeping: state)
         }
     }
@@ -342,7 +351,7 @@ extension Follower {
     }
 
     /// Returns 0 for an embargo that has ended.
-    private func embargo(_ end: UInt32) -> UInt32 { end > minute ? end : 0 }
+    func embargo(_ end: UInt32) -> UInt32 { end > minute ? end : 0 }
 
     /// The ends of both embargoes in seconds, to be compared with each other; 0 for one that has ended. Only the minutes count if
     /// the second of one is not known.

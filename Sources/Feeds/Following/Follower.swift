@@ -44,6 +44,8 @@ public struct Follower {
     var unreadable: [String] = []
     /// Recalls of entries that were not sent, with the states kept until now.
     var unsentRecalls: [(keyed: EntryIdentity.Keyed, state: EntryState, old: EntryState?)] = []
+    /// Ids of the entries whose alert is withheld because their newest copy cannot become an event, with the reasons.
+    var withheldUnread: [String] = []
 
     var known: EntryTable { log.table }
 
@@ -143,6 +145,7 @@ public struct Follower {
         // A document that is empty or cut off does not show that an entry has left the feed.
         if !isPartial, !document.isCutOff, !keys.entries.isEmpty { dropLeftAlerts(Set(keys.entries.map(\.hash))) }
         noteLimits()
+        noteUnread()
         if freeWithoutVersion > 0 {
             result.notes.append(
                 "\(counted(freeWithoutVersion, "entry", plural: "entries")) that the publisher withheld came back as free under the "

@@ -66,7 +66,7 @@ enum Ninjs {
 
     /// Reads an item that must not be sent, despite its faults. A canceled one usually has no headline, which every event needs. An
     /// unreadable status or embargo, also one that is no text, withholds the item, because an earlier version may still wait for its
-    /// time.
+    /// time. With another fault, an item under embargo can withhold that version only, and becomes news once it can be read.
     private static func retraction(
         _ item: ArraySlice<UInt8>, after error: Undecodable, _ parser: JSONParser
     ) -> FeedEntry? {
@@ -74,7 +74,7 @@ enum Ninjs {
             return nil
         }
         var entry = FeedEntry(id: id)
-        var hasEmbargo = false
+        entry.fault = "the item cannot be read: \(error.reason.rawValue)"
         var isWithheld = error.reason == .unknownStatus
         for member in object {
             if case .null = member.value { continue }
@@ -90,15 +90,16 @@ enum Ninjs {
                 let isCanceled = ["canceled", "cancelled", "stat:canceled"].contains(status)
                 entry.status = isCanceled ? .canceled : .usable
             case "headline": entry.headline = value.nonBlank
-            case "embargoed", "embargoeduntil": hasEmbargo = true
+            case "embargoed", "embargoeduntil":
+                if let end = Instant(rfc3339: value) { entry.embargo = .until(end) } else { isWithheld = true }
+            case "versioncreated": entry.updatedAt = Instant(rfc3339: value)
             case "version": entry.version = value.nonBlank.map { NewsEvent.Version($0) }
             default: break
             }
         }
         if entry.status == .canceled { return entry }
-        guard isWithheld || error.reason == .badDate && hasEmbargo else { return nil }
-        entry.status = .withheld
-        return entry
+        if isWithheld { entry.status = .withheld }
+        return isWithheld || entry.embargo != .none ? entry : nil
     }
 }
 

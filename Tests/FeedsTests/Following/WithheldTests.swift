@@ -42,6 +42,51 @@ struct WithheldTests {
         #expect(feed.poll([entry(feed, version: "3")]).actions == [.unchanged])
     }
 
+    /// Version 1 comes again with a later date.
+    @Test(arguments: ["1", "2", nil] as [String?], [true, false])
+    func `an alert that waits for its embargo is withheld if a new copy of its entry cannot become an event`(
+        _ version: String?, hasFault: Bool
+    ) {
+        var feed = FollowedFeed.empty()
+        var first = entry(feed, version: version == nil ? nil : "1", embargo: .seconds(600))
+        first.updatedAt = feed.now
+        feed.poll([first])
+        var unread = entry(feed, hasFault ? "Corrected" : nil, version: version, embargo: .seconds(4_200))
+        unread.updatedAt = feed.now + .seconds(60)
+        var corrected = unread
+        corrected.headline = "Corrected"
+        if hasFault { unread.fault = "the item cannot be read" } else { unread.headline = nil }
+        let withheld = feed.poll([unread])
+        #expect(withheld.events.map(\.status) == [.withheld])
+        #expect(withheld.events.map(\.version?.text) == ["2"])
+        #expect(withheld.notes.count == 1 && withheld.notes.allSatisfy { $0.contains("embargo") && $0.contains("`a`") })
+        let again = feed.poll([unread])
+        #expect(again.actions == [.unchanged] && again.notes.isEmpty)
+        #expect(feed.poll([first]).events.isEmpty)
+        let free = feed.poll([corrected])
+        #expect(free.actions == [.alert])
+        #expect(free.events.map(\.headline) == ["Corrected"] && free.events.map(\.version?.text) == ["3"])
+    }
+
+    @Test func `an alert under embargo that a limit holds back is dropped if a new copy cannot become an event`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 0 }
+        feed.poll([entry(feed, version: "1", embargo: .seconds(600))])
+        var unread = entry(feed, version: "2", embargo: .seconds(4_200))
+        unread.fault = "the item cannot be read"
+        #expect(feed.poll([unread]).actions == [.withheld])
+        #expect(feed.log.heldBack.isEmpty)
+        #expect(feed.poll([entry(feed, version: "2", embargo: .seconds(4_200))]).actions == [.limited])
+    }
+
+    @Test func `a copy that cannot become an event changes nothing once the embargo has ended`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([entry(feed, version: "1", embargo: .seconds(60))])
+        var unread = entry(feed, version: "2")
+        unread.fault = "the item cannot be read"
+        #expect(feed.poll([unread], after: .seconds(3_600)).actions == [.unreadable])
+        #expect(feed.poll([entry(feed, "Corrected", version: "2")]).actions == [.update])
+    }
+
     @Test func `the publisher's next version is news after an event for which it had made none`() {
         var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
         feed.poll([entry(feed, version: "1")])

@@ -66,6 +66,28 @@ struct NinjsTests {
         #expect(document.skipped.isEmpty)
     }
 
+    @Test(arguments: [
+        #""subject": "politics""#, #""urgency": """#, #""versioncreated": 1796063450"#, #""expires": "never""#,
+        #""version": "3""#, #""headline": null"#,
+    ])
+    func `an item under embargo of which another member cannot be read is an entry that cannot become an event`(
+        member: String
+    ) throws {
+        let end = "2099-01-01T00:00:00Z"
+        let document = try NewsSample.read(
+            #"[{"uri": "urn:1", "version": "2", "headline": "A", "embargoed": "\#(end)", \#(member)}]"#)
+        let entry = try #require(document.entries.first)
+        #expect(entry.embargo == Instant(rfc3339: end).map { .until($0) })
+        #expect(entry.version?.text.isEmpty == false && entry.status == .usable)
+        #expect(throws: NotAnEvent.self) { try entry.newsEvent(id: "urn:1") }
+        #expect(document.skipped.isEmpty)
+    }
+
+    @Test func `a blank embargo withholds an item that has another fault`() throws {
+        let item = #"{"uri": "urn:1", "headline": "A", "embargoed": " ", "subject": "politics"}"#
+        #expect(try NewsSample.read(item).entries.map(\.status) == [.withheld])
+    }
+
     @Test(arguments: ["embargoed", "embargoedUntil"])
     func `an empty embargo has no end`(name: String) throws {
         let document = try NewsSample.read(#"{"uri": "urn:1", "headline": "A", "\#(name)": ""}"#)
