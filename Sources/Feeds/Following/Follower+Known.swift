@@ -342,7 +342,7 @@ extension Follower {
 
     /// The lane of an entry's next event: the one to which its alert went. A recall goes to the feed's lane, because it ends what
     /// waits on any lane.
-    private func lane(of state: EntryState) -> String { state.isLate && !backfillLane.isEmpty ? backfillLane : lane }
+    func lane(of state: EntryState) -> String { state.isLate && !backfillLane.isEmpty ? backfillLane : lane }
 
     private func changed(_ old: EntryState, _ prints: Prints) -> String {
         if old.headlinePrint != prints.headline { return "headline or categories" }

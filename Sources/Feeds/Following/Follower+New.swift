@@ -89,7 +89,7 @@ extension Follower {
                 // A story that has two ids in this document is one story for the group too.
                 alert(keyed, meaning, because: because, lane: lane, keeping: &state, nil)
             } else if wasMissed(keyed.entry), !lateLane.isEmpty {
-                alert(keyed, meaning, because: Self.unpolled, lane: lateLane, keeping: &state, nil)
+                alertLate(keyed, meaning, state)
             } else {
                 dropped += 1
                 decide(
@@ -208,12 +208,18 @@ extension Follower {
     private mutating func followLate(
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, _ state: EntryState, _ because: String
     ) {
-        var state = state
         guard isLate(keyed.entry), !lateLane.isEmpty else {
             decide(keyed, .stale, because, keeping: state)
             return
         }
-        if let other = otherFeed(state) {
+        alertLate(keyed, meaning, state)
+    }
+
+    private mutating func alertLate(_ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, _ state: EntryState) {
+        var state = state
+        var late = state
+        late.isLate = lateLane == backfillLane
+        if let other = otherFeed(late) {
             leave(keyed, to: other, state)
             return
         }
@@ -230,7 +236,10 @@ extension Follower {
 
     /// Returns the feed of the group that has brought the link or the headline of an entry no later than the entry may be published.
     func otherFeed(_ state: EntryState) -> String? {
-        rules.group == nil ? nil : group.feed(thatBrought: state, besides: rules.name, at: minute)
+        if rules.group == nil { return nil }
+        var state = state
+        state.isLate = lane(of: state) == backfillLane
+        return group.feed(thatBrought: state, besides: rules.name, at: minute)
     }
 
     /// Records that another feed of the group sends the entry's story. An alert that is held back for the entry is dropped.

@@ -27,6 +27,35 @@ struct GroupTests {
         #expect(feed.poll([feed.entry("z", "TEN HURT!")]).events.isEmpty)
     }
 
+    /// The other feed sent the story to the backfill lane, because nobody had polled it for long.
+    @Test func `a late copy of a story does not keep another feed's fresh one off its lane`() {
+        var feed = FollowedFeed.empty { $0.group = "wires" }
+        let title = StableHash.of(FoldedText.headline("Ten hurt"))
+        feed.group.note(link: 0, title: title, feed: "other", isLate: true, at: Minute.of(feed.now))
+        let fresh = feed.poll([feed.entry("a", "Ten hurt")])
+        #expect(fresh.decisions.map(\.lane) == ["live"])
+        feed.group.note(link: 0, title: title, feed: "third", at: Minute.of(feed.now))
+        feed.group.note(link: 0, title: title, feed: "other", isLate: true, at: Minute.of(feed.now) - 5)
+        #expect(feed.poll([feed.entry("b", "Ten hurt")]).actions == [.duplicate])
+    }
+
+    @Test(arguments: [true, false])
+    func `of two late copies of a story, one is sent, and none beside a fresh one`(isLate: Bool) {
+        var feed = FollowedFeed.empty {
+            $0.group = "wires"
+            $0.maxAge = .seconds(3_600)
+        }
+        let title = StableHash.of(FoldedText.headline("Ten hurt"))
+        feed.group.note(
+            link: 0, title: title, feed: "other", isLate: isLate, at: Minute.of(feed.now + .seconds(7_000)))
+        var entries = [feed.entry("a", "Ten hurt", age: .seconds(-600)), feed.entry("b", age: .seconds(-600))]
+        let late = feed.poll(entries, after: .seconds(7_200))
+        #expect(late.actions == [.duplicate, .alert])
+        #expect(late.decisions.map(\.lane) == [nil, "backfill"])
+        entries[1].headline = "Corrected"
+        #expect(feed.poll(entries).decisions.map(\.lane) == [nil, "backfill"])
+    }
+
     @Test func `an alert that maxPerHour holds back is not sent if another feed of the group sends the story`() {
         var fixture = IngesterFixture()
         var other = FeedRules(name: "other", url: "https://other.example/feed")
