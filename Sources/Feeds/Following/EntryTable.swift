@@ -47,6 +47,17 @@ struct EntryTable: Sendable, Hashable {
         return others.count == 1 ? others.first?.hash : nil
     }
 
+    /// True if another entry has the link of this one and another headline. Such a link, as of a live page, identifies no story.
+    /// - Parameter own: the keys of the entry itself.
+    /// - Complexity: O(n)
+    func sharesLink(of entry: EntryState, besides own: [EntryHash?]) -> Bool {
+        entry.link != 0
+            && rows.contains {
+                $0.state.link == entry.link && $0.state.title != entry.title && $0.state.standing != .moved
+                    && !own.contains($0.hash)
+            }
+    }
+
     private static func isTold(_ state: EntryState, near minute: UInt32) -> Bool {
         (state.standing == .sent || state.standing == .waiting)
             && max(state.firstSeen, minute) - min(state.firstSeen, minute) <= toldMinutes

@@ -72,7 +72,7 @@ extension Follower {
         var state = old
         state.learn(prints, of: keyed)
         if meaning.isCorrection { state.link = 0 }
-        return otherFeed(state) == nil
+        return otherFeed(keyed, state) == nil
     }
 
     /// The age of the entry's version compared with that of the last copy. Without an answer, its dates decide.
@@ -190,7 +190,7 @@ extension Follower {
         }
         state.lastSeen = minute
         state.standing = .known
-        if let other = otherFeed(state) {
+        if let other = otherFeed(keyed, state) {
             leave(keyed, to: other, state)
             return
         }
@@ -214,7 +214,7 @@ extension Follower {
         var state = old
         state.learn(prints, of: keyed)
         state.lastSeen = minute
-        if let other = otherFeed(state) {
+        if let other = otherFeed(keyed, state) {
             leave(keyed, to: other, state)
             return
         }
@@ -234,7 +234,7 @@ extension Follower {
             decide(keyed, .stale, "it was freed, but its dates are older than `maxAge`", keeping: state)
             return
         }
-        if let other = otherFeed(state) {
+        if let other = otherFeed(keyed, state) {
             if let version = keyed.entry.version { state.learnVersion(version) }
             leave(keyed, to: other, state)
             return

@@ -64,7 +64,7 @@ extension Follower {
                 rebuilt += 1
                 let because = "nearly all entries are unknown, and its date is not later than the newest known story"
                 decide(keyed, .backlog, because, keeping: state)
-            } else if let other = otherFeed(state) {
+            } else if let other = otherFeed(keyed, state) {
                 leave(keyed, to: other, state)
             } else {
                 candidates.append(keyed)
@@ -219,7 +219,7 @@ extension Follower {
         var state = state
         var late = state
         late.isLate = lateLane == backfillLane
-        if let other = otherFeed(late) {
+        if let other = otherFeed(keyed, late) {
             leave(keyed, to: other, state)
             return
         }
@@ -235,9 +235,10 @@ extension Follower {
     }
 
     /// Returns the feed of the group that has brought the link or the headline of an entry no later than the entry may be published.
-    func otherFeed(_ state: EntryState) -> String? {
+    func otherFeed(_ keyed: EntryIdentity.Keyed, _ state: EntryState) -> String? {
         if rules.group == nil { return nil }
         var state = state
+        if known.sharesLink(of: state, besides: [keyed.hash, keyed.former]) { state.link = 0 }
         state.isLate = lane(of: state) == backfillLane
         return group.feed(thatBrought: state, besides: rules.name, at: minute)
     }
@@ -245,7 +246,9 @@ extension Follower {
     /// Records that another feed of the group sends the entry's story. An alert that is held back for the entry is dropped.
     mutating func leave(_ keyed: EntryIdentity.Keyed, to other: String, _ state: EntryState) {
         var state = state
-        state.standing = .duplicate
+        (state.standing, state.link) = (.duplicate, 0)
+        if otherFeed(keyed, state) == nil { result.duplicatesByLink.append(keyed.entry.id ?? keyed.key) }
+        state.link = keyed.link
         decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state, held: .dropped)
     }
 }

@@ -51,7 +51,7 @@ extension Ingester {
         var entries: [FeedBatch.Entry] = []
         for (hash, held) in due {
             guard var state = feed.log.table[hash] else { continue }
-            if isAlert(hash), let standing = standingInstead(of: held, state, feed, rules, at: minute) {
+            if isAlert(hash), let standing = standingInstead(of: held, hash, state, feed, rules, at: minute) {
                 state.standing = standing
                 entries.append(
                     FeedBatch.Entry(hash: hash, record: EntryRecord(state: state, writer: feed.writer, after: readTo)))
@@ -76,10 +76,13 @@ extension Ingester {
     /// The standing of an entry whose alert is not sent any more, because it is too old or because another feed of the group has
     /// brought the story meanwhile; `nil` if the alert is still news.
     private func standingInstead(
-        of held: HeldBack, _ state: EntryState, _ feed: FollowedFeed, _ rules: FeedRules, at minute: UInt32
+        of held: HeldBack, _ hash: EntryHash, _ state: EntryState, _ feed: FollowedFeed, _ rules: FeedRules,
+        at minute: UInt32
     ) -> EntryState.Standing? {
         if held.staleAt <= minute { return .known }
         let group = rules.group.flatMap { groups[$0] }
+        var state = state
+        if group != nil, feed.log.table.sharesLink(of: state, besides: [hash]) { state.link = 0 }
         return group?.feed(thatBrought: state, besides: feed.name, at: minute) == nil ? nil : .duplicate
     }
 }

@@ -30,13 +30,17 @@ struct GroupTests {
     /// The other feed sent the story to the backfill lane, because nobody had polled it for long.
     @Test func `a late copy of a story does not keep another feed's fresh one off its lane`() {
         var feed = FollowedFeed.empty { $0.group = "wires" }
-        let title = StableHash.of(FoldedText.headline("Ten hurt"))
-        feed.group.note(link: 0, title: title, feed: "other", isLate: true, at: Minute.of(feed.now))
-        let fresh = feed.poll([feed.entry("a", "Ten hurt")])
-        #expect(fresh.decisions.map(\.lane) == ["live"])
-        feed.group.note(link: 0, title: title, feed: "third", at: Minute.of(feed.now))
-        feed.group.note(link: 0, title: title, feed: "other", isLate: true, at: Minute.of(feed.now) - 5)
-        #expect(feed.poll([feed.entry("b", "Ten hurt")]).actions == [.duplicate])
+        for (headline, isLate) in [("Ten hurt", [true]), ("Storm", [true, false]), ("Flood", [false, true])] {
+            for (index, isLate) in isLate.enumerated() {
+                feed.group.note(
+                    link: 0, title: StableHash.of(FoldedText.headline(headline)), feed: "other \(index)",
+                    isLate: isLate,
+                    at: Minute.of(feed.now))
+            }
+        }
+        let fresh = feed.poll([feed.entry("a", "Ten hurt"), feed.entry("b", "Storm"), feed.entry("c", "Flood")])
+        #expect(fresh.decisions.map(\.lane) == ["live", nil, nil])
+        #expect(fresh.actions == [.alert, .duplicate, .duplicate])
     }
 
     @Test(arguments: [true, false])
@@ -54,6 +58,49 @@ struct GroupTests {
         #expect(late.decisions.map(\.lane) == [nil, "backfill"])
         entries[1].headline = "Corrected"
         #expect(feed.poll(entries).decisions.map(\.lane) == [nil, "backfill"])
+    }
+
+    @Test(arguments: [0, 20])
+    func `a link that several entries of a feed share makes no duplicates`(maxPerHour: Int) {
+        let live = "https://example.org/live"
+        var fixture = IngesterFixture()
+        var other = FeedRules(name: "other", url: "https://other.example/feed")
+        other.category = "World"
+        other.group = "wires"
+        fixture.settings.feeds[0].group = "wires"
+        fixture.settings.feeds[0].maxPerHour = maxPerHour
+        fixture.settings.feeds.append(other)
+        fixture.others[other.url] = []
+        fixture.publish("old")
+        fixture.document[0].link = live
+        fixture.live(as: "first", polls: 6)
+        var story = fixture.document[0]
+        story.id = "x"
+        story.headline = "Airport closed by fog"
+        story.publishedAt = fixture.now
+        fixture.others[other.url] = [story]
+        fixture.live(as: "second", polls: 20)
+        #expect(fixture.texts == ["other:x 1 Airport closed by fog"])
+        fixture.publish("y")
+        fixture.document[0].link = live
+        fixture.live(as: "third", polls: 6)
+        fixture.settings.feeds[0].maxPerHour = 20
+        fixture.live(as: "fourth", polls: 6)
+        #expect(fixture.texts == ["other:x 1 Airport closed by fog", "wire:y 1 Headline of y"])
+    }
+
+    @Test func `a duplicate that has another headline is reported once`() {
+        var feed = FollowedFeed.empty { $0.group = "wires" }
+        let entries = [feed.entry("a", "Ten hurt"), feed.entry("b", "Storm")]
+        for (entry, title) in zip(entries, ["Twelve hurt", "Storm"]) {
+            feed.group.note(
+                link: StableHash.of(LinkKey.of(entry.link ?? "")), title: StableHash.of(FoldedText.headline(title)),
+                feed: "other", at: Minute.of(feed.now))
+        }
+        let found = feed.poll(entries)
+        #expect(found.actions == [.duplicate, .duplicate])
+        #expect(found.duplicatesByLink == ["a"])
+        #expect(feed.poll(entries).duplicatesByLink.isEmpty)
     }
 
     @Test func `an alert that maxPerHour holds back is not sent if another feed of the group sends the story`() {
