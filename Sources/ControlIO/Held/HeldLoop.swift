@@ -104,6 +104,8 @@ final class HeldLoop {
                     partition: erasure.place.partition)
                 writer.write(tombstone, ending: .written(erasure.place))
             }
+        case .eraseVanished(let events):
+            for event in events { writer.write(HeldRecord.tombstone(event, topic: topic), ending: nil) }
         }
     }
 

@@ -8,7 +8,7 @@ struct HeldWriter {
     /// `nil` after a failure; the next write creates a new publisher.
     private var publisher: RecordPublisher?
     /// Pending writes with the publisher's index of each.
-    private var endings: [(index: Int, ending: HeldState.Ending)] = []
+    private var endings: [(index: Int, ending: HeldState.Ending?)] = []
     private var failed: [HeldState.Ending] = []
 
     private static let timeout = Duration.seconds(10)
@@ -22,13 +22,14 @@ struct HeldWriter {
 
     var isWriting: Bool { !endings.isEmpty || !failed.isEmpty }
 
-    mutating func write(_ record: ProducedRecord, ending: HeldState.Ending) {
+    /// - Parameter ending: reported if the record is stored; `nil` if no outcome is reported.
+    mutating func write(_ record: ProducedRecord, ending: HeldState.Ending?) {
         do throws(KafkaFailure) {
             let publisher = try open()
             try publisher.publish(record, timeout: Self.timeout)
             endings.append((publisher.published - 1, ending))
         } catch {
-            failed.append(.failed(ending.place))
+            if let ending { failed.append(.failed(ending.place)) }
         }
     }
 
@@ -56,6 +57,7 @@ struct HeldWriter {
         for refusal in refused { notify(.failed(refusal.failure)) }
         let isRefused = Set(refused.map(\.index))
         for (index, ending) in endings {
+            guard let ending else { continue }
             let isStored = publisher.isAcknowledged(index) && !isRefused.contains(index)
             ended.append(isStored ? ending : .failed(ending.place))
         }

@@ -1,3 +1,4 @@
+import ByteText
 public import KafkaModel
 public import NewsModel
 import NotificationHub
@@ -13,6 +14,10 @@ public enum HeldRecord {
         /// - Parameter original: the event at that offset. If the offset holds a different event, the tombstone was written
         ///   before the topic was recreated, and erases nothing.
         case erased(story: String, upTo: Int64?, original: HeldOriginal? = nil)
+        /// The event that was at the offset had vanished from the topic, and its original is on its lane again.
+        ///
+        /// - Parameter story: a hash of the story.
+        case vanished(story: UInt64, at: Int64, original: HeldOriginal)
         /// The record is invalid and stays on the topic.
         case unreadable
 
@@ -27,6 +32,10 @@ public enum HeldRecord {
             case .erased(let story, let upTo, _):
                 fingerprint.mix(story)
                 fingerprint.mix(UInt64(bitPattern: upTo ?? -1))
+            case .vanished(let story, let offset, _):
+                // The same as in version 0.1.0, which reads an ordinary tombstone.
+                fingerprint.mix(HeldRecord.key(ofVanished: story))
+                fingerprint.mix(UInt64(bitPattern: offset))
             case .unreadable: break
             }
             return fingerprint.value
@@ -65,6 +74,10 @@ public enum HeldRecord {
         guard hasValue else {
             guard let upTo = text(HeldHeader.erases) else { return .erased(story: story, upTo: nil) }
             let original = text(HeldHeader.original).flatMap { UInt64($0) }.flatMap(HeldOriginal.init(packed:))
+            if let hash = text(HeldHeader.story).flatMap({ UInt64($0, radix: 16) }) {
+                guard let offset = Int64(upTo), let original else { return .unreadable }
+                return .vanished(story: hash, at: offset, original: original)
+            }
             return Int64(upTo).map { .erased(story: story, upTo: $0, original: original) } ?? .unreadable
         }
         guard let source = text(HeaderName.source).flatMap(ResultRecord.Source.init(_:)),
@@ -145,6 +158,21 @@ public enum HeldRecord {
             topic: topic, partition: partition, key: Array(story.utf8), value: nil, headers: headers)
     }
 
+    /// Makes a tombstone for an event that vanished from the topic. Its story is known only by a hash, so the key is not the story's.
+    /// Therefore compaction removes no record of the story because of it.
+    public static func tombstone(_ vanished: HeldState.Vanished, topic: String) -> ProducedRecord {
+        let headers = [
+            RecordHeader(HeldHeader.erases, String(vanished.place.offset)),
+            RecordHeader(HeldHeader.original, String(vanished.original.packed)),
+            RecordHeader(HeldHeader.story, vanished.story.hexDigits),
+        ]
+        return ProducedRecord(
+            topic: topic, partition: vanished.place.partition, key: Array(key(ofVanished: vanished.story).utf8),
+            value: nil, headers: headers)
+    }
+
+    private static func key(ofVanished story: UInt64) -> String { "nw-vanished-" + story.hexDigits }
+
     /// Makes a copy of a record, to be written behind the tombstone or older version that endangers it.
     public static func again(_ record: SourceRecord, topic: String, partition: Int32) -> ProducedRecord {
         var headers = record.headers
@@ -158,7 +186,7 @@ public enum HeldRecord {
     private static let ours: Set = [
         HeaderName.source, HeaderName.version, HeaderName.writtenAt, HeaderName.identity, HeldHeader.lane,
         HeldHeader.eventID, HeldHeader.due, HeldHeader.because, HeldHeader.key, HeldHeader.since, HeldHeader.erases,
-        HeldHeader.original, HeldHeader.incarnation, HeldHeader.replaces,
+        HeldHeader.original, HeldHeader.story, HeldHeader.incarnation, HeldHeader.replaces,
     ]
 }
 
@@ -181,6 +209,8 @@ private enum HeldHeader {
     static let erases = "nw-held-erases"
     /// The event at that offset, as a number.
     static let original = "nw-held-original"
+    /// A hash of the story, on the tombstone of a vanished event.
+    static let story = "nw-held-story"
 }
 
 extension String {

@@ -89,6 +89,9 @@ extension HeldState {
         case restore([Restore])
         /// Writes tombstones. Each ends as `written` or `failed`.
         case erase([Erasure])
+        /// Writes tombstones of events that vanished from the topic and are on their lanes again. Each takes effect when it is read;
+        /// `HeldState` repeats the action until then.
+        case eraseVanished([Vanished])
         /// Writes records of the held topic again at its end. Each ends as `written`, `gone` or `failed`.
         case writeAgain([HeldPlace])
     }
@@ -116,6 +119,18 @@ extension HeldState {
             self.place = place
             self.story = story
             self.original = original
+        }
+    }
+
+    /// An event that vanished from the held topic, with its former place there.
+    public struct Vanished: Sendable, Hashable {
+        /// A hash of the story.
+        public var story: UInt64
+        public var place: HeldPlace
+        public var original: HeldOriginal
+
+        public init(story: UInt64, place: HeldPlace, original: HeldOriginal) {
+            (self.story, self.place, self.original) = (story, place, original)
         }
     }
 

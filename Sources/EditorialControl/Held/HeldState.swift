@@ -94,10 +94,7 @@ public struct HeldState: Sendable {
         if let look = reach.ask(at: now) { actions.append(.findEnds(look: look)) }
         if passes.mayBegin { beginPass(moment, &actions) }
         writeAgain(&actions)
-        vanishedEvents.lose(former.finishReading(reach, at: now))
-        vanishedEvents.endExplaining(reach)
-        let restores = vanishedEvents.next(isComplete: reach.isCaughtUp, sources, at: now)
-        if !restores.isEmpty { actions.append(.restore(restores)) }
+        restoreVanished(now, &actions)
         wakeAt = nextAlarm
     }
 
@@ -150,6 +147,8 @@ public struct HeldState: Sendable {
                 hold(event, place, since: since.map { min($0, offset) }, now, &told)
             case .erased(let story, let upTo, let original):
                 erase(story, upTo: upTo ?? offset - 1, original, place, &told)
+            case .vanished(let story, let former, let original):
+                endVanished(Vanished(story: story, place: HeldPlace(partition, former), original: original))
             }
         }
         if !told.isEmpty { actions.append(.tell(told)) }

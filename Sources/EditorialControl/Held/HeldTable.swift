@@ -56,6 +56,7 @@ public struct HeldTable: Sendable {
     ) {
         switch reading {
         case .unreadable: unreadable += 1
+        case .vanished: break
         case .held(let event, let since):
             let key = Key(story: event.story, partition: place.partition)
             let next = Held(

@@ -6,7 +6,8 @@ public import NewsModel
 /// A reading expects every event known before it. Events still missing at its end have vanished. The owner of the source
 /// partition then writes the original to its lane again, where it is held again. An owner that was restarted before it could
 /// do so knows nothing of the event. After `ownersTurn`, the other processes therefore write what is still missing, one after the
-/// other, so that most copies are written once. Engines report a second copy as a duplicate.
+/// other, so that most copies are written once. A tombstone then tells the others that the event is on its lane, because it may be
+/// sent at once and never be held again. Engines report a second copy as a duplicate.
 struct VanishedEvents: Sendable {
     private var expected = HeldIndex()
     /// Events whose requested records are not on the topic, for a reason that was not read yet. Usually, another process has
@@ -23,6 +24,9 @@ struct VanishedEvents: Sendable {
     private var restoring: [UInt64: Missing] = [:]
     /// Stories that this process wrote to their lanes again, until a record of them is read.
     private var unread: Set<UInt64> = []
+    /// Events that this process wrote to their lanes again, until their tombstones are read.
+    private var ended: [HeldState.Vanished] = []
+    private var erasesAt = Instant.distantPast
     private var lastID: UInt64 = 0
     private var notBefore = Instant.distantPast
     /// Time at which this process writes the missing events of other owners.
@@ -47,13 +51,18 @@ struct VanishedEvents: Sendable {
     static let ownersTurn = Duration.seconds(30)
     /// Time after which the next of the other processes writes what is still missing.
     static let othersTurn = Duration.seconds(10)
+    /// Time after which unread tombstones are written again.
+    static let repeatsAfter = Duration.seconds(30)
     /// Limit of unexplained events. When it is reached, all earlier ones are forgotten.
     static let unexplainedMax = 10_000
 
     var isEmpty: Bool { expected.count == 0 }
     /// True if missing events may be written again soon.
     var isBusy: Bool { !isEmpty }
-    var wakeAt: Instant? { isOver && restoring.isEmpty && !isEmpty ? isDue ? notBefore : takesOverAt : nil }
+    var wakeAt: Instant? {
+        let next = isOver && restoring.isEmpty && !isEmpty ? isDue ? notBefore : takesOverAt : nil
+        return ended.isEmpty ? next : min(next ?? erasesAt, erasesAt)
+    }
 
     /// Expects all of these events, because reading starts at the beginning of the topic.
     mutating func expect(_ index: HeldIndex) {
@@ -118,6 +127,27 @@ struct VanishedEvents: Sendable {
         if let slot = expected.find(story, partition), expected[slot].original.mayBe(original) { expected.remove(slot) }
     }
 
+    /// Handles the tombstone of a vanished event: a process has written it to its lane again.
+    mutating func end(_ event: HeldState.Vanished) {
+        ended.removeAll { $0 == event }
+        let partition = event.place.partition
+        if let slot = unexplained.find(event.story, partition), unexplained[slot].original == event.original {
+            unexplained.remove(slot)
+        }
+        guard let slot = expected.find(event.story, partition), expected[slot].original == event.original else {
+            return
+        }
+        expected.remove(slot)
+        unread.insert(event.story)
+    }
+
+    /// Returns the events whose tombstones are to be written now.
+    mutating func erasures(isComplete: Bool, at now: Instant) -> [HeldState.Vanished] {
+        guard !ended.isEmpty, isComplete, now >= erasesAt else { return [] }
+        erasesAt = now + Self.repeatsAfter
+        return Array(ended.prefix(Self.passMax))
+    }
+
     /// Counts events that this process never knew.
     mutating func lose(_ count: Int) { lost += count }
 
@@ -166,7 +196,12 @@ struct VanishedEvents: Sendable {
         case .restored:
             restored += 1
             // Its reading may have shown the event meanwhile.
-            if expected.find(missing.story, missing.partition) == missing.slot { unread.insert(missing.story) }
+            guard expected.find(missing.story, missing.partition) == missing.slot else { break }
+            unread.insert(missing.story)
+            guard let original = expected[missing.slot].original else { break }
+            let place = expected[missing.slot].place
+            ended.append(HeldState.Vanished(story: missing.story, place: place, original: original))
+            erasesAt = min(erasesAt, now)
         case .gone: if missing.isOurs { lost += 1 }
         case .failed:
             (isDue, notBefore) = (true, now + Self.pause)
@@ -178,6 +213,24 @@ struct VanishedEvents: Sendable {
 }
 
 extension HeldState {
+    mutating func restoreVanished(_ now: Instant, _ actions: inout [Action]) {
+        vanishedEvents.lose(former.finishReading(reach, at: now))
+        vanishedEvents.endExplaining(reach)
+        let restores = vanishedEvents.next(isComplete: reach.isCaughtUp, sources, at: now)
+        if !restores.isEmpty { actions.append(.restore(restores)) }
+        let erasures = vanishedEvents.erasures(isComplete: reach.isCaughtUp, at: now)
+        if !erasures.isEmpty { actions.append(.eraseVanished(erasures)) }
+    }
+
+    /// Forgets a vanished event that is on its lane again. The topic may hold the same event again at another place.
+    mutating func endVanished(_ event: Vanished) {
+        vanishedEvents.end(event)
+        guard let slot = index.find(event.story, event.place.partition), index[slot].place == event.place,
+            index[slot].original == event.original
+        else { return }
+        index.remove(slot)
+    }
+
     /// An original to write to its lane again.
     public struct Restore: Sendable, Hashable {
         public var id: UInt64

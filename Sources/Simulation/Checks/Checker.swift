@@ -45,7 +45,7 @@ enum Fact {
     /// A process reports that this many held events are lost.
     case heldLost(Int)
     /// A process has written an original that vanished from the held topic to its lane again as a new item.
-    case restoredHeld(item: Int, of: Int)
+    case restoredHeld(item: Int, of: Int, Address)
     /// Retention has removed these records, which the lane's group had not committed.
     case removedUnread(items: [Int])
     /// A process reports records that were removed unread.

@@ -72,7 +72,7 @@ enum Occurrence {
     case createTopic(String, partitions: Int)
     case growTopic(String, to: Int)
     case writeControl(Address, ControlState.WriteID, ControlRecord, until: Instant)
-    case writeHeld(Address, ProducedRecord, item: Int?, HeldPlace)
+    case writeHeld(Address, ProducedRecord, item: Int?, HeldPlace?)
     case putBack(Address, HeldState.Return)
     case restoreHeld(Address, HeldState.Restore)
     case findHeldEnds(Address, look: Int)

@@ -87,6 +87,10 @@ extension SimulatedCluster {
                     partition: erasure.place.partition)
                 writeHeld(tombstone, item: nil, erasure.place, address)
             }
+        case .eraseVanished(let events):
+            for event in events {
+                writeHeld(HeldRecord.tombstone(event, topic: Setting.held), item: nil, nil, address)
+            }
         case .writeAgain(let places):
             for place in places {
                 guard let row = truth.held[place.partition]?.row(at: place.offset),
@@ -242,11 +246,13 @@ extension SimulatedCluster {
     /// Writes a vanished original to its source partition again.
     mutating func restoreHeld(_ one: HeldState.Restore, from address: Address) {
         guard let isAlive = mayWrite(address) else { return }
-        let ending = restoreHeld(one, at: processes[address.process].moment(at: now).wall)
+        let ending = restoreHeld(one, at: processes[address.process].moment(at: now).wall, address)
         if isAlive { agenda.add(.tellHeld(address, .restored([ending])), at: now + random.milliseconds(0...8)) }
     }
 
-    private mutating func restoreHeld(_ one: HeldState.Restore, at wall: Instant) -> HeldState.RestoreEnding {
+    private mutating func restoreHeld(
+        _ one: HeldState.Restore, at wall: Instant, _ address: Address
+    ) -> HeldState.RestoreEnding {
         guard let log = truth.sources[one.partition], exists(one.partition), unavailability(of: one.partition) == nil
         else { return .failed(one.id) }
         let index = log.index(from: one.original.offset)
@@ -260,7 +266,7 @@ extension SimulatedCluster {
         truth.publish(copy, in: one.partition.partition)
         reopen()
         strike(.restoredHeld)
-        record(.restoredHeld(item: copy, of: item))
+        record(.restoredHeld(item: copy, of: item, address))
         for process in processes.indices { wakePoll(process) }
         return .restored(one.id)
     }
@@ -287,7 +293,7 @@ extension SimulatedCluster {
         return row.offset
     }
 
-    private mutating func writeHeld(_ record: ProducedRecord, item: Int?, _ place: HeldPlace, _ address: Address) {
+    private mutating func writeHeld(_ record: ProducedRecord, item: Int?, _ place: HeldPlace?, _ address: Address) {
         let soonest = now + random.milliseconds(1...12) + heldDelay()
         let at = max(processes[address.process].held?.writtenUntil ?? now, soonest)
         processes[address.process].held?.writtenUntil = at
@@ -306,13 +312,14 @@ extension SimulatedCluster {
 
     /// Writes a tombstone or rewrites a record at the broker, which the write may reach although its process has died.
     ///
-    /// - Parameter item: the news in the record; `nil` for a tombstone. The topic may be recreated before the write, so the place does
-    ///   not tell.
-    mutating func writeHeld(_ record: ProducedRecord, item: Int?, _ place: HeldPlace, from address: Address) {
-        guard let isAlive = mayWrite(address) else { return }
-        let isAway = unavailability(of: TopicPartition(topic: Setting.held, partition: place.partition)) != nil
-        if !isAway { _ = appendHeld(record, in: place.partition, item: item) }
-        if isAlive { answerHeld(isAway ? .failed(place) : .written(place), address) }
+    /// - Parameters:
+    ///   - item: the news in the record; `nil` for a tombstone. The topic may be recreated before the write, so the place does not tell.
+    ///   - place: the place named in the answer; `nil` without an answer.
+    mutating func writeHeld(_ record: ProducedRecord, item: Int?, _ place: HeldPlace?, from address: Address) {
+        guard let partition = record.partition, let isAlive = mayWrite(address) else { return }
+        let isAway = unavailability(of: TopicPartition(topic: Setting.held, partition: partition)) != nil
+        if !isAway { _ = appendHeld(record, in: partition, item: item) }
+        if isAlive, let place { answerHeld(isAway ? .failed(place) : .written(place), address) }
     }
 
     /// Returns an original to its lane's topic, normally to its source partition.

@@ -122,6 +122,22 @@ import Testing
         #expect(read == .erased(story: "s", upTo: 7, original: original))
     }
 
+    @Test func `a tombstone of a vanished event names it by hashes and erases no other event of the story`() throws {
+        let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        guard case .held(let event, _) = HeldRecord.read(key: held.key, hasValue: true, headers: held.headers) else {
+            Issue.record("the record holds no event")
+            return
+        }
+        let original = try #require(HeldOriginal(of: event))
+        let vanished = HeldState.Vanished(story: 7 << 60, place: HeldPlace(1, 4), original: original)
+        let tombstone = HeldRecord.tombstone(vanished, topic: "news.held")
+        #expect(tombstone.partition == 1 && tombstone.value == nil && tombstone.key != held.key)
+        let read = HeldRecord.read(key: tombstone.key, hasValue: false, headers: tombstone.headers)
+        #expect(read == .vanished(story: 7 << 60, at: 4, original: original))
+        let headers = tombstone.headers.filter { $0.name != "nw-held-original" }
+        #expect(HeldRecord.read(key: tombstone.key, hasValue: false, headers: headers) == .unreadable)
+    }
+
     @Test(
         arguments: [
             ("nw-source", "news.events/x/1"), ("nw-lane", nil), ("nw-event", nil), ("nw-held-due", "soon"),

@@ -91,6 +91,10 @@ extension [HeldState.Action] {
         flatMap { action -> [HeldState.Erasure] in if case .erase(let erasures) = action { erasures } else { [] } }
     }
 
+    var vanished: [HeldState.Vanished] {
+        flatMap { action -> [HeldState.Vanished] in if case .eraseVanished(let events) = action { events } else { [] } }
+    }
+
     var again: [Int64] {
         flatMap { action -> [Int64] in if case .writeAgain(let places) = action { places.map(\.offset) } else { [] } }
     }

@@ -4,7 +4,8 @@ import NewsModel
 /// No held event is lost: the newest event of each story returns to its source partition. Events that it replaced on the held
 /// topic, possibly from another lane, need not return. Events that a deleted topic takes along while no process runs are reported
 /// as lost, unless the control topic lost its records too. Those whose records are removed from the topic return unless a process
-/// starts or ends before they are due.
+/// starts or ends before they are due. An event that vanished from the topic is written to its lane again once: the process that did it
+/// tells the others.
 struct HeldComesBack: Checker {
     let promise = Promise.heldComesBack
     /// Items with a result `held`.
@@ -24,6 +25,9 @@ struct HeldComesBack: Checker {
     /// Items that were written again without being in the content that the control topic recorded. Each may hide a lost one, because
     /// a report is the difference of two counts.
     private var restoredBeyond: Set<Int> = []
+    /// The last process that wrote a vanished item to its lane again, with the time.
+    private var restored: [Int: (by: Address, at: Instant)] = [:]
+    private var diedAt: [Address: Instant] = [:]
     /// The last record of the held topic, according to the control topic.
     private var recorded: (last: HeldPlace, at: Instant)?
     private var places: [Int: (place: HeldPlace, since: Instant)] = [:]
@@ -77,7 +81,11 @@ struct HeldComesBack: Checker {
             removed.formUnion(items)
             mayBeLost.formUnion(alive.isEmpty ? items : unread)
         case .heldLost: isReported = true
-        case .restoredHeld(_, let item):
+        case .restoredHeld(_, let item, let address):
+            if let former = restored[item], isKnown(former.by, since: former.at, truth) {
+                return "\(truth.news[item].eventID) was written to its lane again, and others knew that it was there"
+            }
+            restored[item] = (address, truth.now)
             returned.insert(item)
             if !owesReport.contains(item) { restoredBeyond.insert(item) }
         case .started(let address):
@@ -85,6 +93,7 @@ struct HeldComesBack: Checker {
             mayBeLost.formUnion(removed)
         case .died(let address):
             alive.remove(address)
+            diedAt[address] = truth.now
             mayBeLost.formUnion(removed)
             for (item, known) in vanished where known.contains(address) {
                 vanished[item]?.remove(address)
@@ -106,6 +115,24 @@ struct HeldComesBack: Checker {
         default: break
         }
         return nil
+    }
+
+    /// Time in which all processes read what one of them writes to the held topic.
+    private static let spread = Duration.seconds(5)
+
+    /// Returns true if every process has read that an event is on its lane again: the one that wrote it there lived long enough to tell
+    /// the others, and nothing delayed or removed its record.
+    private func isKnown(_ address: Address, since time: Instant, _ truth: GroundTruth) -> Bool {
+        guard min(diedAt[address] ?? truth.now, truth.now) - time >= Self.spread else { return false }
+        return !truth.scenario.faults.contains { fault in
+            switch fault.kind {
+            case .slowHeld, .recreatedHeld, .truncatedHeld, .freeze: break
+            case .unavailable(let partition) where partition.topic == Setting.held: break
+            default: return false
+            }
+            let range = Scenario.start + fault.at...Scenario.start + fault.end + .seconds(30)
+            return range.overlaps(time...truth.now)
+        }
     }
 
     private func isReplaced(_ item: Int, by other: Int, _ truth: GroundTruth) -> Bool {
