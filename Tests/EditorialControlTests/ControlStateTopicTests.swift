@@ -14,6 +14,8 @@ import Testing
         state.read()
         #expect(state.written.contains(.stands(Order(recall: "a"))))
         #expect(state.recalled == ["a"])
+        let line = state.audited.last
+        #expect(line?.order == "1" && line?.replica == "us" && line?.by == nil && line?.applied == nil)
     }
 
     @Test func `an invalid record behind a recall is noticed at the start too`() {

@@ -70,6 +70,16 @@ public struct AuditEntry: Sendable, Hashable {
         AuditEntry(at: time, scope: processPrefix + replica, action: .start, replica: replica)
     }
 
+    /// Makes the line about an order in force that a process has written to the control topic again, because the topic had lost it.
+    static func writtenAgain(_ order: Order, at time: Instant, replica: String?) -> AuditEntry {
+        AuditEntry(
+            at: time, scope: order.scope.key, action: order.scope.given, order: order.id,
+            reason: "the control topic had lost it", replica: replica)
+    }
+
+    /// True if a process has written the order again.
+    package var isWrittenAgain: Bool { replica != nil && applied == nil && [.recall, .stop].contains(action) }
+
     private static let processPrefix = "process/"
 
     public init(

@@ -162,7 +162,10 @@ struct OwedOrder: Sendable {
     /// Maximum number of recalls by events that are buffered for the topic.
     static let eventsMax = 5_000
 
-    init(_ order: Order) { self.order = order }
+    /// True if the topic has lost the order, until it is written again.
+    var isLost = false
+
+    init(_ order: Order, isLost: Bool = false) { (self.order, self.isLost) = (order, isLost) }
 
     func isDue(at now: Instant) -> Bool { write == nil && notBefore.map { $0 <= now } ?? true }
 

@@ -128,7 +128,7 @@ extension ControlState {
         audit(
             AuditEntry(
                 at: now.wall, scope: scope.key, action: .recall, order: order.id, by: author.by, reason: author.reason))
-        if mayWrite { pay(scope) }
+        if mayWrite { pay(scope, now) }
     }
 
     /// Counts a recall by an event that only the shard that read the event obeys.
@@ -148,11 +148,16 @@ extension ControlState {
     mutating func payOwed(_ now: Moment) {
         guard mayWrite else { return }
         let due = owed.filter { $0.value.isDue(at: now.steady) }.keys
-        for scope in due.sorted(by: { $0.key < $1.key }) { pay(scope) }
+        for scope in due.sorted(by: { $0.key < $1.key }) { pay(scope, now) }
     }
 
-    private mutating func pay(_ scope: ControlScope) {
+    private mutating func pay(_ scope: ControlScope, _ now: Moment) {
         guard let order = owed[scope]?.order else { return }
+        if owed[scope]?.isLost == true {
+            owed[scope]?.isLost = false
+            note(.writtenAgain(scope))
+            audit(.writtenAgain(order, at: now.wall, replica: settings.replica))
+        }
         let id = write(.stands(order), for: .owed(scope))
         owed[scope]?.write = id
     }

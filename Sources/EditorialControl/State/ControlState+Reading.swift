@@ -74,8 +74,7 @@ extension ControlState {
             phase = .reading(fresh)
         } else if let order = standing[scope], settings.replica != nil, owed[scope]?.isRead ?? true {
             // The record of an owed order that was not read back yet will follow on the topic.
-            owed[scope] = OwedOrder(order)
-            note(.writtenAgain(scope))
+            owed[scope] = OwedOrder(order, isLost: true)
             payOwed(now)
         }
     }
@@ -256,8 +255,7 @@ extension ControlState {
                 changes.append(.lifted(scope))
             } else if settings.replica != nil, owed[scope] == nil {
                 // The topic was deleted together with its orders, so nobody has lifted this one.
-                owed[scope] = OwedOrder(order)
-                note(.writtenAgain(scope))
+                owed[scope] = OwedOrder(order, isLost: true)
             }
         }
         for order in fresh.orders.all where standing[order.scope] != order { changes.append(.stands(order)) }

@@ -114,7 +114,7 @@ package enum ControlTable {
         for line in lines {
             let entry = line.entry
             let isAnswer = entry.replica != nil && entry.action != .start
-            let what = isAnswer ? "  applied" : entry.phrase
+            let what = isAnswer ? entry.isWrittenAgain ? "  written again" : "  applied" : entry.phrase
             table.add([
                 .init(entry.at.short), .init(what, colour: isAnswer ? .grey : nil),
                 .init(entry.replica ?? entry.by ?? "-", colour: isAnswer ? .grey : nil),
