@@ -148,6 +148,38 @@ import Testing
                 orders: orders))
     }
 
+    /// The topic has lost the orders and their ends while this process stood still.
+    @Test(arguments: [(true, 1), (true, 0), (false, 0)])
+    func `an order is not written again if a process that had read it obeys it no more`(hadRead: Bool, obeyed: Int) {
+        var state = TestControlState()
+        state.write(.stands(Order(recall: "a")))
+        state.start()
+        if hadRead { state.write(beat(1, after: .zero, state)) }
+        state.read()
+        state.now.steady = state.now.steady + .seconds(60)
+        state.now.wall = state.now.wall + .seconds(60)
+        state.deleteTopic()
+        state.write(.ended(replica: "third"))
+        state.write(beat(obeyed, after: .seconds(60), state))
+        state.readAll()
+        let hasEnded = hadRead && obeyed == 0
+        #expect(state.recalled == (hasEnded ? [] : ["a"]))
+        #expect(state.written.contains(.stands(Order(recall: "a"))) == !hasEnded)
+    }
+
+    @Test func `an order that another process does not obey is written again if this one has read all along`() {
+        var state = TestControlState()
+        state.write(.stands(Order(recall: "a")))
+        state.start()
+        state.write(beat(1, after: .zero, state))
+        state.read()
+        state.deleteTopic()
+        state.write(.ended(replica: "third"))
+        state.write(beat(0, after: .seconds(60), state))
+        state.readAll()
+        #expect(state.recalled == ["a"] && state.written.contains(.stands(Order(recall: "a"))))
+    }
+
     @Test func `a process waits for an order that another one obeys and that the topic has lost`() {
         var state = TestControlState()
         state.write(beat(1, after: .zero, state))

@@ -3,23 +3,6 @@ import NewsModel
 
 // The parts of `ControlState`'s memory. Each part is bounded.
 
-/// The time since anything arrived from the topic, by the monotonic clock.
-struct Silence: Sendable {
-    var isStale = false
-    private var heardAt: Instant?
-    private var askedAt: Instant?
-
-    private static let pause = Duration.seconds(15)
-
-    mutating func heard(_ now: Moment) { heardAt = now.steady }
-    mutating func asked(_ now: Moment) { askedAt = now.steady }
-
-    func duration(_ now: Moment) -> Duration { heardAt.map { max(.zero, now.steady - $0) } ?? .zero }
-
-    /// Limits how often the topic is read again, because reading it takes time.
-    func mayAsk(_ now: Moment) -> Bool { askedAt.map { now.steady - $0 >= Self.pause } ?? true }
-}
-
 /// This process's beats, and those of the others.
 struct Beats: Sendable {
     /// True once one of our beats was read back while it still counted. Then all earlier records were read, and senders of later

@@ -5,7 +5,8 @@ import NewsModel
 /// which orders are in force, because an uncompacted log repeats orders that were lifted long ago.
 extension ControlState {
     mutating func begin(_ reading: UInt64, _ now: Moment) {
-        phase = .reading(FreshReading(number: reading, isAwaited: beats.isWritten))
+        phase = .reading(
+            FreshReading(number: reading, isAwaited: beats.isWritten, mayLackEnds: silence.isLong(now)))
         silence.asked(now)
         heldTotals.beginReading()
         beats.canBeHeard(now)
@@ -41,6 +42,7 @@ extension ControlState {
         case nil: if let scope = reading.hidden { restore(scope, now) }
         case .stands(let order):
             missing.changed(at: record.offset)
+            if !silence.isLong(now) { missing.forgetPeers() }
             read(order, now)
         case .lifted(let scope):
             missing.changed(at: record.offset)
@@ -50,11 +52,12 @@ extension ControlState {
             readLapse(of: scope, id, until, now)
         case .beat(let beat):
             beats.heard(beat, now)
-            missing.heard(beat, known: ordersRead, isOurs: beat.replica == settings.replica)
+            missing.heard(beat, at: record.offset, known: ordersRead, isOurs: beat.replica == settings.replica)
             if beat.replica == settings.replica {
                 if beats.saw(beat, now) { see() }
             } else if case .following = phase {
                 beats.metCompany(now)
+                if !silence.isLong(now) { missing.met(beat, obeying: standing.count) }
             }
         case .ended(let replica): beats.ended(replica)
         case .environment(let found, let isFirst): readEnvironments { $0.apply(found, isFirst: isFirst) }
@@ -251,7 +254,8 @@ extension ControlState {
         for order in standing.all where fresh.orders[order.scope] == nil {
             let scope = order.scope
             let isOurs = (owed[scope] != nil || unread[scope] == order) && !lifts.hasLifted(order)
-            if fresh.lifted.contains(scope), !isOurs {
+            let hasEnded = fresh.mayLackEnds && missing.haveEnded && !fresh.hidden.contains(scope)
+            if fresh.lifted.contains(scope) || hasEnded, !isOurs {
                 changes.append(.lifted(scope))
             } else if settings.replica != nil, owed[scope] == nil {
                 // The topic was deleted together with its orders, so nobody has lifted this one.
@@ -280,6 +284,8 @@ struct FreshReading: Sendable {
     let number: UInt64
     /// True if one of our beats was written earlier. Senders of later orders wait for us, even if that beat is gone.
     let isAwaited: Bool
+    /// True if orders may have ended and gone from the topic while this process stood still or could not read.
+    let mayLackEnds: Bool
     /// True if one of our beats was read and is recent enough to count.
     var hasSeenBeat = false
     /// Offset of the last record. For an empty topic, the offset before the first record.
@@ -287,7 +293,8 @@ struct FreshReading: Sendable {
     var orders = StandingOrders()
     /// Orders known from before that were lifted or have lapsed.
     var lifted: Set<ControlScope> = []
-    /// Scopes of orders whose records were followed by an invalid record with the same key, or by the tombstone of an earlier order.
+    /// Scopes of orders whose records were followed by an invalid record with the same key, by the tombstone of an earlier order, or by
+    /// an earlier state of the order.
     var hidden: Set<ControlScope> = []
     /// Scopes of orders given after our first beat. Their senders wait for us.
     var late: Set<ControlScope> = []
@@ -296,7 +303,9 @@ struct FreshReading: Sendable {
     var unreadableCount: UInt64 = 0
     var environments = HubEnvironments()
 
-    init(number: UInt64, isAwaited: Bool) { (self.number, self.isAwaited) = (number, isAwaited) }
+    init(number: UInt64, isAwaited: Bool, mayLackEnds: Bool) {
+        (self.number, self.isAwaited, self.mayLackEnds) = (number, isAwaited, mayLackEnds)
+    }
 
     mutating func take(_ order: Order, isLate: Bool) {
         hidden.remove(order.scope)
@@ -319,6 +328,7 @@ struct FreshReading: Sendable {
     mutating func skip(_ scope: ControlScope) {
         lift(scope, wasKnown: false)
         lifted.remove(scope)
+        hidden.insert(scope)
     }
 
     /// - Parameters:

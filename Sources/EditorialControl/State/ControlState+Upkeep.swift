@@ -21,12 +21,9 @@ extension ControlState {
         for replica in beats.forgotten() { write(.ended(replica: replica), for: .forgotten) }
         if let totals = heldTotals.due(now) { write(.heldTotals(totals, topic: settings.heldTopic), for: .heldTotals) }
         // The order may have been given again in what this process has not read yet, because it stood still or records are hidden.
-        guard heldUpSince == nil, silence.duration(now) <= Self.removesWithin else { return }
+        guard heldUpSince == nil, silence.duration(now) <= Silence.longest else { return }
         for order in lapsed.due(at: lapseClock(now), by: settings.replica ?? "") { remove(order, now) }
     }
-
-    /// The longest silence after which lapsed orders are removed from the topic. Our own beats arrive more often.
-    private static let removesWithin = ControlRecord.Beat.interval + .seconds(5)
 
     /// Continues although our beat was not read. Until it can be read, senders of orders do not wait for this process. It obeys
     /// such an order a moment after its acknowledgement.
