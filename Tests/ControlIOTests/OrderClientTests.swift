@@ -70,6 +70,19 @@ import Testing
         #expect(written.map { $0.headers.first { $0.name == HeaderName.replacement }?.text } == ["2"])
     }
 
+    @Test func `a replacement is for the readers of the desk's group, and other groups are named`() throws {
+        try accept()
+        for (replica, group) in [("a", "desks"), ("b", "sport")] {
+            let process = ControlRecord.ProcessDescription(version: "1", shards: nil, group: group, hub: nil)
+            try write(ControlRecord.Beat(replica: replica, at: Self.now, process: process))
+        }
+        let (desk, order) = (try client(), recall("1", by: "anna"))
+        _ = try desk.give(order, patience: .zero)
+        #expect(try replace(desk, order).otherGroups == ["sport"])
+        let written = try topics.read(Topics.events).map(\.record)
+        #expect(written.map { $0.headers.first { $0.name == HeaderName.group }?.text } == ["desks"])
+    }
+
     @Test func `an order that only running processes know is lifted after a beat has shown it`() throws {
         try recreateControl()
         let desk = try OrderClient(topics.kafka, ControlTopics()) {
@@ -141,11 +154,13 @@ import Testing
 
     /// Writes the beat of a process that obeys an order.
     private func beat(at time: Instant = Self.now) throws {
+        try write(ControlRecord.Beat(replica: "a", at: time, logTime: .seconds(60), appliedTo: 0, orders: 1))
+    }
+
+    private func write(_ beat: ControlRecord.Beat) throws {
         let publisher = try RecordPublisher(settings: topics.kafka)
-        let beat = ControlRecord.Beat(
-            replica: "a", at: time, logTime: .seconds(60), appliedTo: 0, orders: 1)
         var record = ControlRecord.beat(beat).record(on: "news.control")
-        record.timestamp = time
+        record.timestamp = beat.at
         try publisher.publish(record)
         try publisher.flush()
     }

@@ -39,6 +39,13 @@ struct ReplacementTests {
         #expect(replacement.reach == ["World", "Politics"])
     }
 
+    @Test func `a replacement names the group whose readers have the story`() throws {
+        var replacement = Replacement(story: "S", group: "sport")
+        replacement.apply(result("S", .accepted))
+        let record = try #require(replacement.records("Withdrawn", for: order).first)
+        #expect(record.headers.first { $0.name == HeaderName.group }?.text == "sport")
+    }
+
     @Test func `a replacement written by a desk whose clock is behind is as old as the processes' clocks say`() throws {
         var replacement = Replacement(story: "S", at: later + .seconds(700_000))
         replacement.apply(result("S", .accepted))

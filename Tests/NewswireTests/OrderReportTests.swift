@@ -148,6 +148,16 @@ struct OrderReportTests {
             ])
     }
 
+    @Test func `a recall says whose readers it does not count`() {
+        #expect(RecallReport.others([], replaces: true) == nil)
+        #expect(
+            RecallReport.others(["sport"], replaces: true)
+                == "warning: the readers of the hub of sport are not counted, and get no replacement: these results are those of "
+                + "one group. Repeat the command with that group's settings, once this replacement has left: a later recall ends one "
+                + "that waits")
+        #expect(RecallReport.others(["sport"], replaces: false)?.hasSuffix("with that group's settings") == true)
+    }
+
     @Test func `a replacement that was not sent is reported with what is not known`() {
         func sentence(_ written: WrittenReplacement, _ doubts: StoryDoubts) -> String {
             ReplacementReport(

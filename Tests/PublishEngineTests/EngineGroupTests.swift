@@ -25,6 +25,21 @@ struct EngineGroupTests {
         #expect(shell.publish(news("a")).sends.count == 2)
     }
 
+    @Test func `a replacement for the readers of another group's hub is skipped`() throws {
+        var shell = try TestShell { ($0.group, $0.awaitsOrders) = ("ours", true) }
+        _ = shell.assign()
+        _ = shell.take(.ordersKnown(true))
+        _ = shell.take(.orders([.recall("s", "O1")]))
+        func publish(_ id: String, for group: String) -> [Action] {
+            let headers = [RecordHeader(HeaderName.replacement, "O1"), RecordHeader(HeaderName.group, group)]
+            return shell.publish(news(id, story: "s"), headers: headers)
+        }
+        let skipped = publish("r1", for: "theirs") + shell.take(.ordersConfirmed(1))
+        #expect(skipped.sends.isEmpty && skipped.endings.isEmpty)
+        _ = publish("r2", for: "ours")
+        #expect(shell.take(.ordersConfirmed(1)).sends.count == 1)
+    }
+
     @Test func `only a record that returned to its lane is skipped, and only if it names a group`() throws {
         var shell = try TestShell { $0.group = "ours" }
         _ = shell.assign()

@@ -5,7 +5,8 @@ public import NewsModel
 
 /// Replacement of a recalled story on phones.
 extension OrderClient {
-    /// Reads the story's results, and writes one quiet event in its place if the hub accepted any of it.
+    /// Reads the story's results, and writes one quiet event in its place if the hub accepted any of it. The results are those of one
+    /// consumer group, and its readers alone get the event.
     ///
     /// - Parameters:
     ///   - text: the text that readers see instead.
@@ -22,9 +23,11 @@ extension OrderClient {
         decoders: DecoderFactory = DecoderFactory(), patience: Duration = .seconds(10)
     ) throws(KafkaFailure) -> WrittenReplacement {
         var written = WrittenReplacement()
+        written.otherGroups = view.groups(besides: settings.group)
         guard case .recall(let story) = order.scope else { return written }
         let since = earliest(order.at)
-        var replacement = Replacement(story: story, topics: lanes, at: latest(order.at), recalledAt: since)
+        var replacement = Replacement(
+            story: story, topics: lanes, at: latest(order.at), recalledAt: since, group: settings.group)
         let results = NamedResults(story)
         let reader = try TopicReader(
             settings: settings, topic: topic, from: .time(since - Order.recallLasts), follow: true, end: .highWatermark)

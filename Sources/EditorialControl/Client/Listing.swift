@@ -121,6 +121,7 @@ extension WrittenReplacement {
     package func list(into json: inout JSONWriter) {
         json.array("replaced", of: reach)
         json.array("notReplaced", of: doubtful)
+        if !otherGroups.isEmpty { json.array("otherGroups", of: otherGroups) }
         if successor != nil { json.field("replacementCanceled", true) }
     }
 }

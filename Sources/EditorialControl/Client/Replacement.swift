@@ -52,14 +52,21 @@ public struct Replacement: Sendable {
     private let topics: [String]
     private let writtenAt: Instant?
     private let recalledAt: Instant
+    private let group: String?
 
     /// - Parameters:
     ///   - topics: the topics of all lanes, the most urgent first. The first one gets the replacement if the story was on another
     ///     topic, such as a notification of `newswire send`.
     ///   - time: the time from which its age counts; `nil` for the time of the order.
     ///   - recalledAt: the time of the recall, by the clocks of the processes. Earlier outcomes are not late.
-    public init(story: String, topics: [String] = [], at time: Instant? = nil, recalledAt: Instant = .distantPast) {
+    ///   - group: the consumer group whose results these are. Other groups have hubs, and so readers, of their own, and skip what is
+    ///     written for it.
+    public init(
+        story: String, topics: [String] = [], at time: Instant? = nil, recalledAt: Instant = .distantPast,
+        group: String? = nil
+    ) {
         self.story = story
+        self.group = group
         self.topics = topics
         writtenAt = time
         self.recalledAt = recalledAt
@@ -154,6 +161,7 @@ public struct Replacement: Sendable {
         var value: [UInt8] = []
         event.encode(into: &value)
         var headers = [RecordHeader(HeaderName.replacement, order.id)]
+        if let group { headers.append(RecordHeader(HeaderName.group, group)) }
         if !platforms.isEmpty {
             let names = platforms.sorted { $0.rawValue < $1.rawValue }.names
             headers.append(RecordHeader(HeaderName.platform, names))
@@ -196,6 +204,8 @@ public struct WrittenReplacement: Sendable, Hashable {
     /// accepted them.
     public var unsettled = 0
     public var topics: Set<String> = []
+    /// Other consumer groups on the control topic. Their readers get no replacement.
+    public var otherGroups: [String] = []
     /// The change that ended the recall before its replacement was written, or just after; `nil` if the recall is in force. Nothing of
     /// the replacement leaves after that.
     public var successor: OrderChange?

@@ -98,12 +98,13 @@ extension SourceRecord {
         headers.last { $0.name == HeaderName.heldFrom }?.text.flatMap(ResultRecord.Source.init(_:))
     }
 
-    /// Returns true if another consumer group's dead letter or held event was returned to its lane. Only that group processes it.
+    /// Returns true if another consumer group's dead letter or held event was returned to its lane, or if the record replaces a story
+    /// for the readers of that group's hub. Only that group processes it.
     package func isReturned(forOtherThan group: String) -> Bool {
         // Few records name a group, so this is looked for first.
         guard !headers.isEmpty, let owner = headers.last(where: { $0.name == HeaderName.group })?.text, owner != group
         else { return false }
-        return headers.contains { HeaderName.ofReturned.contains($0.name) }
+        return headers.contains { HeaderName.ofOneGroup.contains($0.name) }
     }
 }
 
@@ -133,7 +134,8 @@ public enum HeaderName {
     /// On results and dead letters: the outcome's name.
     public static let outcome = "nw-outcome"
     /// On results and dead letters: the consumer group that wrote them (`kafka.group`). Results of other groups are not part of our
-    /// ledger. On a record returned to its lane: the group whose dead letter or held event it was. Other groups skip it.
+    /// ledger. On a record returned to its lane: the group whose dead letter or held event it was; on a replacement: the group whose
+    /// readers have the story. Other groups skip both.
     public static let group = "nw-group"
     /// On dead letters: the code of the failure.
     public static let reason = "nw-reason"
@@ -180,8 +182,8 @@ public enum HeaderName {
     /// On events returned from the held topic, or written to their lane again: the `topic/partition/offset` of the original. The
     /// events of its story that came after it are newer, although the record stands behind them.
     package static let heldFrom = "nw-held-from"
-    /// The headers that show that a record was returned to its lane.
-    static let ofReturned = [redrive, held, restored]
+    /// The headers of records that are for one group only: those returned to their lane, and replacements.
+    static let ofOneGroup = [redrive, held, restored, replacement]
 
     public static let contentType = "content-type"
     /// The header of W3C Trace Context.

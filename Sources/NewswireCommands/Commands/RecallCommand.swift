@@ -30,7 +30,7 @@ struct RecallCommand: ParsableCommand {
             replacement goes, once, to the categories and single readers that the story went to in the last 7 days. It \
             is quiet where a notification can be: in template mode that needs payload.templates. It expires after a \
             day. Readers for whom all outcomes are unknown get none, because it is not known if they have anything to \
-            replace. With control.approval.replace, another person approves it first (newswire approve); the recall is \
+            replace. Neither do readers of other groups' hubs, of which the command warns. With control.approval.replace, another person approves it first (newswire approve); the recall is \
             in force at once.
 
             --lift ends the recall. What the recall has ended does not come back: the command lists it, and \
@@ -105,6 +105,8 @@ struct RecallCommand: ParsableCommand {
             let doubts = outcome.map { StoryDoubts($0.answers) } ?? StoryDoubts(isUnheard: true)
             if !options.json {
                 for line in RecallReport(history, doubts).lines { output.line(line) }
+                let others = client.view.groups(besides: settings.kafkaSettings.group)
+                if let line = RecallReport.others(others, replaces: replacement != nil) { notice(line) }
             }
             var replaced: WrittenReplacement?
             if let replacement, let order = instruction.order {

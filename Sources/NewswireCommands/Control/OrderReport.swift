@@ -204,6 +204,20 @@ package struct RecallReport {
         return lines.map(\.plain)
     }
 
+    /// A warning that this concerns the hub of one group only; `nil` if the control topic shows no other group.
+    ///
+    /// - Parameter replaces: true if the recall has a replacement.
+    package static func others(_ groups: [String], replaces: Bool) -> String? {
+        if groups.isEmpty { return nil }
+        let (their, remedy) =
+            replaces
+            ? (", and get no replacement", ", once this replacement has left: a later recall ends one that waits")
+            : ("", "")
+        return
+            ("warning: the readers of the hub of \(groups.joined(separator: ", ")) are not counted\(their): these results are those "
+            + "of one group. Repeat the command with that group's settings\(remedy)").plain
+    }
+
     private var nothing: String {
         doubts.isEmpty
             ? "the hub took nothing of it in the last 7 days"

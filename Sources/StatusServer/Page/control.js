@@ -224,6 +224,7 @@ async function give(verb, words, query, { by, reason }) {
     + (former ? ` ${ended(verb) ? "It ends" : "It takes the place of"} the order ${author(former)}.` : "")
     + (replaced?.length ? ` The replacement goes to the readers of ${replaced.join(", ")}.` : replaced ? " Nobody gets the replacement." : "")
     + (notReplaced?.length ? ` It is not known whether the readers of ${notReplaced.join(", ")} have the story; they get no replacement.` : "")
+    + (answer.otherGroups?.length ? ` Readers of the hubs of ${answer.otherGroups.join(", ")} get no replacement: recall the story with their settings too, once this one has left.` : "")
     + (answer.replacementCanceled ? " The replacement does not leave: another order has ended the recall." : "")
     + (answer.replacementFailed ? ` The replacement was not written: ${answer.replacementFailed}.` : "")
     + (successor ? ` In the meantime ${ended(successor.do) ? "it was ended" : `another order has taken its place, ${author(successor)}`}.` : ""));
