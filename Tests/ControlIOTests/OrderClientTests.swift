@@ -39,16 +39,19 @@ import Testing
         let order = try #require(recall.order)
         return try client.replace(
             "Withdrawn by \(recall.by)", for: order, results: Self.results, lanes: [Topics.events], inFlight: 0,
-            environment: nil)
+            environment: nil, patience: .zero)
     }
 
     private func accept() throws { try publishAccepted(story: nil, eventID: "quake") }
 
-    private func publishAccepted(story: String?, eventID: String) throws {
+    private func publishAccepted(
+        story: String?, eventID: String,
+        at source: ResultRecord.Source = .init(
+            partition: TopicPartition(topic: Topics.events, partition: 0), offset: 0)
+    ) throws {
         let result = ResultRecord(
             eventID: eventID, story: story, platform: .template, outcome: .accepted, categories: ["World"],
-            lane: "live", source: .init(partition: TopicPartition(topic: Topics.events, partition: 0), offset: 0),
-            settledAt: Self.now
+            lane: "live", source: source, settledAt: Self.now
         )
         var value: [UInt8] = []
         result.encode(into: &value)
@@ -175,6 +178,30 @@ import Testing
         _ = try client().give(lift, patience: .zero)
         #expect(try replace(desk, order).successor == .lifted(order.scope))
         #expect(try topics.read(Topics.events).isEmpty)
+    }
+
+    @Test func `a send in flight is found by its id, and leaves a doubt until its outcome is stored`() throws {
+        let line = AuditEntry.send(
+            NewsEvent(id: "quake", headline: "h"), at: Self.now, by: "anna", reason: nil, despite: [],
+            requests: AnnouncedRequests(story: "quake", group: "desks", count: 1))
+        let publisher = try RecordPublisher(settings: topics.kafka)
+        try publisher.publish(line.record(on: "news.audit"))
+        try publisher.flush()
+        var names = NamedTopics(results: Self.results, held: "news.held", lanes: [])
+        names.audit = "news.audit"
+        let search = try NameLookup.search("quake", topics.kafka, names, ControlView(), at: Self.now)
+        #expect(search.meaning == .story)
+        let (desk, order) = (try client(), recall("1", by: "ben"))
+        _ = try desk.give(order, patience: .zero)
+        #expect(try desk.history(of: "quake", results: Self.results).sends.inFlight == 1)
+        let written = try replace(desk, order)
+        #expect(written.doubtful == [Replacement.openSends] && written.leavesDoubt(StoryDoubts()))
+        try publishAccepted(
+            story: nil, eventID: "quake",
+            at: .init(partition: TopicPartition(topic: "news.audit", partition: 0), offset: 0))
+        #expect(try desk.history(of: "quake", results: Self.results).sends.inFlight == 0)
+        let again = try replace(desk, order)
+        #expect(again.reach == ["World"] && !again.leavesDoubt(StoryDoubts()))
     }
 
     @Test func `the end of a category's stop ends its stops by all names`() throws {

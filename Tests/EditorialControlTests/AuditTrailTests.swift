@@ -96,6 +96,17 @@ struct AuditTrailTests {
         #expect((try? AuditEntry(decoding: line.encode())) == line)
     }
 
+    @Test func `the line about a notification names its requests, which need not be readable`() throws {
+        let requests = AnnouncedRequests(story: "send-1", group: "g", count: 3)
+        let line = AuditEntry.send(
+            NewsEvent(id: "send-1", headline: "h"), at: start, by: "m", reason: nil, despite: [], requests: requests)
+        #expect(try AuditEntry(decoding: line.encode()).requests == requests)
+        let huge = String(decoding: line.encode(), as: UTF8.self).replacing(#""count":3"#, with: #""count":9000000000"#)
+        #expect(try AuditEntry(decoding: Array(huge.utf8)).requests?.count == 100)
+        let other = huge.replacing(#""group":"g","#, with: "")
+        #expect(try AuditEntry(decoding: Array(other.utf8)).requests == nil)
+    }
+
     @Test func `the line about a scheduled notification does not have its text`() {
         var event = NewsEvent(id: "send-1", headline: "Chancellor resigns")
         event.embargoUntil = later
@@ -284,7 +295,9 @@ struct ControlSchemaTests {
             Instruction(id: "o", scope: .stop(.hub), at: start, by: "m").auditEntry(inPlaceOf: former),
             given("o", .recall(story: "S")), given("o", .stop(.run("r")), lifts: true),
             applied(given("o", .stop(.hub)), by: "a", waiting: 1),
-            AuditEntry.send(NewsEvent(id: "e", headline: "h"), at: start, by: "m", reason: "r", despite: [stop]),
+            AuditEntry.send(
+                NewsEvent(id: "e", headline: "h"), at: start, by: "m", reason: "r", despite: [stop],
+                requests: AnnouncedRequests(story: "e", group: "g", count: 1)),
             .release(lane: "live", at: start, by: "m", reason: "r"),
             .redrive(group: "newswire", at: start, by: "m", reason: nil),
         ].map { $0.encode() }

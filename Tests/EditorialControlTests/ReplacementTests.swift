@@ -200,6 +200,31 @@ struct ReplacementTests {
         #expect(replacement.lateOutcomes == 4)
     }
 
+    @Test func `the requests of a send are in flight until each has a result, and are not counted as late`() {
+        let audit = TopicPartition(topic: "news.audit", partition: 0)
+        var sends = AnnouncedSends(story: "S", group: "g")
+        for (offset, story, group) in [(4, "S", "g"), (5, "T", "g"), (6, "S", "other")] as [(Int64, String, String)] {
+            let line = AuditEntry.send(
+                NewsEvent(id: story, headline: "h"), at: start, by: "m", reason: nil, despite: [],
+                requests: AnnouncedRequests(story: story, group: group, count: 2))
+            sends.apply(line, at: .init(partition: audit, offset: offset))
+        }
+        var replacement = Replacement(story: "S", recalledAt: start, sends: sends)
+        var history = StoryHistory(story: "S", sends: sends)
+        #expect(history.sends.inFlight == 2)
+        func settle(_ platform: Platform) {
+            var result = result("S", .accepted, platform: platform)
+            result.source = .init(partition: audit, offset: 4)
+            replacement.apply(result, isNew: true)
+            history.apply(result)
+        }
+        settle(.apple)
+        #expect(replacement.sends.inFlight == 1 && replacement.doubtful == [Replacement.openSends])
+        settle(.fcmv1)
+        #expect(replacement.sends.inFlight == 0 && replacement.doubtful.isEmpty && replacement.lateOutcomes == 0)
+        #expect(history.sends.inFlight == 0)
+    }
+
     @Test func `readers for whom all outcomes are unknown get no replacement and are named`() {
         var replacement = Replacement(story: "S")
         replacement.apply(result("S", .unknown, categories: ["World", "Sports"]))

@@ -15,6 +15,8 @@ public struct NamedTopics: Sendable {
 
     public var results: String
     public var held: String
+    /// Announces the notifications of `newswire send` before they have results; `nil` to leave them out.
+    public var audit: String?
     public var lanes: [Waiting]
     /// The formats of the events on the lanes' topics.
     public var decoders: DecoderFactory
@@ -30,7 +32,7 @@ public struct NamedTopics: Sendable {
     }
 }
 
-/// Looks up a name in the latest results, on the held topic, and in the records that wait on the lanes' topics. Last, it reads
+/// Looks up a name in the latest results, on the held topic, among the notifications that the audit topic announces, and in the records that wait on the lanes' topics. Last, it reads
 /// the results of a week. Stops as soon as the name is found. Calls block.
 package struct NameLookup {
     private let kafka: KafkaSettings
@@ -82,6 +84,10 @@ package struct NameLookup {
             try readHeld()
             if isFound { return }
         }
+        if let audit = topics.audit, counts[audit] != nil {
+            try readSends(audit)
+            if isFound { return }
+        }
         for lane in topics.lanes {
             guard let partitions = counts[lane.topic] else { continue }
             try readWaiting(lane.topic, partitions, group: lane.group)
@@ -129,6 +135,14 @@ package struct NameLookup {
             isLate
         }
         for row in held.rows { search.note(eventID: row.event.eventID, story: row.story(languages: topics.languages)) }
+    }
+
+    private mutating func readSends(_ audit: String) throws(KafkaFailure) {
+        let reader = try TopicReader(settings: kafka, topic: audit, from: .time(now - Order.recallLasts))
+        try reader.readToEnd { read in
+            guard let entry = AuditEntry(read.record), let requests = entry.requests else { return }
+            search.note(eventID: entry.order, story: requests.story)
+        }
     }
 
     private mutating func readWaiting(_ topic: String, _ partitions: Int, group: String) throws(KafkaFailure) {

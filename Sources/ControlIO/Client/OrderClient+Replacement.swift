@@ -12,7 +12,8 @@ extension OrderClient {
     ///   - text: the text that readers see instead.
     ///   - order: the recall, which is in force.
     ///   - lanes: the topics of all lanes, the most urgent first.
-    ///   - inFlight: number of requests whose results may still follow, from the answers to the recall. They are waited for.
+    ///   - inFlight: number of requests whose results may still follow, from the answers to the recall. They are waited for, like
+    ///     those of `newswire send`.
     ///   - decoders: the formats of the originals.
     ///   - patience: the longest wait for these results.
     /// - Returns: the readers and the topics of the replacement; both are empty if nothing was written, which includes the case that
@@ -27,7 +28,8 @@ extension OrderClient {
         guard case .recall(let story) = order.scope else { return written }
         let since = earliest(order.at)
         var replacement = Replacement(
-            story: story, topics: lanes, at: latest(order.at), recalledAt: since, group: settings.group)
+            story: story, topics: lanes, at: latest(order.at), recalledAt: since, group: settings.group,
+            sends: try announcedSends(of: story))
         let results = NamedResults(story)
         let reader = try TopicReader(
             settings: settings, topic: topic, from: .time(since - Order.recallLasts), follow: true, end: .highWatermark)
@@ -38,7 +40,7 @@ extension OrderClient {
         }
         let deadline = now().steady + patience
         try reader.readToEnd(receive)
-        while replacement.lateOutcomes < inFlight, now().steady < deadline {
+        while replacement.lateOutcomes < inFlight || replacement.sends.inFlight > 0, now().steady < deadline {
             for read in try reader.next(timeout: .milliseconds(200)) { receive(read) }
         }
         written.successor = try successor(of: order)

@@ -175,7 +175,20 @@ public final class OrderClient {
     ///
     /// - Throws: an error if the results cannot be read, or if an open transaction hides some.
     public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
-        try StoryHistory(story, settings, results: topic, before: earliest(now().wall))
+        let sends = try announcedSends(of: story)
+        return try StoryHistory(story, settings, results: topic, before: earliest(now().wall), sends: sends)
+    }
+
+    /// Reads the notifications of `newswire send` about the story from the audit topic.
+    func announcedSends(of story: String) throws(KafkaFailure) -> AnnouncedSends {
+        var sends = AnnouncedSends(story: story, group: settings.group)
+        let since = earliest(now().wall) - Order.recallLasts
+        let reader = try TopicReader(settings: settings, topic: topics.audit, from: .time(since), end: .highWatermark)
+        try reader.readToEnd { read in
+            guard let entry = AuditEntry(read.record) else { return }
+            sends.apply(entry, at: ResultRecord.Source(partition: read.partition, offset: read.record.offset))
+        }
+        return sends
     }
 
     /// Returns true if the brokers may have a record that could not be stored. Nothing can be stored afterwards: unsent records are
@@ -251,9 +264,10 @@ extension StoryHistory {
     /// - Parameter limit: the longest time to read.
     /// - Throws: an error if the results cannot be read, or not in time.
     init(
-        _ story: String, _ settings: KafkaSettings, results topic: String, before time: Instant, limit: Duration? = nil
+        _ story: String, _ settings: KafkaSettings, results topic: String, before time: Instant,
+        sends: AnnouncedSends? = nil, limit: Duration? = nil
     ) throws(KafkaFailure) {
-        self.init(story: story)
+        self.init(story: story, sends: sends)
         let results = NamedResults(story)
         let deadline = limit.map { ContinuousClock.now + $0 }
         let reader = try TopicReader(

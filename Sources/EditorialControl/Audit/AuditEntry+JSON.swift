@@ -16,6 +16,13 @@ extension AuditEntry {
             if let former { json.object("former") { former.write(into: &$0) } }
             json.field("text", text?.cut(toBytes: TextLimit.replacement))
             if !despite.isEmpty { json.array("despite", of: despite) }
+            if let requests {
+                json.object("requests") { json in
+                    json.field("story", requests.story)
+                    json.field("group", requests.group)
+                    json.field("count", requests.count)
+                }
+            }
             json.field("replica", replica)
             if let applied {
                 json.object("applied") { json in
@@ -43,6 +50,11 @@ extension AuditEntry {
         text = try fields.string("text")
         despite = try fields.strings("despite")
         if let former = try fields.object("former") { self.former = try FormerOrder(former) }
+        if let requests = try fields.object("requests"), let story = try requests.string("story"),
+            let group = try requests.string("group"), let count: Int = try requests.integer("count")
+        {
+            self.requests = AnnouncedRequests(story: story, group: group, count: count)
+        }
         if let counts = try fields.object("applied") {
             applied = AppliedOrder(
                 order: order ?? scope, waiting: max(0, try counts.integer("waiting") ?? 0),

@@ -19,6 +19,8 @@ public struct AuditEntry: Sendable, Hashable {
     public var text: String?
     /// Keys of the orders that were in force against a notification and that its sender overrode.
     public var despite: [String] = []
+    /// The requests that a notification was about to make; `nil` if it was scheduled, and in lines of older versions.
+    public var requests: AnnouncedRequests?
     /// The process that applied the order; `nil` on the line that announces an order.
     public var replica: String?
     public var applied: AppliedOrder?
@@ -42,14 +44,18 @@ public struct AuditEntry: Sendable, Hashable {
 
     /// Makes the line about a notification. It is written before the notification is sent, or scheduled on a lane.
     ///
-    /// - Parameter despite: the orders that are in force against the notification.
+    /// - Parameters:
+    ///   - despite: the orders that are in force against the notification.
+    ///   - requests: `nil` if it is scheduled.
     public static func send(
-        _ event: NewsEvent, at time: Instant, by: String, reason: String?, despite: [Order]
+        _ event: NewsEvent, at time: Instant, by: String, reason: String?, despite: [Order],
+        requests: AnnouncedRequests? = nil
     ) -> AuditEntry {
         var entry = AuditEntry(
             at: time, scope: sendPrefix + event.id, action: .send, order: event.id, by: by, reason: reason)
         if event.embargoUntil == nil { entry.text = event.headline }
         entry.despite = despite.map(\.scope.key)
+        entry.requests = requests
         return entry
     }
 
@@ -95,6 +101,22 @@ public struct AuditEntry: Sendable, Hashable {
         self.former = former
         self.replica = replica
         self.applied = applied
+    }
+}
+
+/// The requests that `newswire send` was about to make when it wrote its line. Each has a result with the line's place as its source.
+public struct AnnouncedRequests: Sendable, Hashable {
+    /// The key of the notification's story, which a recall names.
+    public var story: String
+    /// The consumer group whose results topic gets the results.
+    public var group: String
+    /// One for each platform; at most `countMax`.
+    public var count: Int
+
+    static let countMax = 100
+
+    public init(story: String, group: String, count: Int) {
+        (self.story, self.group, self.count) = (story, group, min(max(count, 0), Self.countMax))
     }
 }
 

@@ -53,6 +53,8 @@ public struct Replacement: Sendable {
     private let writtenAt: Instant?
     private let recalledAt: Instant
     private let group: String?
+    /// The notifications of `newswire send` about the story.
+    public private(set) var sends: AnnouncedSends
 
     /// - Parameters:
     ///   - topics: the topics of all lanes, the most urgent first. The first one gets the replacement if the story was on another
@@ -61,11 +63,13 @@ public struct Replacement: Sendable {
     ///   - recalledAt: the time of the recall, by the clocks of the processes. Earlier outcomes are not late.
     ///   - group: the consumer group whose results these are. Other groups have hubs, and so readers, of their own, and skip what is
     ///     written for it.
+    ///   - sends: as announced on the audit topic, which was read before the results; `nil` if it was not read.
     public init(
         story: String, topics: [String] = [], at time: Instant? = nil, recalledAt: Instant = .distantPast,
-        group: String? = nil
+        group: String? = nil, sends: AnnouncedSends? = nil
     ) {
         self.story = story
+        self.sends = sends ?? AnnouncedSends(story: story, group: "")
         self.group = group
         self.topics = topics
         writtenAt = time
@@ -77,7 +81,9 @@ public struct Replacement: Sendable {
     ///   - isNew: true if it was stored after the recall had been answered.
     public mutating func apply(_ result: ResultRecord, isNew: Bool = false) {
         guard result.story ?? result.eventID == story else { return }
-        if isLate(result, isNew: isNew) { lateOutcomes += 1 }
+        // The processes do not count the requests of a send in their answers.
+        let isOfSend = sends.apply(result)
+        if !isOfSend, isLate(result, isNew: isNew) { lateOutcomes += 1 }
         // An unknown outcome with accepted sends means that some of the readers have the notification.
         let isAccepted = result.outcome == .accepted || result.outcome == .unknown && result.sends > 0
         if result.outcome == .unknown, !isAccepted { noteUnknown(result) }
@@ -186,10 +192,14 @@ public struct Replacement: Sendable {
         }.map { language, name in language.map { "\(name) (\($0))" } ?? name }
             + (unknownOriginals.isSubset(of: originals) ? [] : [Self.singleReaders])
             + (hasUnnamedReaders ? [Self.unnamedReaders] : [])
+            + (sends.inFlight > 0 ? [Self.openSends] : [])
     }
 
     /// Represents readers named by events in `reach`.
     public static let singleReaders = "single readers"
+
+    /// Represents readers of notifications that were announced and have no result, in `doubtful`.
+    public static let openSends = "readers of a newswire send without a result"
 
     /// Represents readers whom no result names, in `doubtful`.
     public static let unnamedReaders = "readers whom no result names"

@@ -8,6 +8,8 @@ public struct StoryHistory: Sendable {
     /// Deliveries whose outcome is unknown, and those that the hub accepted.
     private var doubts: [DeliveryName: Sent] = [:]
     private var taken: Set<DeliveryName> = []
+    /// The notifications of `newswire send` about the story. Their requests without a result may be in flight.
+    public private(set) var sends: AnnouncedSends
     /// Number of accepted and unknown results that were dropped for lack of room.
     public private(set) var dropped = 0
 
@@ -41,11 +43,16 @@ public struct StoryHistory: Sendable {
         }
     }
 
-    public init(story: String) { self.story = story }
+    /// - Parameter sends: as announced on the audit topic, which was read before the results; `nil` if it was not read.
+    public init(story: String, sends: AnnouncedSends? = nil) {
+        self.story = story
+        self.sends = sends ?? AnnouncedSends(story: story, group: "")
+    }
 
     /// - Parameter result: any result; those of other stories change nothing.
     public mutating func apply(_ result: ResultRecord) {
         guard let id = result.eventID, result.story ?? id == story else { return }
+        sends.apply(result)
         noteEnd(of: id, result)
         noteSentOrHeld(of: id, result)
         guard result.outcome.mayHaveLeft else { return }

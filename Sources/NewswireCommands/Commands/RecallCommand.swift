@@ -102,7 +102,8 @@ struct RecallCommand: ParsableCommand {
         try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             let results = settings.engine.resultsTopic
             let history = try client.history(of: target.story, results: results)
-            let doubts = outcome.map { StoryDoubts($0.answers) } ?? StoryDoubts(isUnheard: true)
+            var doubts = outcome.map { StoryDoubts($0.answers) } ?? StoryDoubts(isUnheard: true)
+            doubts.inFlight += history.sends.inFlight
             if !options.json {
                 for line in RecallReport(history, doubts).lines { output.line(line) }
                 let others = client.view.groups(besides: settings.kafkaSettings.group)

@@ -123,7 +123,8 @@ struct SendCommand: AsyncParsableCommand {
         }
         if !test, settings.needsApproval(.send) { return try propose(settings) }
         var recorded = RecordedSend(event, categories: routing.categories, settings, isForced: despiteStop)
-        try recorded.announce(by: authorOptions.author, reason: authorOptions.reason)
+        try recorded.announce(
+            requests: requests.count, by: authorOptions.author, reason: authorOptions.reason)
         var table = TextTable(
             [
                 "platform", "status", "notification", .left("outcome", max: 300),
@@ -131,6 +132,10 @@ struct SendCommand: AsyncParsableCommand {
         var (isAccepted, output) = (true, ActOutput())
         var refusal: (any Error)?
         for (platform, request) in requests {
+            guard refusal == nil else {
+                recorded.cancel(routing, platform: platform)
+                continue
+            }
             let result: SendResult
             do {
                 try recorded.confirm()
@@ -138,7 +143,8 @@ struct SendCommand: AsyncParsableCommand {
             } catch {
                 // What was sent before is reported first.
                 refusal = error
-                break
+                recorded.cancel(routing, platform: platform)
+                continue
             }
             recorded.settle(routing, result, platform: platform)
             let verdict = SendVerdict(result)

@@ -71,6 +71,7 @@ extension Settings {
             topics.languages = localization.languages.map(\.code)
         }
         topics.environment = policy.environment
+        topics.audit = control.topics.audit
         return topics
     }
 }

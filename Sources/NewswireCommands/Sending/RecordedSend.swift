@@ -22,8 +22,8 @@ struct RecordedSend {
     private var place: ResultRecord.Source?
     /// True once a request was sent to a platform.
     private(set) var hasSent = false
-    /// Time at which the orders were last read.
-    private var readAt = ServiceClock.steady
+    /// Time at which the orders were last read; `nil` if they must be read again.
+    private var readAt: Instant?
 
     init(_ event: NewsEvent, categories: [String], _ settings: Settings, isForced: Bool) {
         (self.settings, self.event, self.categories, self.isForced) = (settings, event, categories, isForced)
@@ -31,12 +31,17 @@ struct RecordedSend {
 
     /// Reads the orders in force, and announces the notification on the audit topic.
     ///
+    /// - Parameter count: the number of requests.
     /// - Throws: an exit if the notification may not be sent, after writing the reason to standard error.
-    mutating func announce(by author: String, reason: String?) throws {
+    mutating func announce(requests count: Int, by author: String, reason: String?) throws {
         guard let orders = try examine() else { return }
-        let line = AuditEntry.send(event, at: ServiceClock.wall, by: author, reason: reason, despite: orders)
+        let requests = AnnouncedRequests(story: event.orderKey, group: settings.kafkaSettings.group, count: count)
+        let line = AuditEntry.send(
+            event, at: ServiceClock.wall, by: author, reason: reason, despite: orders, requests: requests)
         do throws(KafkaFailure) {
             place = try AuditWriter(settings).store(line)
+            // A recall that did not see this line was written before it, so these orders include it.
+            readAt = nil
         } catch {
             // Without the topic there is no audit. If an audit fails, the operator must know before anything is sent.
             guard isForced || error.code == Self.missing else {
@@ -46,11 +51,11 @@ struct RecordedSend {
         }
     }
 
-    /// Reads the orders again if the last reading is old, because this process may have stood still.
+    /// Reads the orders again if the last reading was before the announcement, or is old, because this process may have stood still.
     ///
     /// - Throws: as `announce`.
     mutating func confirm() throws {
-        guard !isForced, ServiceClock.steady - readAt > Self.ordersLast else { return }
+        guard !isForced, readAt.map({ ServiceClock.steady - $0 > Self.ordersLast }) ?? true else { return }
         _ = try examine()
     }
 
@@ -138,19 +143,39 @@ struct RecordedSend {
     /// Writes the result of one request to the results topic. A send without an audit line has no result either.
     mutating func settle(_ routing: Routing.Tagged, _ result: SendResult, platform: Platform) {
         hasSent = true
-        guard let place else { return }
-        var record = ResultRecord(
-            eventID: event.id, story: event.resultStory, platform: platform, outcome: result.outcome,
-            categories: routing.categories, tags: routing.tags, lane: Self.lane, attempts: result.attempts,
-            source: place, settledAt: ServiceClock.wall, isTest: event.isTest)
-        record.routing = routing.reasons
-        record.language = routing.edition
+        guard var record = record(routing, result.outcome, platform, attempts: result.attempts) else { return }
         record.error = result.failure
         if case .replied(let reply) = result {
             record.httpStatus = reply.status
             record.notificationID = reply.notificationID
             record.trackingID = reply.trackingID
         }
+        store(record)
+    }
+
+    /// Writes the result of a request that is not sent, so that nobody waits for its outcome.
+    func cancel(_ routing: Routing.Tagged, platform: Platform) {
+        guard var record = record(routing, .canceled, platform, attempts: 0) else { return }
+        record.error = ResultRecord.Failure(
+            code: FailureCode.canceled.rawValue, detail: "newswire send ended before it")
+        store(record)
+    }
+
+    /// - Returns: `nil` without an audit line.
+    private func record(
+        _ routing: Routing.Tagged, _ outcome: Outcome, _ platform: Platform, attempts: Int
+    ) -> ResultRecord? {
+        guard let place else { return nil }
+        var record = ResultRecord(
+            eventID: event.id, story: event.resultStory, platform: platform, outcome: outcome,
+            categories: routing.categories, tags: routing.tags, lane: Self.lane, attempts: attempts,
+            source: place, settledAt: ServiceClock.wall, isTest: event.isTest)
+        record.routing = routing.reasons
+        record.language = routing.edition
+        return record
+    }
+
+    private func store(_ record: ResultRecord) {
         var value: [UInt8] = []
         record.encode(into: &value)
         // Has no header nw-source, because the ledger settles records of lanes, and this is not one of them.
