@@ -204,6 +204,25 @@ import Testing
         #expect(again.reach == ["World"] && !again.leavesDoubt(StoryDoubts()))
     }
 
+    @Test func `an event that a lane has processed without a result is found, unlike one that waits`() throws {
+        let texts = ["quake", "flood"].map { #"{"id":"\#($0)","headline":"h","category":"World"}"# }
+        try topics.publish(texts.map { (nil, Array($0.utf8), []) }, to: Topics.events)
+        let lane = NamedTopics.Waiting(topic: Topics.events, group: "desks.live")
+        let place = TopicPartition(topic: Topics.events, partition: 0)
+        try GroupOffsets(settings: topics.kafka, group: lane.group).commit([place: .init(offset: 1)])
+        let names = NamedTopics(results: Self.results, held: "news.held", lanes: [lane])
+        let view = ControlView()
+        #expect(try NameLookup.search("quake", topics.kafka, names, view, at: Self.now).meaning == .story)
+        func wasProcessed(_ story: String) throws -> Bool {
+            try NameLookup.wasProcessed(story, topics.kafka, names, view, at: Self.now)
+        }
+        #expect(try wasProcessed("quake"))
+        #expect(try !wasProcessed("flood"))
+        #expect(try !wasProcessed("storm"))
+        try accept()
+        #expect(try client().history(of: "quake", results: Self.results).hasResults)
+    }
+
     @Test func `the end of a category's stop ends its stops by all names`() throws {
         let desk = try client()
         let rules = OrderRules(lanes: [], categories: ["Global"], aliases: ["world": "Global", "earth": "Global"])

@@ -242,6 +242,17 @@ struct ReplacementTests {
         #expect(replacement.doubtful == [Replacement.unnamedReaders])
     }
 
+    @Test func `removed results leave a doubt if no others name the readers`() {
+        var replacement = Replacement(story: "S")
+        replacement.lacksResults = true
+        #expect(replacement.doubtful == [Replacement.lostResults])
+        replacement.apply(result("S", .accepted))
+        #expect(replacement.doubtful.isEmpty)
+        var doubts = StoryDoubts()
+        doubts.lacksResults = true
+        #expect(!doubts.isEmpty && WrittenReplacement().leavesDoubt(doubts))
+    }
+
     @Test func `a replacement leaves a doubt if readers may have the story without it`() {
         var written = WrittenReplacement()
         #expect(!written.leavesDoubt(StoryDoubts()))

@@ -141,6 +141,14 @@ struct OrderReportTests {
             RecallReport(history(), StoryDoubts(unanswered: 1, silent: 3)).lines.last
                 == "more may have been accepted: 1 process has not answered, and 3 processes that have fallen silent were not "
                 + "waited for. newswire results shows what is known later")
+        var lost = StoryDoubts()
+        lost.lacksResults = true
+        #expect(
+            RecallReport(history(), lost).lines == [
+                "no result of the last 7 days says that the hub took any of it",
+                "more may have been accepted: results of the last 7 days are missing on their topic. newswire results shows what is "
+                    + "known later",
+            ])
         #expect(
             RecallReport(history(("a", .accepted), ("b\u{1B}", .unknown)), StoryDoubts()).lines == [
                 "already accepted: a, 2026-11-21 10:00:00 UTC, for World",

@@ -32,8 +32,9 @@ public struct NamedTopics: Sendable {
     }
 }
 
-/// Looks up a name in the latest results, on the held topic, among the notifications that the audit topic announces, and in the records that wait on the lanes' topics. Last, it reads
-/// the results of a week. Stops as soon as the name is found. Calls block.
+/// Looks up a name in the latest results, on the held topic, among the notifications that the audit topic announces, and in the
+/// records that wait on the lanes' topics. Last, it reads the results of a week, and the latest records of the lanes, which have no
+/// result if the results topic has lost it. Stops as soon as the name is found. Calls block.
 package struct NameLookup {
     private let kafka: KafkaSettings
     private let topics: NamedTopics
@@ -50,7 +51,7 @@ package struct NameLookup {
         (self.deadline, self.search) = (deadline, search)
     }
 
-    /// The number of results per partition that are read first.
+    /// The number of results per partition that are read first, and of records of a lane that are read last.
     private static let latest: Int64 = 5_000
     /// Maximum number of waiting events that are read from each topic of a lane.
     private static let waitingMax = 200_000
@@ -71,6 +72,39 @@ package struct NameLookup {
             search: NameSearch(name))
         if view.orders[.recall(story: name)] == nil { try lookup.run() }
         return lookup.search
+    }
+
+    /// Returns true if an event of the story is among the latest records of a lane, and the lane's group has processed it. Such an
+    /// event has a result, unless the results topic has lost it.
+    ///
+    /// - Parameters:
+    ///   - wall: this machine's clock, which may be ahead.
+    ///   - limit: the longest time to search.
+    package static func wasProcessed(
+        _ story: String, _ kafka: KafkaSettings, _ topics: NamedTopics, _ view: ControlView, at wall: Instant,
+        limit: Duration = .seconds(10)
+    ) throws(KafkaFailure) -> Bool {
+        let deadline = ContinuousClock.now + limit
+        let since = (view.lapseClock(wall) ?? wall) - Order.recallLasts
+        let counts = try KafkaAdmin(settings: kafka).partitionCounts()
+        let decoder = topics.decoders.make()
+        for lane in topics.lanes {
+            guard let count = counts[lane.topic] else { continue }
+            let all = (0..<Int32(clamping: count)).map { TopicPartition(topic: lane.topic, partition: $0) }
+            let committed = try GroupOffsets(settings: kafka, group: lane.group).read(all).mapValues(\.offset)
+            let reader = try TopicReader(settings: kafka, topic: lane.topic, from: .last(latest))
+            while !reader.isAtEnd, deadline > .now {
+                for read in try reader.next(timeout: .milliseconds(200)) {
+                    guard let end = committed[read.partition], read.record.offset < end,
+                        read.record.timestamp ?? .distantFuture >= since,
+                        !read.record.isReturned(forOtherThan: kafka.group),
+                        let event = try? decoder.decode(read.record, topic: lane.topic)
+                    else { continue }
+                    if event.orderKey == story { return true }
+                }
+            }
+        }
+        return false
     }
 
     private mutating func run() throws(KafkaFailure) {
@@ -95,6 +129,10 @@ package struct NameLookup {
         }
         if counts[results] != nil { try readResults(from: .time(now - Order.recallLasts)) }
         if isFound { return }
+        for lane in topics.lanes where counts[lane.topic] != nil {
+            try readLane(lane.topic, from: .last(Self.latest))
+            if isFound { return }
+        }
         if let hidden { throw hidden }
         if isLate {
             throw KafkaFailure(
@@ -148,7 +186,11 @@ package struct NameLookup {
     private mutating func readWaiting(_ topic: String, _ partitions: Int, group: String) throws(KafkaFailure) {
         let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
         let committed = try GroupOffsets(settings: kafka, group: group).read(all).mapValues(\.offset)
-        let reader = try TopicReader(settings: kafka, topic: topic, from: .offsets(committed))
+        try readLane(topic, from: .offsets(committed))
+    }
+
+    private mutating func readLane(_ topic: String, from start: TopicReader.Start) throws(KafkaFailure) {
+        let reader = try TopicReader(settings: kafka, topic: topic, from: start)
         let decoder = topics.decoders.make()
         var count = 0
         while !reader.isAtEnd, count < Self.waitingMax, !isLate {

@@ -33,6 +33,7 @@ extension OrderClient {
         let results = NamedResults(story)
         let reader = try TopicReader(
             settings: settings, topic: topic, from: .time(since - Order.recallLasts), follow: true, end: .highWatermark)
+        replacement.lacksResults = reader.mayLackRecords
         func receive(_ read: TopicReader.ReadRecord) {
             guard let result = results.result(in: read.record) else { return }
             // The reader was created after the answers, so a result behind those ends was stored after the recall had arrived.

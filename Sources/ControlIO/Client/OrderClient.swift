@@ -275,6 +275,7 @@ extension StoryHistory {
         try reader.readToEnd(isStopped: { deadline.map { $0 <= .now } ?? false }) { read in
             if let result = results.result(in: read.record) { apply(result) }
         }
+        lacksResults = reader.mayLackRecords
         guard deadline == nil || reader.isAtEnd else {
             throw KafkaFailure(
                 code: "_TIMED_OUT", isRetriable: true,

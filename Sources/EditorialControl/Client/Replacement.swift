@@ -53,6 +53,8 @@ public struct Replacement: Sendable {
     private let writtenAt: Instant?
     private let recalledAt: Instant
     private let group: String?
+    /// True if results of the last week may be missing, because records were removed from their topic.
+    public var lacksResults = false
     /// The notifications of `newswire send` about the story.
     public private(set) var sends: AnnouncedSends
 
@@ -193,6 +195,7 @@ public struct Replacement: Sendable {
             + (unknownOriginals.isSubset(of: originals) ? [] : [Self.singleReaders])
             + (hasUnnamedReaders ? [Self.unnamedReaders] : [])
             + (sends.inFlight > 0 ? [Self.openSends] : [])
+            + (lacksResults && accepted.isEmpty && singleReaders.isEmpty ? [Self.lostResults] : [])
     }
 
     /// Represents readers named by events in `reach`.
@@ -200,6 +203,9 @@ public struct Replacement: Sendable {
 
     /// Represents readers of notifications that were announced and have no result, in `doubtful`.
     public static let openSends = "readers of a newswire send without a result"
+
+    /// Represents readers of a story that no result names, if results were removed from their topic, in `doubtful`.
+    public static let lostResults = "readers whose results were removed"
 
     /// Represents readers whom no result names, in `doubtful`.
     public static let unnamedReaders = "readers whom no result names"

@@ -10,6 +10,10 @@ public struct StoryHistory: Sendable {
     private var taken: Set<DeliveryName> = []
     /// The notifications of `newswire send` about the story. Their requests without a result may be in flight.
     public private(set) var sends: AnnouncedSends
+    /// True if the topic names the story in any result.
+    public private(set) var hasResults = false
+    /// True if results of the last week may be missing, because records were removed from their topic.
+    public var lacksResults = false
     /// Number of accepted and unknown results that were dropped for lack of room.
     public private(set) var dropped = 0
 
@@ -53,6 +57,7 @@ public struct StoryHistory: Sendable {
     public mutating func apply(_ result: ResultRecord) {
         guard let id = result.eventID, result.story ?? id == story else { return }
         sends.apply(result)
+        hasResults = true
         noteEnd(of: id, result)
         noteSentOrHeld(of: id, result)
         guard result.outcome.mayHaveLeft else { return }
@@ -169,6 +174,8 @@ public struct StoryDoubts: Sendable, Hashable {
     public var silent: Int
     /// True if no process has answered.
     public var isUnheard: Bool
+    /// True if results of the last week may be missing on their topic.
+    public var lacksResults = false
 
     public init(inFlight: Int = 0, unanswered: Int = 0, silent: Int = 0, isUnheard: Bool = false) {
         (self.inFlight, self.unanswered, self.silent, self.isUnheard) = (inFlight, unanswered, silent, isUnheard)
@@ -181,5 +188,5 @@ public struct StoryDoubts: Sendable, Hashable {
     }
 
     /// True if the results show everything that the hub has accepted.
-    public var isEmpty: Bool { inFlight == 0 && unanswered == 0 && silent == 0 && !isUnheard }
+    public var isEmpty: Bool { inFlight == 0 && unanswered == 0 && silent == 0 && !isUnheard && !lacksResults }
 }

@@ -101,9 +101,18 @@ struct RecallCommand: ParsableCommand {
         var (leavesDoubt, output) = (false, ActOutput())
         try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             let results = settings.engine.resultsTopic
-            let history = try client.history(of: target.story, results: results)
+            var history = try client.history(of: target.story, results: results)
+            if !history.hasResults,
+                try NameLookup.wasProcessed(
+                    target.story, settings.kafkaSettings, settings.namedTopics, client.view, at: ServiceClock.wall)
+            {
+                // Its result may have been stored since the results were read.
+                history = try client.history(of: target.story, results: results)
+                history.lacksResults = history.lacksResults || !history.hasResults
+            }
             var doubts = outcome.map { StoryDoubts($0.answers) } ?? StoryDoubts(isUnheard: true)
             doubts.inFlight += history.sends.inFlight
+            doubts.lacksResults = history.lacksResults
             if !options.json {
                 for line in RecallReport(history, doubts).lines { output.line(line) }
                 let others = client.view.groups(besides: settings.kafkaSettings.group)

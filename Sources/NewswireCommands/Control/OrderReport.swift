@@ -247,6 +247,7 @@ extension StoryDoubts {
                 "\(counted(silent, "process that has", plural: "processes that have")) fallen silent "
                     + "\(silent == 1 ? "was" : "were") not waited for")
         }
+        if lacksResults { reasons.append("results of the last 7 days are missing on their topic") }
         if reasons.isEmpty { return nil }
         return
             "more may have been accepted: \(reasons.joined(separator: ", and ")). newswire results shows what is known later"
