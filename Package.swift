@@ -60,6 +60,8 @@ let package = Package(
         .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         // glibc's converters for the encodings of old feeds.
         .systemLibrary(name: "CIconv"),
+        // PCRE2, because the work of Swift's regular expressions cannot be bounded.
+        .systemLibrary(name: "CPcre2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         // simdjson, because decoding is on the hot path: Foundation's decoder alone costs more than a whole event may.
@@ -89,7 +91,7 @@ let package = Package(
             name: "HTTPCalls", dependencies: [asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
         .target(
             name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "HTTPCalls", "KafkaModel", "NewsModel", logging]),
-        .target(name: "Feeds", dependencies: ["ByteText", "CIconv", "NewsModel", crypto]),
+        .target(name: "Feeds", dependencies: ["ByteText", "CIconv", "CPcre2", "NewsModel", crypto]),
         .target(
             name: "FeedIO",
             dependencies: [

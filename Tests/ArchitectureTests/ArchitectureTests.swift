@@ -15,7 +15,7 @@ struct ArchitectureTests {
         "Darwin", "Synchronization", "Testing",
     ]
     /// C libraries, which the table permits without a line of their own.
-    private static let libraries: Set = ["CSimdjson", "CRdkafka", "CIconv", "CAllocator", "CBuild"]
+    private static let libraries: Set = ["CSimdjson", "CRdkafka", "CIconv", "CPcre2", "CAllocator", "CBuild"]
 
     private let text: String
     private let modules: [Module]

@@ -150,7 +150,14 @@ struct IngestSettingsTests {
         ),
         ("- {name: a, url: https://a.b/c, updates: all}", "ingest.feeds.a.updates: 'all' is not understood"),
         ("- {name: a, url: https://a.b/c, onFirstSight: last}", "ingest.feeds.a.onFirstSight: is not understood"),
-        ("- {name: a, url: https://a.b/c, identity: \"regex:(\"}", "ingest.feeds.a.identity: is not understood"),
+        (
+            "- {name: a, url: https://a.b/c, identity: \"regex:id=(\"}",
+            "ingest.feeds.a.identity: is not understood: missing closing parenthesis at character 4"
+        ),
+        (
+            "- {name: a, url: https://a.b/c, identity: \"regex:\"}",
+            "ingest.feeds.a.identity: is not understood; write guid"
+        ),
         (
             "- {name: a, url: https://a.b/c, zone: Europe/Berlin}",
             "ingest.feeds.a.zone: is not understood; write UTC, or"

@@ -7,12 +7,12 @@ import NewsModel
 struct EntryIdentity {
     private let rule: FeedRules.IdentityRule
     private let fallback: IdentityFallback
-    private let pattern: KeyPattern?
+    private let expression: BoundedExpression?
 
     init(rule: FeedRules.IdentityRule, fallback: IdentityFallback = .none) {
         self.rule = rule
         self.fallback = rule == .automatic ? fallback : .none
-        if case .pattern(let text) = rule { pattern = KeyPattern(text) } else { pattern = nil }
+        if case .pattern(let text) = rule { expression = BoundedExpression(text) } else { expression = nil }
     }
 
     /// One entry of a document with its key.
@@ -30,6 +30,8 @@ struct EntryIdentity {
         var former: EntryHash?
         /// The name of the entry that this one continues. Without it, the key names the entry's events.
         var continues: EventName?
+        /// True if the expression took too many steps, so that the key is the id or the link.
+        var isBeyondSearch = false
     }
 
     struct Result {
@@ -72,7 +74,8 @@ struct EntryIdentity {
         var places: [String: Int] = [:]
         var shared = (ids: 0, links: 0)
         for (index, entry) in entries {
-            guard var key = key(of: entry, by: rule) else {
+            let search = expression?.firstMatch(in: [entry.id, entry.link])
+            guard var key = search?.text ?? key(of: entry, by: rule) else {
                 result.nameless.append(index)
                 continue
             }
@@ -107,7 +110,9 @@ struct EntryIdentity {
             taken[key] = (link, title)
             places[key] = result.entries.count
             result.entries.append(
-                Keyed(index: index, entry: entry, key: key, hash: EntryHash(key), link: link, title: title))
+                Keyed(
+                    index: index, entry: entry, key: key, hash: EntryHash(key), link: link, title: title,
+                    isBeyondSearch: search == .stopped))
         }
         return (result, shared)
     }
@@ -135,12 +140,11 @@ struct EntryIdentity {
         let id = entry.id.flatMap { $0.isEmpty ? nil : $0 }
         let link = entry.link.map(LinkKey.of)
         switch rule {
-        case .automatic, .guid: return id ?? link ?? titleAndDate(entry)
+        case .automatic, .guid, .pattern: return id ?? link ?? titleAndDate(entry)
         case .link: return link ?? id ?? titleAndDate(entry)
         case .linkAndTitle:
             guard let link, let headline = entry.headline else { return link ?? id ?? titleAndDate(entry) }
             return link + "|" + FoldedText.whitespace(headline)
-        case .pattern: return pattern?.match(in: [id, entry.link]) ?? id ?? link ?? titleAndDate(entry)
         }
     }
 
@@ -184,26 +188,5 @@ enum IdentityFallback: String, Sendable, Hashable, Comparable {
         case .link: .link
         case .linkAndTitle: .linkAndTitle
         }
-    }
-}
-
-/// A regular expression that finds an entry's key in its id or its link.
-private struct KeyPattern {
-    private let expression: Regex<AnyRegexOutput>?
-
-    /// An invalid expression finds nothing. The settings have rejected it earlier.
-    init(_ text: String) {
-        expression = try? Regex(text)
-    }
-
-    /// Returns the first group, or the whole match, of the first text that matches.
-    func match(in texts: [String?]) -> String? {
-        guard let expression else { return nil }
-        for case let text? in texts {
-            guard let match = try? expression.firstMatch(in: text) else { continue }
-            let found = match.output.count > 1 ? match.output[1].substring : match.output.first?.substring
-            if let found, !found.isEmpty { return String(found) }
-        }
-        return nil
     }
 }

@@ -130,6 +130,12 @@ public struct Follower {
                 "more than 5 % of its entries share their \(shared) with another: they are known by their \(key) from now on"
             )
         }
+        let beyond = keys.entries.count { $0.isBeyondSearch && known[$0.hash] == nil }
+        if beyond > 0 {
+            result.notes.append(
+                "the expression of `identity` takes too many steps for \(counted(beyond, "new entry", plural: "new entries")): "
+                    + "known by id or link instead. Repeats within repeats, as in `(a+)+`, have this effect")
+        }
         for index in keys.nameless {
             decide(index, .unreadable, "it has neither id, link nor headline", id: "")
         }

@@ -60,6 +60,10 @@ extension FeedRules {
             identity =
                 IdentityRule(word)
                 ?? reader.unclear(path / "identity", "guid, link, link+title or regex:EXPRESSION", .automatic)
+            if case .pattern(let text) = identity, let problem = BoundedExpression.problem(of: text) {
+                reader.report(
+                    path / "identity", "is not understood: \(problem)", "write a regular expression of PCRE2")
+            }
         }
         if let most = reader.given(path / "maxPerPoll", { $0.integerOrWord($1) }) { maxPerPoll = most }
         if let most = reader.given(path / "maxPerHour", { $0.integerOrWord($1) }) { maxPerHour = most }
@@ -121,7 +125,7 @@ extension FeedRules.IdentityRule {
         case "link+title": self = .linkAndTitle
         case _ where text.hasPrefix("regex:"):
             let expression = String(text.dropFirst(6))
-            guard !expression.isEmpty, (try? Regex(expression)) != nil else { return nil }
+            guard !expression.isEmpty else { return nil }
             self = .pattern(expression)
         default: return nil
         }

@@ -65,7 +65,7 @@ extension SettingsKey {
             ),
             SettingsKey(
                 "ingest.feeds.*.identity", .text,
-                "What tells entries apart when a feed's own ids do not: guid, link, link+title, or regex:EXPRESSION on id and link."
+                "What tells entries apart when a feed's own ids do not: guid, link, link+title, or regex:EXPRESSION (PCRE2) on id and link."
             ),
             SettingsKey(
                 "ingest.feeds.*.maxPerPoll", .integer(1...1_000), default: "\(feed.maxPerPoll)",
