@@ -51,6 +51,7 @@ import Testing
     ) throws {
         let result = ResultRecord(
             eventID: eventID, story: story, platform: .template, outcome: .accepted, categories: ["World"],
+            tags: ["Welt"],
             lane: "live", source: source, settledAt: Self.now
         )
         var value: [UInt8] = []
@@ -81,7 +82,9 @@ import Testing
         }
         let (desk, order) = (try client(), recall("1", by: "anna"))
         _ = try desk.give(order, patience: .zero)
-        #expect(try replace(desk, order).otherGroups == ["sport"])
+        let replaced = try replace(desk, order)
+        #expect(replaced.otherGroups == ["sport"])
+        #expect(replaced.events.map(\.event.categories) == [["World"]] && replaced.events.map(\.tags) == [["Welt"]])
         let written = try topics.read(Topics.events).map(\.record)
         #expect(written.map { $0.headers.first { $0.name == HeaderName.group }?.text } == ["desks"])
     }

@@ -4,6 +4,7 @@ import KafkaModel
 import NewsModel
 import NewswireCommands
 import NotificationHub
+import PublishEngine
 import Testing
 
 struct OrderReportTests {
@@ -188,6 +189,32 @@ struct OrderReportTests {
             sentence(written, StoryDoubts())
                 == "the replacement is on its way to the readers of World. It is not known if the hub took S for Sports "
                 + "too: nothing is replaced there")
+    }
+
+    @Test func `a replacement that does not reach the story's readers by the settings says why`() throws {
+        let rules = try ContentRules(table: try CategoryTable([.init(name: "World", tag: "Welt")]))
+        func event(_ category: String) -> NewsEvent {
+            var event = NewsEvent(id: "r", headline: "h")
+            event.categories = [category]
+            return event
+        }
+        var written = WrittenReplacement()
+        written.reach = ["World"]
+        written.events = [.init(event: event("World"), tags: ["Welt"])]
+        #expect(written.unreached(by: rules).isEmpty)
+        written.events = [.init(event: event("World"), tags: ["Welt", "World"])]
+        #expect(written.unreached(by: rules) == ["it went to World, which the replacement does not"])
+        let report = ReplacementReport(
+            written, of: "S", lanes: [], ControlView(), isConfirmed: true, StoryDoubts(),
+            unreached: written.unreached(by: rules), at: Instant(milliseconds: 0))
+        #expect(
+            report.sentence
+                == "by these settings, the replacement for the readers of World does not reach all who have S: it went to World, "
+                + "which the replacement does not. Publish the text as news for the others, or restore the settings and recall "
+                + "S again")
+        written.events = [.init(event: event("Local"), tags: ["Local"])]
+        #expect(
+            written.unreached(by: rules) == ["no category of the settings has the category “Local”"])
     }
 
     @Test func `a replacement whose recall was overtaken is reported as one that does not leave`() {

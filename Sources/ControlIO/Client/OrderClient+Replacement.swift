@@ -47,8 +47,7 @@ extension OrderClient {
         written.successor = try successor(of: order)
         if written.successor != nil { return written }
         for record in replacement.records(text, for: order, environment: environment) {
-            try store(replacement: record, after: written)
-            written.topics.insert(record.topic)
+            try store(record, in: &written) { replacement.tags(in: $0.language) }
         }
         try replaceForSingleReaders(
             text, order, &replacement, environment, decoders.make(), &written, until: now().steady + patience)
@@ -59,9 +58,13 @@ extension OrderClient {
         return written
     }
 
-    /// - Parameter written: the replacements that are stored already.
+    /// Stores a replacement.
+    ///
+    /// - Parameters:
+    ///   - written: the replacements that are stored already. This one is added.
+    ///   - tags: returns the tags that the story went to.
     private func store(
-        replacement record: ProducedRecord, after written: WrittenReplacement
+        _ record: ProducedRecord, in written: inout WrittenReplacement, tags: (NewsEvent) -> Set<String> = { _ in [] }
     ) throws(KafkaFailure) {
         do {
             try store(record)
@@ -72,6 +75,9 @@ extension OrderClient {
             failure.remedy = "Look at newswire results before you recall the story again, which would replace it twice."
             throw failure
         }
+        written.topics.insert(record.topic)
+        guard let event = try? NewsDecoder().decode(SourceRecord(offset: 0, value: record.value)) else { return }
+        written.events.append(.init(event: event, tags: tags(event)))
     }
 
     /// Returns the change that ended the order; `nil` if it is in force. Reads the control topic.
@@ -101,8 +107,7 @@ extension OrderClient {
                         text, for: order, inPlaceOf: original, at: partition, environment: environment,
                         decoder: decoder)
                     guard let record else { continue }
-                    try store(replacement: record, after: written)
-                    written.topics.insert(record.topic)
+                    try store(record, in: &written)
                 }
             }
         }

@@ -25,6 +25,7 @@ public struct Replacement: Sendable {
         var categories: [String] = []
         var interests: [String] = []
         var platforms: Set<Platform> = []
+        var tags: Set<String> = []
         var isTest = true
 
         mutating func add(_ next: ResultRecord) {
@@ -32,6 +33,7 @@ public struct Replacement: Sendable {
             for interest in next.interests where !interests.contains(interest) { interests.append(interest) }
             isTest = isTest && next.isTest
             platforms.insert(next.platform)
+            tags.formUnion(next.tags)
             // The story's events are in order on the partition of the newest result.
             if result.settledAt <= next.settledAt { result = next }
         }
@@ -180,6 +182,9 @@ public struct Replacement: Sendable {
             key: Array(story.utf8), value: value, headers: headers, timestamp: writtenAt)
     }
 
+    /// Returns the tags that the story went to for readers of the language; `nil` stands for a story without a language.
+    public func tags(in language: String?) -> Set<String> { accepted[language]?.tags ?? [] }
+
     /// The audiences that get the replacement.
     public var reach: [String] {
         let names = acceptedInOrder.flatMap { $0.value.categories + $0.value.interests }
@@ -220,11 +225,22 @@ public struct WrittenReplacement: Sendable, Hashable {
     /// accepted them.
     public var unsettled = 0
     public var topics: Set<String> = []
+    /// The events that were written.
+    public var events: [Written] = []
     /// Other consumer groups on the control topic. Their readers get no replacement.
     public var otherGroups: [String] = []
     /// The change that ended the recall before its replacement was written, or just after; `nil` if the recall is in force. Nothing of
     /// the replacement leaves after that.
     public var successor: OrderChange?
+
+    /// An event that was written in place of the story.
+    public struct Written: Sendable, Hashable {
+        public var event: NewsEvent
+        /// The tags that the story went to; empty for single readers.
+        public var tags: Set<String>
+
+        public init(event: NewsEvent, tags: Set<String> = []) { (self.event, self.tags) = (event, tags) }
+    }
 
     public init() {}
 

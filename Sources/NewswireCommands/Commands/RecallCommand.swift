@@ -98,6 +98,7 @@ struct RecallCommand: ParsableCommand {
             notice("warning: the replacement will ring: \(ringing.cause); \(ringing.remedy)")
         }
         let instruction = options.instruction(.recall(story: target.story), replacement: replacement)
+        let rules = try? settings.contentRules()
         var (leavesDoubt, output) = (false, ActOutput())
         try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             let results = settings.engine.resultsTopic
@@ -119,25 +120,29 @@ struct RecallCommand: ParsableCommand {
                 if let line = RecallReport.others(others, replaces: replacement != nil) { notice(line) }
             }
             var replaced: WrittenReplacement?
+            var unreached: [String] = []
             if let replacement, let order = instruction.order {
                 let written = try client.replace(
                     replacement, for: order, results: results, lanes: settings.engine.lanes.flatMap(\.topics),
                     inFlight: outcome?.answers.met.inFlight ?? 0, environment: settings.policy.environment,
                     decoders: settings.decoders)
+                unreached = rules.map { written.unreached(by: $0) } ?? []
                 if !options.json {
                     let lanes = settings.engine.lanes.filter { !written.topics.isDisjoint(with: $0.topics) }
                     let report = ReplacementReport(
                         written, of: target.story, lanes: Set(lanes.map(\.name)), client.view,
-                        isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, at: ServiceClock.wall)
+                        isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, unreached: unreached,
+                        at: ServiceClock.wall)
                     notice(report.sentence)
                 }
-                leavesDoubt = written.leavesDoubt(doubts)
+                leavesDoubt = written.leavesDoubt(doubts) || !unreached.isEmpty
                 replaced = written
             }
             return { json in
                 json.field("found", target.found.rawValue)
                 history.list(into: &json)
                 replaced?.list(into: &json)
+                if !unreached.isEmpty { json.array("notReached", of: unreached) }
             }
         }
         if leavesDoubt { throw ExitCode.failure }

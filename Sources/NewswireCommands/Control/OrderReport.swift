@@ -270,15 +270,18 @@ package struct ReplacementReport {
     private let stops: [Order]
     private let isConfirmed: Bool
     private let doubts: StoryDoubts
+    private let unreached: [String]
 
     /// - Parameters:
+    ///   - unreached: the reasons why not everybody who has the story gets it.
     ///   - doubts: what was not known when the recall had been answered.
     ///   - lanes: the names of the lanes that the replacement was written to.
     ///   - view: the control topic, read after the recall.
     package init(
         _ written: WrittenReplacement, of story: String, lanes: Set<String>, _ view: ControlView, isConfirmed: Bool,
-        _ doubts: StoryDoubts, at wall: Instant
+        _ doubts: StoryDoubts, unreached: [String] = [], at wall: Instant
     ) {
+        self.unreached = unreached
         self.doubts = written.remaining(doubts)
         self.written = written
         self.story = story
@@ -328,6 +331,12 @@ package struct ReplacementReport {
     }
 
     private var fate: String {
+        guard unreached.isEmpty else {
+            return
+                ("by these settings, the replacement for \(readers) does not reach all who have \(story): "
+                + "\(unreached.joined(separator: "; ")). Publish the text as news for the others, or restore the settings and "
+                + "recall \(story) again").plain
+        }
         guard let stop = stops.first, case .stop(let gate) = stop.scope else {
             return
                 (isConfirmed
