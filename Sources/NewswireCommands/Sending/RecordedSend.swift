@@ -122,7 +122,8 @@ struct RecordedSend {
             return ([], HubEnvironments())
         }
         let view = try ControlTable.view(settings)
-        ControlTable.warn(of: view, settings.control.topics.control)
+        // Once announced, the topic was warned of before.
+        if place == nil { ControlTable.warn(of: view, settings.control.topics.control) }
         guard view.unknownOrders.isEmpty else {
             throw KafkaFailure(
                 code: "_UNKNOWN_ORDER", detail: "One is of a kind that this version does not know, and may be a stop",
