@@ -103,10 +103,13 @@ struct RecallCommand: ParsableCommand {
         try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             let results = settings.engine.resultsTopic
             var history = try client.history(of: target.story, results: results)
-            if !history.hasResults,
-                try NameLookup.wasProcessed(
-                    target.story, settings.kafkaSettings, settings.namedTopics, client.view, at: ServiceClock.wall)
-            {
+            // Lanes that cannot be read must not keep back a replacement.
+            let wasProcessed =
+                !history.hasResults
+                && (try? NameLookup.wasProcessed(
+                    target.story, settings.kafkaSettings, settings.namedTopics, client.view, at: ServiceClock.wall))
+                    ?? false
+            if wasProcessed {
                 // Its result may have been stored since the results were read.
                 history = try client.history(of: target.story, results: results)
                 history.lacksResults = history.lacksResults || !history.hasResults
