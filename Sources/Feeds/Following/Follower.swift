@@ -121,6 +121,7 @@ public struct Follower {
 
     private mutating func run(isPartial: Bool) {
         let ordered = newestFirst()
+        let isTurned = ordered.first?.offset != 0
         let keys = EntryIdentity(rule: rules.identity, fallback: result.feed.identity).keys(of: ordered)
         let isRekeyed = result.feed.identity < keys.fallback
         if isRekeyed {
@@ -167,7 +168,7 @@ public struct Follower {
                 "\(counted(unreadable.count, "new entry", plural: "new entries")) cannot become an event yet: \(because)"
             )
         }
-        orderEvents()
+        orderEvents(isTurned: isTurned)
         if !isPartial { forget(keys.entries) }
         learnGap(keys.entries)
     }
@@ -175,9 +176,7 @@ public struct Follower {
     /// The entries in the order that readers expect. A feed whose newest entry comes last is reversed, because the
     /// limit of entries used would hide its news. Most pairs of neighbours decide, because some dates are wrong.
     private func newestFirst() -> [(offset: Int, element: FeedEntry)] {
-        let all = document.entries.prefix(FeedLimits.entriesRead).enumerated().map {
-            ($0.offset, plausible($0.element))
-        }
+        let all = document.entries.enumerated().map { ($0.offset, plausible($0.element)) }
         let dates = all.compactMap(\.1.publishedAt).filter { $0 <= now }
         var rises = 0
         for (date, next) in zip(dates, dates.dropFirst()) { rises += date < next ? 1 : date > next ? -1 : 0 }
@@ -240,9 +239,9 @@ public struct Follower {
     }
 
     /// Puts events in the order of writing: by date if all have one, otherwise from the bottom of the document upwards.
-    private mutating func orderEvents() {
+    /// - Parameter isTurned: true if the document's newest entry comes last.
+    private mutating func orderEvents(isTurned: Bool) {
         guard !written.isEmpty else { return }
-        let isTurned = newestFirst().first?.offset != 0
         written.sort { isTurned ? $0.index < $1.index : $0.index > $1.index }
         let dates = written.compactMap { $0.change.event?.event.publishedAt }
         if dates.count == written.count {
