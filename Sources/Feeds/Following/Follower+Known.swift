@@ -98,22 +98,7 @@ extension Follower {
         }
     }
 
-    /// Writes the recall of an entry of which nothing was written here, because others may have sent it. Such recalls obey the limit
-    /// of the feed, so that no publisher uses up the orders that the newsroom may give. They follow the document's news, because they
-    /// would use up its limit.
-    /// - Parameter old: the state kept until now; `nil` for an entry that was not known.
-    mutating func cancelUnsent(_ keyed: EntryIdentity.Keyed, keeping state: EntryState, _ old: EntryState?) {
-        guard let feedLimit else { return cancel(keyed, keeping: state, old) }
-        result.feed.cappedAt = now
-        beyondHeldBack += 1
-        // Its alert must not be sent while the recall waits, unless the publisher brings the entry back.
-        var held = old?.standing == .waiting ? state : nil
-        held?.standing = .held
-        if let version = keyed.entry.version { held?.learnVersion(version) }
-        decide(keyed, .limited, feedLimit.because, keeping: held, held: .dropped)
-    }
-
-    private mutating func cancel(_ keyed: EntryIdentity.Keyed, keeping state: EntryState, _ old: EntryState?) {
+    mutating func cancel(_ keyed: EntryIdentity.Keyed, keeping state: EntryState, _ old: EntryState?) {
         var state = state
         let meaning = EntryMeaning(keyed.entry, rules: rules)
         let version = state.nextVersion(keyed.entry.version)
