@@ -62,6 +62,23 @@ struct ExplainFeedTests {
         #expect(entries.first?["publishedAt"] == nil)
     }
 
+    @Test func `items that cannot be read are explained, with --json too`() async throws {
+        let items = #"[{"uri": "urn:1", "headline": "A"}, {"uri": "urn:2", "headline": "B", "urgency": "high"}"#
+        let ended = try await explain(items, name: "wire.json", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let found = try objects(ended.output)
+        #expect(found.map { $0["id"] as? String } == ["wire:urn:1", "wire:urn:2"])
+        #expect(found.map { $0["action"] as? String } == ["alert", "unreadable"])
+        let text = try await explain(items, name: "wire.json").output
+        for part in [
+            "1 entry, cut off", "unreadable: the item cannot be read: bad-urgency", "wire:urn:2 (from its id)",
+        ] {
+            #expect(text.contains(part), "\(part) is missing in \(text)")
+        }
+        let cutOff = try await explain("<rss><channel><item><guid>a</guid><title>New", "--json")
+        #expect(try objects(cutOff.output).map { $0["action"] as? String } == ["unreadable"])
+    }
+
     @Test func `the text explains the document and each entry`() async throws {
         let ended = try await explain(rss)
         for part in [

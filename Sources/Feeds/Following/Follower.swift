@@ -72,7 +72,8 @@ public struct Follower {
     /// The clock of a publisher that is earlier than ours by more than this is wrong itself.
     private static let clockErrorMax = Duration.seconds(86_400)
 
-    /// The decision about each entry if the feed had been empty when it was first read, in document order.
+    /// The decision about each entry if the feed had been empty when it was first read, in document order. Items that are no entries,
+    /// because they cannot be read, follow with indices beyond the entries.
     public static func explain(_ document: FeedDocument, rules: FeedRules, at now: Instant) -> [Decision] {
         var feed = FeedState()
         feed.primedAt = .distantPast
@@ -86,7 +87,12 @@ public struct Follower {
             backfillLane: settings.backfillLane, servedAt: nil, at: now)
         follower.run(isPartial: false)
         follower.imagineEvents()
-        return follower.result.decisions
+        let unread = document.skipped.enumerated().map { place, item in
+            Decision(
+                index: document.entries.count + place, action: .unreadable, because: item.reason,
+                id: item.id.map { EntryIdentity.eventID(feed: rules.name, key: $0) } ?? "")
+        }
+        return follower.result.decisions + unread
     }
 
     /// Adds an event to each decision without one, so that people can see what the entry would become.

@@ -17,7 +17,7 @@ package struct FeedExplanation: Sendable {
 
     // MARK: For programs
 
-    /// One JSON object for each entry, in document order; absent values are left out.
+    /// One JSON object for each entry, in document order, and for each item that cannot be read; absent values are left out.
     package var jsonLines: [String] {
         decisions.map { decision in
             let entry = entry(of: decision)
@@ -33,7 +33,7 @@ package struct FeedExplanation: Sendable {
                 json.field("language", event?.language ?? entry?.language ?? document.language)
                 json.array("categories", of: event?.categories ?? [])
                 json.array("subjects", of: event?.subjects ?? entry?.subjects ?? [])
-                json.field("status", (event?.status ?? entry?.status ?? .usable).rawValue)
+                json.field("status", (event?.status ?? entry?.status)?.rawValue)
                 json.field("embargoUntil", event?.embargoUntil)
                 json.field("action", Self.word(decision.action))
             }
@@ -56,8 +56,6 @@ package struct FeedExplanation: Sendable {
             lines.append("")
             lines += self.lines(decision, hasColours: hasColours)
         }
-        if !document.skipped.isEmpty { lines.append("") }
-        for item in document.skipped { lines.append("left out: \(item.id?.plain ?? "an item"), \(item.reason.plain)") }
         return lines.map { $0 + "\n" }.joined()
     }
 
@@ -66,6 +64,7 @@ package struct FeedExplanation: Sendable {
         if let title = document.title { parts.append("\"\(title.plain)\"") }
         parts.append(counted(document.entries.count, "entry", plural: "entries"))
         if document.entriesLeftOut > 0 { parts.append("\(document.entriesLeftOut) more not read") }
+        if document.isCutOff { parts.append("cut off, so that some may be missing") }
         if document.unreadableDates > 0 { parts.append(counted(document.unreadableDates, "unreadable date")) }
         if !document.hubs.isEmpty { parts.append("offers WebSub") }
         return parts.joined(separator: ", ") + "; as feed \"\(rules.name.plain)\", if it was empty at first sight:"
@@ -106,10 +105,10 @@ package struct FeedExplanation: Sendable {
     private func identity(_ entry: FeedEntry?) -> String {
         switch rules.identity {
         case .automatic:
-            if entry?.id != nil {
-                "from its id"
+            if let entry, entry.id == nil {
+                entry.link == nil ? "from its headline" : "from its link, as it has no id"
             } else {
-                entry?.link == nil ? "from its headline" : "from its link, as it has no id"
+                "from its id"
             }
         case .guid: "from its id, as identity says"
         case .link: "from its link, as identity says"

@@ -392,9 +392,10 @@ import Testing
 
     @Test func `explain decides as if the feed had been empty when it was first read`() {
         let feed = FollowedFeed()
-        let document = FeedDocument(format: .rss20, entries: [feed.entry("a"), feed.entry("b", age: .seconds(90_000))])
+        var document = FeedDocument(format: .rss20, entries: [feed.entry("a"), feed.entry("b", age: .seconds(90_000))])
+        document.skipped = [SkippedItem(id: "c", "it ends too early")]
         let decisions = Follower.explain(document, rules: feed.rules, at: FollowedFeed.start + .seconds(60))
-        #expect(decisions.map(\.action) == [.alert, .stale])
-        #expect(decisions.map(\.event?.id) == ["wire:a", "wire:b"])
+        #expect(decisions.map(\.action) == [.alert, .stale, .unreadable])
+        #expect(decisions.map(\.event?.id) == ["wire:a", "wire:b", nil])
     }
 }
