@@ -2,6 +2,7 @@ import Feeds
 import Foundation
 import NewsModel
 import NewswireCommands
+import TestSupport
 import Testing
 
 struct LiveFeedsTests {
@@ -30,5 +31,13 @@ struct LiveFeedsTests {
 
     @Test func `an address without a service is no error`() async {
         #expect(await LiveFeeds.ask("127.0.0.1:1") == nil)
+    }
+
+    @Test func `a process that does not answer is not awaited for long`() async throws {
+        let frozen = try await ScriptedPublisher.start { _ in .silence }
+        let clock = ContinuousClock()
+        let took = await clock.measure { #expect(await LiveFeeds.ask("127.0.0.1:\(frozen.port)") == nil) }
+        #expect(took < .seconds(30))
+        await frozen.stop()
     }
 }

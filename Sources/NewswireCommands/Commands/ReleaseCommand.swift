@@ -116,7 +116,9 @@ struct ReleaseCommand: AsyncParsableCommand {
         guard let url = components?.url, components?.host?.isEmpty == false else {
             return .failed("is not an address: host:port")
         }
-        var request = URLRequest(url: url, timeoutInterval: 10)
+        var request = URLRequest(url: url)
+        // On Linux, a timeout that the initializer gets has no effect.
+        request.timeoutInterval = 10
         request.httpMethod = "POST"
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         do {

@@ -93,7 +93,9 @@ package struct LiveFeeds: Sendable {
     /// - Returns: `nil` if no process that follows feeds answers there within two seconds.
     package static func ask(_ address: String) async -> LiveFeeds? {
         guard let url = URL(string: "http://\(address)/api/status") else { return nil }
-        let request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 2)
+        var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
+        // On Linux, a timeout that the initializer gets has no effect.
+        request.timeoutInterval = 2
         return await withCheckedContinuation { continuation in
             let task = URLSession.shared.dataTask(with: request) { data, _, _ in
                 continuation.resume(returning: data.flatMap { LiveFeeds(json: $0) })
