@@ -7,13 +7,15 @@ enum WebPage {
 
     /// Makes an error with the feeds that the page offers, so that a person can choose one.
     static func notAFeed(_ page: MarkupDocument, from source: DocumentSource) -> NotAFeed {
+        // A person reads them in a log that anyone may read, so that they have no query.
         var feeds: [String] = []
         for index in 0..<page.nodes.count where feeds.count < namedMax {
             let element = MarkupElement(document: page, index: index)
             guard element.isNamed("link", in: [.none, .xhtml]), let type = element["type"], let href = element["href"],
                 types.contains(String(type.prefix { $0 != ";" }).asciiLowercased),
                 LinkRelation.alternate.isNamed(by: element["rel"]),
-                let address = WebAddress.resolve(href, base: source.address), !feeds.contains(address)
+                let address = WebAddress.resolve(href, against: [source.address])?.shown,
+                !feeds.contains(address)
             else { continue }
             feeds.append(address)
         }

@@ -214,7 +214,9 @@ struct IngestCommand: AsyncParsableCommand {
                 try output.write(explanation.text(hasColours: output.hasColours))
             }
         } catch let failure as ExplainedSource.Failure {
-            throw CommandFailure("\(WebAddress(text)?.shown ?? text): \(failure)")
+            // The address of another protocol may have a password too.
+            let protocolName = text.firstRange(of: "://").map { String(text[..<$0.upperBound]) + "…" }
+            throw CommandFailure("\(WebAddress(text)?.shown ?? protocolName ?? text): \(failure)")
         }
     }
 }
