@@ -112,6 +112,16 @@ struct FeedTableTests {
         #expect(round.lines == (refused > 0 ? ["error: feed world: Kafka refused 1 event"] : []))
     }
 
+    @Test func `the summary of a round counts the feeds that were polled`() {
+        var world = status("world")
+        world.lastPollAt = Self.now
+        world.counts = FeedCounts()
+        world.counts?[.alert] = 2
+        #expect(PollRound([world]).summary == "polled 1 feed: 2 alert")
+        let paused = status("sports")
+        #expect(PollRound([world, paused]).summary == "polled 1 feed: 2 alert; 1 not polled now")
+    }
+
     @Test func `a feed that fails, or was never read, is not called quiet`() {
         let failing = status("a") {
             $0.medianGap = .seconds(60)

@@ -197,7 +197,7 @@ struct IngestCommand: AsyncParsableCommand {
     private func end(_ statuses: [FeedStatus], prints: Bool) throws {
         let round = PollRound(statuses)
         for line in round.lines { notice(line) }
-        if prints { try Terminal.standardOutput.line(RehearsedEvent.summary(statuses)) }
+        if prints { try Terminal.standardOutput.line(round.summary) }
         if round.hasFailed { throw ExitCode.failure }
     }
 
@@ -221,7 +221,7 @@ struct IngestCommand: AsyncParsableCommand {
     }
 }
 
-/// Formats events that would be written, and the summary of a round of polls.
+/// Formats events that would be written.
 enum RehearsedEvent {
     static func text(_ lane: String, _ event: FeedEvent) -> String {
         "would write to \(lane): \(String(decoding: event.value, as: UTF8.self))"
@@ -236,15 +236,5 @@ enum RehearsedEvent {
         }
         return String(decoding: head.dropLast(), as: UTF8.self) + ",\"event\":"
             + String(decoding: event.value, as: UTF8.self) + "}"
-    }
-
-    static func summary(_ statuses: [FeedStatus]) -> String {
-        func sum(_ action: Decision.Action) -> Int { statuses.reduce(0) { $0 + ($1.counts?[action] ?? 0) } }
-        let actions: [Decision.Action] = [.alert, .update, .canceled, .withheld, .noise, .stale, .backlog, .unreadable]
-        let found = actions.map { ($0, sum($0)) }.filter { $0.1 > 0 }.map { "\($0.1) \($0.0.rawValue)" }
-        let failed = statuses.count(where: \.hasFailed)
-        return "polled \(counted(statuses.count, "feed")): "
-            + (found.isEmpty ? "nothing new" : found.joined(separator: ", "))
-            + (failed > 0 ? "; \(failed) failed" : "")
     }
 }
