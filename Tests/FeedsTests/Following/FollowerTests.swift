@@ -17,8 +17,7 @@ import Testing
     @Test func `the first entry of a feed that was empty at first sight is sent`() {
         var feed = FollowedFeed.empty()
         let result = feed.poll([feed.entry("a")])
-        #expect(result.actions == [.alert])
-        #expect(result.events.map(\.id) == ["wire:a"])
+        #expect(result.actions == [.alert] && result.events.map(\.id) == ["wire:a"])
         #expect(result.events.map(\.version?.text) == ["1"])
         #expect(result.events.map(\.categories) == [["World"]])
     }
