@@ -59,7 +59,8 @@ struct EngineSecondTryTests: HoldingSuite {
         let accepted = shell.reply(201, to: try #require(first.sends.first))
         _ = shell.store(accepted)
         _ = shell.take(.holdsBeyond(.seconds(60)))
-        return (shell, shell.take(.held([])))
+        let actions = shell.take(.held([]))
+        return (shell, actions)
     }
 
     @Test func `a redriven copy that leaves is remembered, although a later event ended the original`() throws {
