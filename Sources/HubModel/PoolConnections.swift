@@ -54,6 +54,9 @@ package struct ServingConnection: Hashable, Sendable {
         (self.http, self.capacity, since, heardAt) = (http, capacity, now, now)
     }
 
+    /// The server allows no request at all, and none is in flight.
+    var isUseless: Bool { capacity < 1 && inFlight == 0 }
+
     /// A server that has not answered a ping may be dead, and a request on its connection would end as unknown.
     var isFree: Bool { inFlight < capacity && !isLeaving && !isBlocked && pingedAt == nil }
 }
@@ -90,10 +93,11 @@ package struct PoolConnections {
         open < states.count ? states.firstIndex(of: .vacant).map { ConnectionID($0) } : nil
     }
 
-    /// A connection waits until the server's flow control has room again.
+    /// A connection waits until the server's flow control has room again, or until the server allows a request.
     var hasBlocked: Bool {
         states.contains { state in
-            if case .serving(let serving) = state { serving.isBlocked && !serving.isLeaving } else { false }
+            guard case .serving(let serving) = state else { return false }
+            return (serving.isBlocked || serving.isUseless) && !serving.isLeaving
         }
     }
 

@@ -32,7 +32,7 @@ extension PoolState {
         let capacity = http == .http1 ? 1 : min(streams, SenderLimits.streamsMax)
         expectedCapacity = max(capacity, 1)
         connections.change(connection, to: .serving(ServingConnection(http, capacity: capacity, at: now)))
-        arm(now.advanced(by: idleTimeout))
+        arm(deadline(of: connection))
         serveWaiting(at: now)
     }
 
@@ -77,7 +77,7 @@ extension PoolState {
     static let closeTimeout: Int64 = 2_000_000_000
 
     mutating func openConnectionsNeeded(at now: Instant) {
-        // A server without room in its flow control asks for fewer requests, not for more connections.
+        // A server that allows no request, or has no room in its flow control, asks for no more connections.
         let wanted = min(waiting.count, requests.room)
         guard isOpen, wanted > 0, !connections.hasBlocked else { return }
         if now < opensFrom { return arm(opensFrom) }

@@ -6,7 +6,8 @@ package import NotificationHub
 extension PoolState {
     /// The server has changed its limit of streams. Streams beyond it go on.
     package mutating func capacityChanged(_ connection: ConnectionID, to streams: Int, at now: Instant) {
-        connections.update(connection) { $0.capacity = min(streams, SenderLimits.streamsMax) }
+        let serving = connections.update(connection) { $0.capacity = min(streams, SenderLimits.streamsMax) }
+        if serving?.isUseless == true { arm(deadline(of: connection)) }
         serveWaiting(at: now)
     }
 

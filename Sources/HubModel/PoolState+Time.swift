@@ -43,7 +43,8 @@ extension PoolState {
         case .handshaking(let until, _), .closing(let until): until
         case .serving(let serving):
             if serving.inFlight == 0 {
-                serving.since.advanced(by: serving.isBlocked ? min(Self.blockedMax, idleTimeout) : idleTimeout)
+                serving.since.advanced(
+                    by: serving.isBlocked || serving.isUseless ? min(Self.blockedMax, idleTimeout) : idleTimeout)
             } else if serving.http == .http2 {
                 (serving.pingedAt ?? serving.heardAt).advanced(by: Self.silenceMax)
             } else {
@@ -53,7 +54,8 @@ extension PoolState {
     }
 
     /// The time for which a connection without a request in flight stays blocked. Some servers grant room only once half of it is
-    /// used. Without anything in flight that may never happen, and a new connection has all room.
+    /// used. Without anything in flight that may never happen, and a new connection has all room. A server that allows no request
+    /// may be starting, and may allow requests only on connections that are opened later.
     static let blockedMax: Int64 = 1_000_000_000
 
     mutating func expire(_ slot: RequestSlot, on connection: ConnectionID, at now: Instant) {
@@ -72,6 +74,10 @@ extension PoolState {
         case .serving(let serving):
             if serving.inFlight == 0 {
                 expectClosed(connection, after: .close(connection), at: now)
+                // As for a failed connection, one waiting request fails, so that its owner learns the reason.
+                if serving.isUseless, let unserved = waiting.popFirst() {
+                    settle(unserved.id, .notSent(SendFailure(.waitedTooLong, "the server allows no request")))
+                }
             } else if serving.pingedAt == nil {
                 connections.update(connection) { $0.pingedAt = now }
                 actions.append(.ping(connection))

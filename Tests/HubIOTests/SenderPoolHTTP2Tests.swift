@@ -140,12 +140,31 @@ import Testing
             greeting: [.settings([(3, 0)]), .settings(ack: true)]
         ) { _, stream in .frames([.created(stream)]) }
         try await Self.with(hub, limits: SenderLimits.test.with { $0.connections = 1 }) { sender in
-            async let result = sender.send()
-            // The acknowledgement shows that the client has read the limit.
-            await hub.until { $0.controlFrames.contains { $0.type == 4 && $0.flags == 1 } }
-            #expect(hub.state.withLock { $0.requests.isEmpty })
-            try await hub.send([.settings([(3, 1)])])
-            #expect(await result.reply?.status == 201)
+            var result: SendResult?
+            repeat {
+                async let next = sender.send()
+                // The acknowledgement shows that the client has read the limit.
+                await hub.until { $0.controlFrames.contains { $0.type == 4 && $0.flags == 1 } }
+                #expect(hub.state.withLock { $0.requests.isEmpty })
+                try? await hub.send([.settings([(3, 1)])])
+                result = await next
+                // A machine that is busy for a second lets the client give the connection up before it hears the new limit.
+            } while result?.notSent == .waitedTooLong
+            #expect(result?.reply?.status == 201)
+        }
+    }
+
+    @Test func `a hub that allows no request gets none, and the result says why`() async throws {
+        let hub = try await ScriptedHTTP2Hub.start(
+            greeting: [.settings([(3, 0)]), .settings(ack: true)]
+        ) { _, stream in .frames([.created(stream)]) }
+        try await Self.with(hub) { sender in
+            guard case .notSent(let failure) = await sender.send() else {
+                Issue.record("the request was written")
+                return
+            }
+            #expect(failure.detail == "the server allows no request")
+            #expect(hub.state.withLock { ($0.requests.count, $0.accepted) } == (0, 1))
         }
     }
 

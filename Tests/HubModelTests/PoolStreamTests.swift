@@ -159,6 +159,25 @@ import Testing
         #expect(pool.open(1, .http2, streams: 9) == ["write 2 on 1"])
     }
 
+    @Test func `a server that allows no request gets one connection a second, and each fails one request`() {
+        var pool = PoolShell(connections: 8, offersHTTP2: true)
+        #expect(pool.send([1, 2, 3]) == ["open 0, h2"])
+        #expect(pool.open(0, .http2, streams: 0) == [])
+        #expect(pool.wakes.last == pool.now + .seconds(1))
+        #expect(pool.wait(.seconds(1)) == ["close 0", "open 1, h2"])
+        #expect(pool.results == ["1 not sent: waitedTooLong"])
+        #expect(pool.open(1, .http2, streams: 9) == ["write 2 on 1", "write 3 on 1"])
+    }
+
+    @Test func `a connection on which the server allows no more requests closes a second after its last reply`() {
+        var pool = pool()
+        pool.reply(0)
+        pool.wait(.milliseconds(500))
+        pool.tell { $0.capacityChanged(ConnectionID(0), to: 0, at: $1) }
+        #expect(pool.wait(.milliseconds(500)) == ["close 0"])
+        #expect(pool.send(2) == ["open 1, h2"])
+    }
+
     @Test func `several requests that flow control holds back keep their order`() {
         var pool = pool()
         pool.send([2, 3, 4])

@@ -189,6 +189,17 @@ struct EngineReplyTests {
         #expect(shell.wait(.seconds(60)).sends.count == 1)
     }
 
+    @Test func `an outage is told in the words of its last probe`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = try #require(shell.publish(news("a")).sends.first)
+        _ = shell.take(.reply(.notSent(SendFailure(.connectRefused, "refused")), to: first.id))
+        let probe = try #require(shell.wait(.seconds(5)).sends.first)
+        _ = shell.take(.reply(.notSent(SendFailure(.waitedTooLong, "the server allows no request")), to: probe.id))
+        #expect(shell.engine.halt?.reason == .outage)
+        #expect(shell.engine.halt?.detail == "the server allows no request")
+    }
+
     @Test(arguments: [(403, Halt.Reason.rightMissing), (404, .hubMissing)])
     func `an error of the hub stops sending and keeps the events`(status: Int, reason: Halt.Reason) throws {
         var shell = try TestShell()

@@ -49,10 +49,9 @@ extension Engine {
             return outage.accepted()
         }
         halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
-        if let reason = meaning.haltReason {
-            halt?.reason = reason
-            halt?.detail = result.failure.detail
-        }
+        if let reason = meaning.haltReason { halt?.reason = reason }
+        // An outage may change its cause: the hub's host is back, and the hub is not.
+        if meaning.haltReason != nil || halt?.reason == .outage { halt?.detail = result.failure.detail }
     }
 
     /// The next requests carry a token of another key. If the hub has refused the former key, a probe leaves at once.
