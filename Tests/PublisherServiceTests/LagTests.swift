@@ -42,6 +42,17 @@ struct LagTests {
         #expect(lag.records == 0, "it belongs to another process now")
     }
 
+    @Test func `no record waits only if all partitions were measured`() {
+        var lag = Lag()
+        lag.measure([.init(partition: second, committed: 3, end: 3)], unmeasured: [first], at: at(10))
+        #expect(lag.age(settled: [:], at: at(11)) == nil)
+        lag.measure([.init(partition: second, committed: 3, end: 4)], unmeasured: [first], at: at(15))
+        #expect(lag.age(settled: [:], at: at(16)) == .seconds(1))
+        lag.measure(
+            [.init(partition: second, committed: 4, end: 4), .init(partition: first, committed: 3, end: 3)], at: at(20))
+        #expect(lag.age(settled: [:], at: at(21)) == .zero)
+    }
+
     @Test func `in a steady stream no record is older than the last measurement`() {
         var lag = Lag()
         for second: Int64 in 0..<100 {

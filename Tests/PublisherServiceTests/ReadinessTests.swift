@@ -46,6 +46,20 @@ struct ReadinessTests {
         #expect(metrics.status.notReady.isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func `a lane without partitions is a reason at once if it has lost them, and has no lag`(lost: Bool) throws {
+        let metrics = try Self.metrics()
+        let partition = TopicPartition(topic: "a", partition: 0)
+        metrics.assigned(lane: LaneID(0), shard: ShardID(0), partitions: [partition])
+        metrics.measured(lane: LaneID(0), [.init(partition: partition, committed: 3, end: 3)], unmeasured: [])
+        #expect(metrics.status.lanes.map(\.lagAge) == [.zero])
+        metrics.revoked(lane: LaneID(0), shard: ShardID(0), lost: lost)
+        metrics.measured(lane: LaneID(0), [], unmeasured: [])
+        let status = metrics.status
+        #expect(status.notReady.map(\.code) == (lost ? ["not-assigned"] : []))
+        #expect(status.lanes.map(\.lagAge) == [nil] && status.lanes.map(\.lag) == [nil])
+    }
+
     private func codes(
         _ reason: Wait.Reason, since age: Duration, blocksReading: Bool = false, ageOnArrival: Duration? = nil
     ) throws -> [String] {

@@ -35,6 +35,10 @@ final class LaneConsumer {
         case beginning
     }
 
+    /// In milliseconds. The default of 45 s would delay alerts too long after a member dies. Brokers replace a dead coordinator after
+    /// 9 s and some more for its move; a member that gave up by then would have to join the group anew, which takes longer.
+    static let sessionTimeout = "18000"
+
     init(
         lane: LaneID, subscription: LaneSubscription, from start: Start = .committed, settings: KafkaSettings,
         budget: Int, shards: Int, wakeUp: WakeUp, nudge: FetchNudge?
@@ -57,8 +61,7 @@ final class LaneConsumer {
             settings: settings,
             defaults: [
                 ("auto.offset.reset", "earliest"), ("isolation.level", "read_committed"),
-                // The default of 45 s would delay alerts too long after a member dies.
-                ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "2500"),
+                ("session.timeout.ms", Self.sessionTimeout), ("heartbeat.interval.ms", "2500"),
                 // A broker answers one fetch at a time. One that waits for idle partitions, 500 ms by default, delays the
                 // records of a busy partition whose queue was full when it left.
                 ("fetch.wait.max.ms", "20"),

@@ -70,7 +70,7 @@ public struct ServiceStatus: Sendable {
         public var window: LaneSettings.Window
         public var ready: Int
         public var delayed: Int
-        /// Uncommitted records of assigned partitions at the last measurement; `nil` before the first.
+        /// Uncommitted records of assigned partitions at the last measurement; `nil` before the first, and while none is assigned.
         public var lag: Int64?
         /// The lag that cannot be read because it is behind an open transaction.
         public var hidden: Int64?
@@ -79,7 +79,8 @@ public struct ServiceStatus: Sendable {
         public var removedUnread: UInt64
         /// Librdkafka's statistics of the lane's consumer; `nil` before the first.
         public var consumer: KafkaStatistics?
-        /// The age of the oldest record without an outcome; `nil` before the first measurement.
+        /// The age of the oldest record without an outcome. It is `nil` where `lag` is, and if no such record is known but a partition
+        /// could not be measured.
         public var lagAge: Duration?
     }
 

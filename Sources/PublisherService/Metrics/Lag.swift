@@ -7,6 +7,9 @@ struct Lag: Sendable {
     /// The ends of partitions at earlier measurements, for partitions that are not committed up to them.
     private var marks: [TopicPartition: Mark] = [:]
 
+    /// The partitions that the brokers said nothing about at the last measurement.
+    private var unmeasured: Set<TopicPartition> = []
+
     /// Partitions with records behind an open transaction, which hides them from the lane.
     private(set) var hidden: [TopicPartition: Hidden] = [:]
 
@@ -45,6 +48,11 @@ struct Lag: Sendable {
         marks.filter { settled[$0.key] ?? 0 < $0.value.end }.values.map(\.at).min()
     }
 
+    /// The age of the oldest record without an outcome, at least; `nil` if none is known and a partition could not be measured.
+    func age(settled: [TopicPartition: Int64], at now: Instant) -> Duration? {
+        since(settled: settled).map { now - $0 } ?? (unmeasured.isEmpty ? .zero : nil)
+    }
+
     /// The time since which an uncommitted record that no open transaction hides has waited at least.
     ///
     /// - Parameter refused: the partitions that the brokers do not let the lane read. They do not count.
@@ -61,6 +69,7 @@ struct Lag: Sendable {
     mutating func measure(
         _ measurements: [Measurement], unmeasured: Set<TopicPartition> = [], at now: Instant
     ) {
+        self.unmeasured = unmeasured
         let (known, knownHidden) = (marks, hidden)
         marks = known.filter { unmeasured.contains($0.key) }
         hidden = knownHidden.filter { unmeasured.contains($0.key) }

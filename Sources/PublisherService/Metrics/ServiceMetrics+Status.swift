@@ -43,10 +43,11 @@ extension ServiceMetrics {
         let id = LaneID(index)
         let assigned = state.assigned.filter { $0.key.lane == id }
         let statuses = reports.map { $0.status.lanes[index] }
-        let lag = state.lags[id]
+        // Nothing is measured without an assignment.
+        let lag = assigned.isEmpty ? nil : state.lags[id]
         let oldest = reports.compactMap { $0.oldestBuffered[index] }.min().map { now.wall - $0 }
         // Unread records are at least as old as the first measurement that found them.
-        let age = oldest ?? lag?.since(settled: Self.lowWatermarks(reports)).map { now.steady - $0 }
+        let age = oldest ?? lag?.age(settled: Self.lowWatermarks(reports), at: now.steady)
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,
             partitions: assigned.isEmpty ? nil : assigned.values.reduce(0) { $0 + $1.count },
@@ -56,7 +57,7 @@ extension ServiceMetrics {
             ready: statuses.reduce(0) { $0 + $1.ready }, delayed: statuses.reduce(0) { $0 + $1.delayed },
             lag: lag?.records, hidden: lag.map { $0.hidden.values.reduce(0) { $0 + $1.records } },
             removedUnread: state.removedUnread[id]?.total ?? 0, consumer: state.consumers[id],
-            lagAge: lag.map { _ in max(.zero, age ?? .zero) })
+            lagAge: lag.flatMap { _ in age.map { max(.zero, $0) } })
     }
 
     /// Combines waits of several shards with the same reason into one, with the longest duration.

@@ -32,7 +32,7 @@ public final class ServiceMetrics: Sendable {
         var rate: EngineSettings.Rate?
         /// Partitions by lane and shard. There is no entry before the first assignment and between two assignments.
         var assigned: [LaneShard: [TopicPartition]] = [:]
-        /// The time at which a lane lost its assignment, until the next one.
+        /// The time at which a rebalance took a lane's assignment, until the next one.
         var revokedAt: [LaneID: Instant] = [:]
         var committed: [TopicPartition: Int64] = [:]
         /// The lags by lane, from the first measurement on.
@@ -135,13 +135,14 @@ public final class ServiceMetrics: Sendable {
         }
     }
 
-    func revoked(lane: LaneID, shard: ShardID) {
+    /// - Parameter lost: the group has dropped this process, which is no part of a normal rebalance.
+    func revoked(lane: LaneID, shard: ShardID, lost: Bool) {
         let now = clock.now.steady
         state.withLock { state in
             for partition in state.assigned.removeValue(forKey: LaneShard(lane: lane, shard: shard)) ?? [] {
                 state.committed[partition] = nil
             }
-            state.revokedAt[lane] = state.revokedAt[lane] ?? now
+            state.revokedAt[lane] = lost ? nil : state.revokedAt[lane] ?? now
         }
     }
 

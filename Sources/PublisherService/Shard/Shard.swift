@@ -132,8 +132,8 @@ final class Shard {
             records.partitionsAssigned()
             metrics.assigned(lane: lane, shard: id, partitions: partitions)
             held.post(.owned(lane, id, partitions))
-        case .revoked(let lane, _, _, _):
-            metrics.revoked(lane: lane, shard: id)
+        case .revoked(let lane, _, _, let lost):
+            metrics.revoked(lane: lane, shard: id, lost: lost)
             held.post(.owned(lane, id, []))
         case .restarted(_, _, let partition, _): metrics.restarted(partition)
         case .committed(_, _, let offsets, _): metrics.committed(offsets)
