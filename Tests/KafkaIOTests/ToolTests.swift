@@ -201,6 +201,28 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
+    func `a record that brokers answer for and do not store is not blamed on the connection`() throws {
+        let broker = try Broker(("news", 1))
+        let publisher = try RecordPublisher(settings: broker.settings)
+        broker.embedded?.failNext(.produce, .notEnoughReplicas, count: 100)
+        try publisher.publish(ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1]))
+        let failure = #expect(throws: KafkaFailure.self) { try publisher.flush(timeout: .milliseconds(500)) }
+        #expect(failure?.detail == "The brokers that answer did not store it in time")
+        #expect(failure?.remedy.contains("min.insync.replicas") == true)
+    }
+
+    @Test func `a broker that is down is the cause only if no other broker answers`() {
+        let down = KafkaFailure(
+            code: "_TRANSPORT", isRetriable: true, detail: "The broker a:1 cannot be reached", remedy: "Check it.")
+        #expect(KafkaFailure(lastError: down, isAnyBrokerThere: false) == down)
+        #expect(
+            KafkaFailure(lastError: down, isAnyBrokerThere: true).detail
+                == "The brokers that answer did not store it in time; the last error: the broker a:1 cannot be reached")
+        let refused = KafkaFailure(code: "_AUTHENTICATION", detail: "The broker a:1 refuses the login")
+        #expect(KafkaFailure(lastError: refused, isAnyBrokerThere: true) == refused)
+    }
+
+    @Test(.enabled(if: Broker.external == nil))
     func `records whose batch is refused are stored individually`() throws {
         let broker = try Broker(("news", 1))
         let publisher = try RecordPublisher(settings: broker.settings)

@@ -56,6 +56,7 @@ extension EmbeddedBroker {
     /// An error a broker can answer with.
     package enum Refusal: Int32, Sendable {
         case messageTooLarge = 10
+        case notEnoughReplicas = 19
         case topicAuthorizationFailed = 29
         case groupAuthorizationFailed = 30
     }

@@ -34,6 +34,14 @@ final class RdClient: @unchecked Sendable {
         return KafkaFailure(cause, during: action, text: String(rd: text), fatal: true)
     }
 
+    /// - Parameter timeout: the longest wait for an answer, in milliseconds.
+    func isAnyBrokerThere(timeout: Int32) -> Bool {
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let error = rd_kafka_metadata(handle, 0, nil, &metadata, timeout)
+        if let metadata { rd_kafka_metadata_destroy(metadata) }
+        return error == RD_KAFKA_RESP_ERR_NO_ERROR
+    }
+
     /// Makes the failure for a record that the broker did not store.
     func notStored(_ error: rd_kafka_resp_err_t, on topic: String) -> KafkaFailure {
         failure(error, during: "A record was not stored on \(topic)")

@@ -107,9 +107,9 @@ public final class RecordPublisher {
     /// Number of records that the broker has not answered.
     public var waiting: Int { published - settled }
 
-    /// The error for a broker that has not answered in time.
+    /// The error for a broker that has not answered in time. Blocks for up to a second, to ask if any broker answers.
     public var silence: KafkaFailure {
-        lastError ?? KafkaFailure(RD_KAFKA_RESP_ERR__TIMED_OUT, detail: "The broker did not acknowledge in time")
+        KafkaFailure(lastError: lastError, isAnyBrokerThere: clients.batching.isAnyBrokerThere(timeout: 1_000))
     }
 
     /// The records refused since the last call.
@@ -174,6 +174,24 @@ public final class RecordPublisher {
         // Bounded by the records in flight, because partitions are acknowledged in order.
         acknowledgedAhead.insert(index)
         while acknowledgedAhead.remove(contiguous) != nil { contiguous += 1 }
+    }
+}
+
+extension KafkaFailure {
+    /// The failure for records that were not stored in time. If any broker answers, the error of a connection to another one is not the
+    /// whole cause: librdkafka tells nobody that it writes a record again because too few replicas are in sync.
+    init(lastError: KafkaFailure?, isAnyBrokerThere: Bool) {
+        guard isAnyBrokerThere, lastError?.isRetriable ?? true else {
+            let silent = KafkaFailure(RD_KAFKA_RESP_ERR__TIMED_OUT, detail: "The broker did not acknowledge in time")
+            self = lastError ?? silent
+            return
+        }
+        let last = lastError?.detail ?? ""
+        let clause = last.isEmpty ? "" : "; the last error: \(last.prefix(1).lowercased())\(last.dropFirst())"
+        self.init(RD_KAFKA_RESP_ERR__TIMED_OUT, detail: "The brokers that answer did not store it in time\(clause)")
+        remedy =
+            "Look at the brokers: fewer replicas may be in sync than min.insync.replicas asks for, or a partition has no "
+            + "leader."
     }
 }
 
