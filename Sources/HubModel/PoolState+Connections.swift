@@ -30,7 +30,8 @@ extension PoolState {
     ) {
         guard case .handshaking = connections[connection] else { return }
         let capacity = http == .http1 ? 1 : min(streams, SenderLimits.streamsMax)
-        expectedCapacity = max(capacity, 1)
+        // A server that allows nothing is asked again over one connection, however many requests wait.
+        expectedCapacity = capacity < 1 ? SenderLimits.streamsMax : capacity
         connections.change(connection, to: .serving(ServingConnection(http, capacity: capacity, at: now)))
         arm(deadline(of: connection))
         serveWaiting(at: now)

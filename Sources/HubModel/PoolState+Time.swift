@@ -74,9 +74,10 @@ extension PoolState {
         case .serving(let serving):
             if serving.inFlight == 0 {
                 expectClosed(connection, after: .close(connection), at: now)
-                // As for a failed connection, one waiting request fails, so that its owner learns the reason.
-                if serving.isUseless, let unserved = waiting.popFirst() {
-                    settle(unserved.id, .notSent(SendFailure(.waitedTooLong, "the server allows no request")))
+                // As for a failed connection, one request fails that has waited for it. Its owner learns the reason.
+                if serving.isUseless, let unserved = waiting.first, unserved.since <= serving.since {
+                    waiting.removeFirst()
+                    settle(unserved.id, .notSent(SendFailure(.connectTimeout, "the server allows no request")))
                 }
             } else if serving.pingedAt == nil {
                 connections.update(connection) { $0.pingedAt = now }

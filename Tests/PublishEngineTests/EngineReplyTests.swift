@@ -195,7 +195,7 @@ struct EngineReplyTests {
         let first = try #require(shell.publish(news("a")).sends.first)
         _ = shell.take(.reply(.notSent(SendFailure(.connectRefused, "refused")), to: first.id))
         let probe = try #require(shell.wait(.seconds(5)).sends.first)
-        _ = shell.take(.reply(.notSent(SendFailure(.waitedTooLong, "the server allows no request")), to: probe.id))
+        _ = shell.take(.reply(.notSent(SendFailure(.connectTimeout, "the server allows no request")), to: probe.id))
         #expect(shell.engine.halt?.reason == .outage)
         #expect(shell.engine.halt?.detail == "the server allows no request")
     }

@@ -35,7 +35,7 @@ public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case connectRefused
         /// The host's name could not be resolved.
         case dns
-        /// The connection or its TLS handshake was not completed in time.
+        /// The connection or its TLS handshake was not completed in time, or the server allowed no request on it.
         case connectTimeout
         /// The connection failed for another reason, such as a missing route.
         case connectFailed
