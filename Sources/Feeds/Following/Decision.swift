@@ -59,8 +59,6 @@ public struct Following: Sendable, Hashable {
     var isIncomplete = false
     /// Messages for people about the feed as a whole. They contain no headline.
     public var notes: [String] = []
-    /// Ids of the entries that are not sent because another feed of the group has brought their link, with another headline.
-    public var duplicatesByLink: [String] = []
 
     struct Change: Sendable, Hashable {
         var hash: EntryHash

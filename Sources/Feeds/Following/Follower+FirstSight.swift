@@ -99,7 +99,6 @@ extension Follower {
             }
             state.wasWritten(version, publishers: own, at: minute, for: rules.updates)
             if isNews { sentThisHour += 1 } else { state.versionsThisHour = 0 }
-            if rules.group != nil { group.note(state, feed: rules.name, at: minute) }
             write(keyed, .alert, because, event, lane: lane, keeping: state)
         }
     }

@@ -86,7 +86,6 @@ extension Follower {
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
             if rank < rules.maxPerPoll {
-                // A story that has two ids in this document is one story for the group too.
                 alert(keyed, meaning, because: because, lane: lane, keeping: &state, nil)
             } else if wasMissed(keyed.entry), !lateLane.isEmpty {
                 alertLate(keyed, meaning, state)
@@ -247,7 +246,7 @@ extension Follower {
     mutating func leave(_ keyed: EntryIdentity.Keyed, to other: String, _ state: EntryState) {
         var state = state
         (state.standing, state.link) = (.duplicate, 0)
-        if otherFeed(keyed, state) == nil { result.duplicatesByLink.append(keyed.entry.id ?? keyed.key) }
+        if otherFeed(keyed, state) == nil { duplicatesByLink.append((keyed.entry.id ?? keyed.key, other)) }
         state.link = keyed.link
         decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state, held: .dropped)
     }

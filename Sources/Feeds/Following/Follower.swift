@@ -18,7 +18,7 @@ public struct Follower {
     let lane: String
     let backfillLane: String
     let log: EntryLog
-    var group: GroupMemory
+    let group: GroupMemory
     var result: Following
     /// The events of this document, with the indices of their entries.
     var written: [(index: Int, change: Following.Change)] = []
@@ -46,6 +46,8 @@ public struct Follower {
     var unsentRecalls: [(keyed: EntryIdentity.Keyed, state: EntryState, old: EntryState?)] = []
     /// Ids of the entries whose alert is withheld because their newest copy cannot become an event, with the reasons.
     var withheldUnread: [String] = []
+    /// Ids of the entries that are not sent because another feed of the group has brought their link, with another headline.
+    var duplicatesByLink: [(id: String, other: String)] = []
 
     var known: EntryTable { log.table }
 
@@ -172,6 +174,12 @@ public struct Follower {
         if let because = unreadable.first {
             result.notes.append(
                 "\(counted(unreadable.count, "new entry", plural: "new entries")) cannot become an event yet: \(because)"
+            )
+        }
+        if let first = duplicatesByLink.first {
+            result.notes.append(
+                "\(counted(duplicatesByLink.count, "entry", plural: "entries")) not sent, because another feed of the group has "
+                    + "brought the link with another headline. The first is `\(first.id.prefix(100))`, whose link came from `\(first.other)`"
             )
         }
         orderEvents(isTurned: isTurned)

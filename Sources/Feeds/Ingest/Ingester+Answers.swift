@@ -183,17 +183,12 @@ extension Ingester {
         _ following: Following, of feed: inout FollowedFeed, state: FeedState, wasPrimed: Bool, at now: Moment
     ) {
         for text in following.notes { note(.warning, feed.name, "Of this feed, \(text).") }
-        if let first = following.duplicatesByLink.first {
-            let entries = counted(following.duplicatesByLink.count, "entry", plural: "entries")
-            note(
-                .info, feed.name,
-                "Not sent, because another feed of the group has brought the link with another headline: \(entries). "
-                    + "The first is `\(first.prefix(100))`.")
-        }
         feed.counts.add(following)
         let entries = following.changes.map { entry($0, feed) }
         for change in following.changes where change.event != nil {
-            if let entry = change.state { remember(entry, of: feed, at: entry.lastSeen) }
+            if let entry = change.state {
+                remember(entry, by: [change.hash, change.former], of: feed, at: entry.lastSeen)
+            }
         }
         let hasEvents = entries.contains { $0.record?.intent != nil }
         feed.state.lastNewAt = state.lastNewAt

@@ -64,7 +64,7 @@ extension Ingester {
                     for: rules.updates)
                 var intent = held.intent
                 intent.order = nextOrder()
-                remember(state, of: feed, at: minute)
+                remember(state, by: [hash], of: feed, at: minute)
                 let record = EntryRecord(
                     state: state, intent: intent, name: feed.log.names[hash], writer: feed.writer, after: readTo)
                 entries.append(FeedBatch.Entry(hash: hash, record: record))

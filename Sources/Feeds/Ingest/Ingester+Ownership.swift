@@ -88,13 +88,17 @@ extension Ingester {
         for row in feed.log.table.rows {
             let due = max(row.state.firstSeen, row.state.embargo)
             guard Minute.between(due, minute) <= GroupMemory.minutes else { continue }
-            remember(row.state, of: feed, at: row.state.firstSeen)
+            remember(row.state, by: [row.hash], of: feed, at: row.state.firstSeen)
         }
     }
 
-    /// Adds a story that readers have, or will have, to the memory of the feed's group.
-    mutating func remember(_ entry: EntryState, of feed: FollowedFeed, at minute: UInt32) {
+    /// Adds a story that readers have, or will have, to the memory of the feed's group. A link that several entries of the feed share
+    /// is left out, because it says nothing about the stories of other feeds.
+    /// - Parameter own: the keys of the entry itself.
+    mutating func remember(_ entry: EntryState, by own: [EntryHash?], of feed: FollowedFeed, at minute: UInt32) {
         guard let group = feed.rules?.group, entry.sentPrint != 0 else { return }
+        var entry = entry
+        if feed.log.table.sharesLink(of: entry, besides: own) { entry.link = 0 }
         groups[group, default: GroupMemory()].note(entry, feed: feed.name, at: minute)
     }
 
