@@ -89,6 +89,24 @@ struct ExplainFeedTests {
         }
     }
 
+    @Test func `what the expression of identity finds is explained for each entry`() async throws {
+        let file = folder.appending(path: "newswire.yaml")
+        let identity = configuration.replacing("map:", with: #"identity: "regex:(?:a+)+([0-9])", map:"#)
+        try Data(identity.utf8).write(to: file)
+        let hard = String(repeating: "a", count: 30) + "b"
+        let items = ["aa7", "urn:b", hard].map { "<item><guid>\($0)</guid><title>News of \($0)</title></item>" }
+        let text = "<rss version=\"2.0\"><channel>\(items.joined())</channel></rss>"
+        let ended = try await explain(text, "--config", file.path, "--feed", "world")
+        for part in [
+            "3 entries, 1 entry for which the expression of identity takes too many steps",
+            "world:7 (by the expression of identity)",
+            "world:urn:b (from its id; the expression of identity finds nothing)",
+            "world:\(hard) (from its id; the expression of identity takes too many steps)",
+        ] {
+            #expect(ended.output.contains(part), "\(part) is missing in \(ended.output)\(ended.errors)")
+        }
+    }
+
     @Test func `a document that is not a feed ends with 1 and the reason`() async throws {
         let page = try await explain("<html><head><title>x</title></head></html>", name: "page.html")
         #expect(page.status == 1)

@@ -9,7 +9,7 @@ import CPcre2
 ///
 /// Confined to one thread, because a search writes to memory of the instance.
 package final class BoundedExpression {
-    enum Answer: Equatable {
+    package enum Answer: Sendable, Equatable {
         /// Never empty.
         case found(String)
         case nothing
@@ -24,7 +24,7 @@ package final class BoundedExpression {
     private let context: OpaquePointer
 
     /// Returns `nil` for an invalid expression, which the settings reject.
-    init?(_ expression: String) {
+    package init?(_ expression: String) {
         guard case .success(let code) = Self.compile(expression) else { return nil }
         guard let data = pcre2_match_data_create_from_pattern_8(code, nil),
             let context = pcre2_match_context_create_8(nil)
@@ -74,6 +74,9 @@ package final class BoundedExpression {
         return .failure(Problem(text: "\(words) at character \(position)"))
     }
 
+    /// Searches the entry's id, and its link if the id does not match.
+    package func firstMatch(in entry: FeedEntry) -> Answer { firstMatch(in: [entry.id, entry.link]) }
+
     /// Returns the first group, or the whole match, of the first text that matches.
     func firstMatch(in texts: [String?]) -> Answer {
         for case let text? in texts where !text.isEmpty {
@@ -105,8 +108,8 @@ package final class BoundedExpression {
 
 /// The work of a search so far: the parts of the expression that were tried, and the distances between the places in the text.
 private struct Steps {
-    /// Reached within a millisecond.
-    static let limit = 50_000
+    /// Reached within 0.2 ms, also in each of 2,000 entries of one document. Usual expressions need fewer than 2,500.
+    static let limit = 10_000
     /// Passing over so many bytes takes as long as trying one part.
     private static let bytesPerStep = 16
 

@@ -74,7 +74,7 @@ struct EntryIdentity {
         var places: [String: Int] = [:]
         var shared = (ids: 0, links: 0)
         for (index, entry) in entries {
-            let search = expression?.firstMatch(in: [entry.id, entry.link])
+            let search = expression?.firstMatch(in: entry)
             guard var key = search?.text ?? key(of: entry, by: rule) else {
                 result.nameless.append(index)
                 continue

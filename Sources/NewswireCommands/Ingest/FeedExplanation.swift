@@ -8,11 +8,18 @@ package struct FeedExplanation: Sendable {
     private let document: FeedDocument
     private let rules: FeedRules
     private let decisions: [Decision]
+    /// What the expression of `identity` finds in each entry; empty without one.
+    private let searches: [BoundedExpression.Answer]
 
     package init(_ document: FeedDocument, rules: FeedRules, at now: Instant) {
         self.document = document
         self.rules = rules
         decisions = Follower.explain(document, rules: rules, at: now)
+        if case .pattern(let text) = rules.identity, let expression = BoundedExpression(text) {
+            searches = document.entries.map { expression.firstMatch(in: $0) }
+        } else {
+            searches = []
+        }
     }
 
     // MARK: For programs
@@ -66,6 +73,11 @@ package struct FeedExplanation: Sendable {
         if document.entriesLeftOut > 0 { parts.append("\(document.entriesLeftOut) more not read") }
         if document.isCutOff { parts.append("cut off, so that some may be missing") }
         if document.unreadableDates > 0 { parts.append(counted(document.unreadableDates, "unreadable date")) }
+        let stopped = searches.count { $0 == .stopped }
+        if stopped > 0 {
+            let entries = counted(stopped, "entry", plural: "entries")
+            parts.append("\(entries) for which the expression of identity takes too many steps")
+        }
         if !document.hubs.isEmpty { parts.append("offers WebSub") }
         return parts.joined(separator: ", ") + "; as feed \"\(rules.name.plain)\", if it was empty at first sight:"
     }
@@ -88,7 +100,7 @@ package struct FeedExplanation: Sendable {
         let headline = decision.event?.headline ?? entry?.headline
         add("headline", headline ?? "none")
         add("summary", (decision.event?.summary ?? entry?.summary).map { TextWidth.cut($0.plain, to: 160) })
-        add("id", decision.id.isEmpty ? "none" : "\(decision.id) (\(identity(entry)))")
+        add("id", decision.id.isEmpty ? "none" : "\(decision.id) (\(identity(decision)))")
         if let event = decision.event, event.story != event.id { add("story", event.story) }
         add("version", decision.event?.version?.text)
         add("published", entry.map { $0.publishedAt?.description ?? "no date that can be read" })
@@ -102,18 +114,26 @@ package struct FeedExplanation: Sendable {
     }
 
     /// The origin of an entry's key.
-    private func identity(_ entry: FeedEntry?) -> String {
-        switch rules.identity {
-        case .automatic:
+    private func identity(_ decision: Decision) -> String {
+        let entry = entry(of: decision)
+        let usual =
             if let entry, entry.id == nil {
                 entry.link == nil ? "from its headline" : "from its link, as it has no id"
             } else {
                 "from its id"
             }
-        case .guid: "from its id, as identity says"
-        case .link: "from its link, as identity says"
-        case .linkAndTitle: "from link and title, as identity says"
-        case .pattern: "by the expression of identity"
+        switch rules.identity {
+        case .automatic: return usual
+        case .guid: return "from its id, as identity says"
+        case .link: return "from its link, as identity says"
+        case .linkAndTitle: return "from link and title, as identity says"
+        case .pattern:
+            guard searches.indices.contains(decision.index) else { return usual }
+            return switch searches[decision.index] {
+            case .found: "by the expression of identity"
+            case .nothing: "\(usual); the expression of identity finds nothing"
+            case .stopped: "\(usual); the expression of identity takes too many steps"
+            }
         }
     }
 

@@ -21,6 +21,13 @@ import Testing
         #expect(try #require(BoundedExpression(expression)).firstMatch(in: [text, "x"]) == .stopped)
     }
 
+    /// 2,000 entries of a document are searched in one go, which delays all feeds of the process.
+    @Test func `an expression is stopped after ten thousand steps`() throws {
+        let expression = try #require(BoundedExpression("(a+)+$"))
+        #expect(expression.firstMatch(in: [String(repeating: "a", count: 10) + "b"]) == .nothing)
+        #expect(expression.firstMatch(in: [String(repeating: "a", count: 11) + "b"]) == .stopped)
+    }
+
     /// The expressions were once those of Swift.
     private static let ordinary = [
         "id=([0-9]+)", "([0-9]+)\\.html", "/([a-z0-9-]+)\\.html", "([^/]+)/?$", ".*/([^?]+)", "^https?://[^/]+",
