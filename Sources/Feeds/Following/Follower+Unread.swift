@@ -23,7 +23,7 @@ extension Follower {
             decide(keyed, .unreadable, refusal.because, keeping: nil)
             return true
         }
-        if isAlert { withheldUnread.append("`\((keyed.entry.id ?? "").prefix(100))`: \(refusal.because)") }
+        if isAlert { withheldUnread.append((keyed.entry.id ?? "", refusal.because)) }
         var meaning = meaning
         meaning.status = .withheld
         hold(keyed, old, meaning, unread: refusal)
@@ -32,8 +32,11 @@ extension Follower {
 
     mutating func noteUnread() {
         guard let first = withheldUnread.first else { return }
+        let more = withheldUnread.count > 5 ? " and \(withheldUnread.count - 5) more" : ""
+        let ids = withheldUnread.prefix(5).map { "`\($0.id.prefix(100))`" }.joined(separator: ", ") + more
         result.notes.append(
-            "\(counted(withheldUnread.count, "alert")) under embargo withheld, because the newest copy cannot become an event. "
-                + "The first is \(first)")
+            "\(counted(withheldUnread.count, "alert")) under embargo withheld, because the feed's copy cannot become an event: "
+                + "\(ids). Each is sent after its embargo, once the feed's copy can be read. The fault of the first: \(first.because)"
+        )
     }
 }

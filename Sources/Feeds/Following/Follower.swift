@@ -45,7 +45,7 @@ public struct Follower {
     /// Recalls of entries that were not sent, with the states kept until now.
     var unsentRecalls: [(keyed: EntryIdentity.Keyed, state: EntryState, old: EntryState?)] = []
     /// Ids of the entries whose alert is withheld because their newest copy cannot become an event, with the reasons.
-    var withheldUnread: [String] = []
+    var withheldUnread: [(id: String, because: String)] = []
     /// Ids of the entries that are not sent because another feed of the group has brought their link, with another headline.
     var duplicatesByLink: [(id: String, other: String)] = []
 

@@ -68,6 +68,17 @@ struct WithheldTests {
         #expect(free.events.map(\.headline) == ["Corrected"] && free.events.map(\.version?.text) == ["3"])
     }
 
+    @Test func `the first five of many alerts withheld for a copy that cannot become an event are named`() {
+        var feed = FollowedFeed.empty()
+        var entries = (1...7).map { feed.entry("urn:\($0)") }
+        for index in entries.indices { entries[index].embargo = .until(feed.now + .seconds(3_600)) }
+        #expect(feed.poll(entries).events.count == 7)
+        for index in entries.indices { entries[index].fault = "the item cannot be read" }
+        let note = feed.poll(entries).notes.first { $0.hasPrefix("7 alerts under embargo withheld") } ?? ""
+        #expect(note.contains("`urn:1`, `urn:2`, `urn:3`, `urn:4`, `urn:5` and 2 more. "))
+        #expect(note.hasSuffix("once the feed's copy can be read. The fault of the first: the item cannot be read"))
+    }
+
     @Test func `an alert under embargo that a limit holds back is dropped if a new copy cannot become an event`() {
         var feed = FollowedFeed.empty { $0.maxPerHour = 0 }
         feed.poll([entry(feed, version: "1", embargo: .seconds(600))])
