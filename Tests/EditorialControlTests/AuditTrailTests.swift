@@ -175,6 +175,21 @@ struct ControlViewTests {
         #expect(view.unknownOrders.count == 1)
     }
 
+    @Test func `a group whose processes have ended, or whose beats are gone, is still another group`() {
+        var view = ControlView()
+        func apply(_ written: ControlRecord) {
+            let record = written.record(on: "c")
+            view.apply(SourceRecord(offset: 0, key: record.key, value: record.value))
+        }
+        for group in ["ours", "sport", "local"] {
+            let process = ControlRecord.ProcessDescription(version: "1", shards: 1, group: group, hub: nil)
+            apply(.beat(.init(replica: "of-\(group)", at: start, logTime: .zero, process: process)))
+        }
+        apply(.ended(replica: "of-sport"))
+        apply(.environment(HubEnvironment(name: "production", host: "h", hub: "b", group: "weather"), isFirst: false))
+        #expect(view.groups(besides: "ours") == ["local", "sport", "weather"])
+    }
+
     private let lapsing = Order(
         id: "o", scope: .recall(story: "S"), at: start, by: "m", until: start + .seconds(600))
 

@@ -114,10 +114,12 @@ public struct ControlView: Sendable, Hashable {
         }
     }
 
-    /// Returns the other consumer groups whose processes run or have fallen silent, sorted. Each may have a hub of its own.
+    /// Returns the other consumer groups on the topic, sorted. Each may have a hub of its own, whose readers have a story also if its
+    /// processes have ended.
     public func groups(besides group: String) -> [String] {
         let beats = signs.living + signs.silent.map(\.beat)
-        return Set(beats.compactMap(\.process?.group)).subtracting([group]).sorted()
+        return environments.groups.union(signs.endedGroups).union(beats.compactMap(\.process?.group))
+            .subtracting([group]).sorted()
     }
 
     /// True if a living process that has read all of this topic obeys more orders than the topic has. The topic was recreated,

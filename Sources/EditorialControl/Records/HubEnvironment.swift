@@ -45,6 +45,9 @@ public struct HubEnvironments: Sendable, Hashable {
     /// The environments of further groups, by group.
     private var further: [String: HubEnvironment] = [:]
 
+    /// The groups that are named with an environment.
+    var groups: Set<String> { Set(further.keys).union(first?.group.map { [$0] } ?? []) }
+
     /// Limit of further groups. More are ignored, so that their processes do not start.
     private static let furtherMax = 1_000
 

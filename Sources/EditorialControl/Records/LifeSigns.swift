@@ -11,6 +11,8 @@ public struct LifeSigns: Sendable, Hashable {
     private var signs: [String: Sign] = [:]
     /// Processes whose last beat carries no time of the log and was not followed by any beat that carries one.
     private var undated: Set<String> = []
+    /// The consumer groups of the processes that have reported their end.
+    private(set) var endedGroups: Set<String> = []
     private let capacity: Int
 
     private struct Sign: Sendable, Hashable {
@@ -48,7 +50,8 @@ public struct LifeSigns: Sendable, Hashable {
     }
 
     public mutating func ended(_ replica: String) {
-        signs[replica] = nil
+        let sign = signs.removeValue(forKey: replica)
+        if let group = sign?.beat.process?.group, endedGroups.count < capacity { endedGroups.insert(group) }
         undated.remove(replica)
     }
 
