@@ -175,6 +175,14 @@ struct ControlViewTests {
         #expect(view.unknownOrders.count == 1)
     }
 
+    @Test func `a recall that came while a notification was on its way is none of those known before`() {
+        let recall = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m")
+        let view = view(recall)
+        #expect(view.recall(of: "S", besides: [], at: start) == recall)
+        #expect(view.recall(of: "S", besides: ["o"], at: start) == nil)
+        #expect(view.recall(of: "T", besides: [], at: start) == nil)
+    }
+
     @Test func `a group whose processes have ended, or whose beats are gone, is still another group`() {
         var view = ControlView()
         func apply(_ written: ControlRecord) {

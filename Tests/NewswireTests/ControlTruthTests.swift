@@ -1,5 +1,6 @@
 import EditorialControl
 import Foundation
+import HubEmulator
 import HubServer
 import KafkaIO
 import TestSupport
@@ -170,6 +171,27 @@ struct ControlTruthTests {
         #expect(try await room.run("run", "--until-caught-up").status == 0)
         #expect(room.hub.receivedCount == 2)
         #expect(try await room.run("audit").output.contains("replacement “Withdrawn”"))
+        await room.close()
+    }
+
+    @Test func `a send that is recalled while it is on its way says so, as its result does`() async throws {
+        let room = try await room()
+        var fault = HubFault()
+        fault.latencyMilliseconds = 8_000
+        room.hub.add(fault)
+        let sending = try room.start("send", "--category", "World", "--message", "Wrong")
+        var id: Substring?
+        while id == nil {
+            id = try await room.run("audit", "--json").output.firstMatch(of: /"scope":"send\/(send-[^"]+)"/)?.output.1
+        }
+        let recalled = try await room.run("recall", String(try #require(id)), "--reason", "r", "--by", "desk")
+        #expect(recalled.output.contains("more may have been accepted"), "\(recalled.output)\(recalled.errors)")
+        let sent = try await sending.ended()
+        #expect(sent.status == 0 && sent.output.contains("accepted"), "\(sent.output)")
+        #expect(
+            sent.errors.contains(/warning: send-.* was recalled by desk, .*: r, while it was on its way/),
+            "\(sent.errors)")
+        #expect(try await room.run("results", "--json").output.contains(#""afterRecall":true"#))
         await room.close()
     }
 

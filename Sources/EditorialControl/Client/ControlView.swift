@@ -101,6 +101,13 @@ public struct ControlView: Sendable, Hashable {
         return lapseClock(wall).map { order.hasLapsed(at: $0) } ?? false ? nil : order
     }
 
+    /// Returns the recall in force of the story; `nil` without one, or if it is among the orders that were known before.
+    ///
+    /// - Parameter known: the ids of these orders.
+    public func recall(of story: String, besides known: Set<String>, at wall: Instant) -> Order? {
+        order(.recall(story: story), at: wall).flatMap { known.contains($0.id) ? nil : $0 }
+    }
+
     /// Returns the living processes that have not confirmed the order, sorted by name. A process confirms it with a line on the
     /// audit topic or with a beat.
     ///

@@ -24,6 +24,8 @@ struct RecordedSend {
     private(set) var hasSent = false
     /// Time at which the orders were last read; `nil` if they must be read again.
     private var readAt: Instant?
+    /// The ids of the orders that it is sent in spite of.
+    private var known: Set<String> = []
 
     init(_ event: NewsEvent, categories: [String], _ settings: Settings, isForced: Bool) {
         (self.settings, self.event, self.categories, self.isForced) = (settings, event, categories, isForced)
@@ -92,6 +94,7 @@ struct RecordedSend {
             notice("\(Self.wayRound), and is recorded.")
             throw ExitCode.failure
         }
+        known.formUnion(orders.map(\.id))
         return orders
     }
 
@@ -146,12 +149,25 @@ struct RecordedSend {
         hasSent = true
         guard var record = record(routing, result.outcome, platform, attempts: result.attempts) else { return }
         record.error = result.failure
+        if record.outcome.mayHaveLeft, let recall = lateRecall {
+            record.afterRecall = true
+            // No other platform gets it.
+            readAt = nil
+            notice("warning: \(event.orderKey) was recalled \(FormerOrder(recall).phrase), while it was on its way")
+        }
         if case .replied(let reply) = result {
             record.httpStatus = reply.status
             record.notificationID = reply.notificationID
             record.trackingID = reply.trackingID
         }
         store(record)
+    }
+
+    /// A recall that was given after the orders were read; `nil` if the orders cannot be read. Does not wait for beats, because the
+    /// sender of a recall waits for the result.
+    private var lateRecall: Order? {
+        let view = try? ControlReading(settings.kafkaSettings, settings.control.topics).view()
+        return view?.recall(of: event.orderKey, besides: known, at: ServiceClock.wall)
     }
 
     /// Writes the result of a request that is not sent, so that nobody waits for its outcome.
