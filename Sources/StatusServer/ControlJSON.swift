@@ -70,6 +70,9 @@ enum ControlJSON {
             if !found.name.others.isEmpty { json.array("others", of: found.name.others) }
             json.field("recalledBy", found.recall?.by)
             found.history.list(into: &json)
+            var doubts = StoryDoubts(inFlight: found.history.sends.inFlight)
+            doubts.lacksResults = found.history.lacksResults
+            doubts.list(into: &json)
         }
     }
 }

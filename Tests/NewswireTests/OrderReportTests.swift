@@ -147,8 +147,8 @@ struct OrderReportTests {
         #expect(
             RecallReport(history(), lost).lines == [
                 "no result of the last 7 days says that the hub took any of it",
-                "more may have been accepted: results of the last 7 days are missing on their topic. newswire results shows what is "
-                    + "known later",
+                "more may have been accepted: results of the last 7 days are missing on their topic. Publish a text as news if "
+                    + "their readers must know of it",
             ])
         #expect(
             RecallReport(history(("a", .accepted), ("b\u{1B}", .unknown)), StoryDoubts()).lines == [

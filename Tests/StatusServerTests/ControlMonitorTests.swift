@@ -119,6 +119,12 @@ struct ControlMonitorTests {
         var found: String
         var accepted: [Sent]
         var recalledBy: String?
+        var doubts: Doubts
+
+        struct Doubts: Decodable, Equatable {
+            var inFlight: Int
+            var lacksResults: Bool
+        }
 
         struct Sent: Decodable {
             var eventId: String
@@ -136,6 +142,7 @@ struct ControlMonitorTests {
         let found = try await find()
         #expect((found.story, found.found) == ("quake", "event"))
         #expect((found.accepted.map(\.eventId), found.accepted.map(\.categories)) == (["e-1"], [["World"]]))
+        #expect(found.doubts == .init(inFlight: 0, lacksResults: false))
         let recall = try await room.call(
             "POST", "/api/control/recall?story=e-1&reason=r&by=desk&replace=Withdrawn%3A%20quake")
         #expect(recall.text.contains(#""replaced":["World"],"notReplaced":[]"#), "\(recall.text)")
@@ -148,6 +155,13 @@ struct ControlMonitorTests {
         #expect(foreign.status == 403, "a look-up reads topics, so it needs the right to act")
         let blank = try await room.call("POST", "/api/control/recall?story=e-1&reason=r&by=desk&replace=%20")
         #expect(blank.status == 400 && blank.text.contains("no text"), "\(blank.text)")
+        let line = AuditEntry.send(
+            NewsEvent(id: "quake", headline: "h"), at: .init(milliseconds: 0), by: "m", reason: nil, despite: [],
+            requests: AnnouncedRequests(story: "quake", group: room.newsroom.kafka.group, count: 2))
+        let publisher = try RecordPublisher(settings: room.newsroom.kafka)
+        try publisher.publish(line.record(on: ControlTopics().audit))
+        try publisher.flush()
+        #expect(try await find().doubts.inFlight == 2, "a send without an outcome")
         try await room.close()
     }
 

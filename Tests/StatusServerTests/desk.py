@@ -141,10 +141,10 @@ def look(page):
     page.find("#order-by").send_keys("night desk")
     answer(**{"control/recall": {
         "scope": "recall/story/quake", "processes": 2, "applied": 2, "milliseconds": 90, "missing": [], "silent": [], "met": {}, "former": None,
-        "successor": None, "replaced": ["World", "Science"], "notReplaced": ["Sports"]}})
+        "successor": None, "replaced": ["World", "Science"], "notReplaced": ["Sports", "readers whose results were removed"]}})
     page.find("#order-yes").click()
     wait("the answer", lambda: "The replacement goes to the readers of World, Science." in text("#action"))
-    assert "readers of Sports have the story; they get no replacement" in text("#action"), text("#action")
+    assert "whether the readers of Sports and readers whose results were removed have the story; they get no replacement" in text("#action"), text("#action")
     order = next(one for one in script("window.asked") if "recall" in one)
     assert "story=quake-7" in order and "replace=Withdrawn" in order and "reason=agency+kill" in order, order
 

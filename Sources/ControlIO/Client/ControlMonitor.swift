@@ -160,15 +160,17 @@ public final class ControlMonitor: Sendable {
     public func find(_ name: String) async -> Result<FoundStory, OrderClient.Refusal> {
         await onThread(.lookUp) { [self] () throws(OrderClient.Refusal) in
             let view: ControlView
-            do throws(KafkaFailure) { view = try ControlReading(settings, topics).view() } catch {
+            let reading = ControlReading(settings, topics)
+            do throws(KafkaFailure) { view = try reading.view() } catch {
                 throw .failed(error)
             }
             let named = try story(name, view, isLift: false)
             let time = now.wall
+            let latest = view.lapseClock(time) ?? time
             do throws(KafkaFailure) {
                 let history = try StoryHistory(
-                    named.story, settings, results: names.results, before: view.lapseClock(time) ?? time,
-                    limit: Self.searchMax)
+                    named.story, settings, results: names.results, before: latest,
+                    sends: reading.announcedSends(of: named.story, before: latest), limit: Self.searchMax)
                 return FoundStory(
                     name: named, history: history, recall: view.order(.recall(story: named.story), at: time))
             } catch { throw .failed(error) }

@@ -85,6 +85,18 @@ public struct ControlReading {
         return trail
     }
 
+    /// Reads the notifications of `newswire send` about the story in the week before a time.
+    func announcedSends(of story: String, before time: Instant) throws(KafkaFailure) -> AnnouncedSends {
+        var sends = AnnouncedSends(story: story, group: settings.group)
+        let reader = try TopicReader(
+            settings: settings, topic: topics.audit, from: .time(time - Order.recallLasts), end: .highWatermark)
+        try reader.readToEnd { read in
+            guard let entry = AuditEntry(read.record) else { return }
+            sends.apply(entry, at: ResultRecord.Source(partition: read.partition, offset: read.record.offset))
+        }
+        return sends
+    }
+
     private static let recentLines: Int64 = 2_000
 
     /// - Throws: an error if the topic is missing.

@@ -181,14 +181,7 @@ public final class OrderClient {
 
     /// Reads the notifications of `newswire send` about the story from the audit topic.
     func announcedSends(of story: String) throws(KafkaFailure) -> AnnouncedSends {
-        var sends = AnnouncedSends(story: story, group: settings.group)
-        let since = earliest(now().wall) - Order.recallLasts
-        let reader = try TopicReader(settings: settings, topic: topics.audit, from: .time(since), end: .highWatermark)
-        try reader.readToEnd { read in
-            guard let entry = AuditEntry(read.record) else { return }
-            sends.apply(entry, at: ResultRecord.Source(partition: read.partition, offset: read.record.offset))
-        }
-        return sends
+        try ControlReading(settings, topics).announcedSends(of: story, before: earliest(now().wall))
     }
 
     /// Returns true if the brokers may have a record that could not be stored. Nothing can be stored afterwards: unsent records are

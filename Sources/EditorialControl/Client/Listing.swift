@@ -105,6 +105,19 @@ extension StoryHistory {
     }
 }
 
+extension StoryDoubts {
+    /// Writes the object `doubts`.
+    package func list(into json: inout JSONWriter) {
+        json.object("doubts") { json in
+            json.field("inFlight", inFlight)
+            json.field("unanswered", unanswered)
+            json.field("silent", silent)
+            json.field("unheard", isUnheard)
+            json.field("lacksResults", lacksResults)
+        }
+    }
+}
+
 extension StoryHistory.Sent {
     fileprivate func list(into json: inout JSONWriter) {
         json.object { json in

@@ -249,8 +249,11 @@ extension StoryDoubts {
         }
         if lacksResults { reasons.append("results of the last 7 days are missing on their topic") }
         if reasons.isEmpty { return nil }
-        return
-            "more may have been accepted: \(reasons.joined(separator: ", and ")). newswire results shows what is known later"
+        // Removed results do not come back.
+        let remedy =
+            lacksResults && reasons.count == 1
+            ? "Publish a text as news if their readers must know of it" : "newswire results shows what is known later"
+        return "more may have been accepted: \(reasons.joined(separator: ", and ")). \(remedy)"
     }
 }
 

@@ -222,12 +222,19 @@ async function give(verb, words, query, { by, reason }) {
       + (missing.length ? ` No answer from ${missing.join(", ")}.` : ""))
     + (silent.length ? ` Not waited for, as silent for long: ${silent.join(", ")}.` : "")
     + (former ? ` ${ended(verb) ? "It ends" : "It takes the place of"} the order ${author(former)}.` : "")
-    + (replaced?.length ? ` The replacement goes to the readers of ${replaced.join(", ")}.` : replaced ? " Nobody gets the replacement." : "")
-    + (notReplaced?.length ? ` It is not known whether the readers of ${notReplaced.join(", ")} have the story; they get no replacement.` : "")
-    + (answer.otherGroups?.length ? ` Readers of the hubs of ${answer.otherGroups.join(", ")} get no replacement: recall the story with their settings too, once this one has left.` : "")
+    + (replaced?.length ? ` The replacement goes to ${readers(replaced)}.` : replaced ? " Nobody gets the replacement." : "")
+    + (notReplaced?.length ? ` It is not known whether ${readers(notReplaced)} have the story; they get no replacement.` : "")
+    + (answer.otherGroups?.length ? ` Readers of the hubs of ${answer.otherGroups.join(", ")} get no replacement: recall the story with their settings too${replaced?.length ? ", once this one has left" : ""}.` : "")
     + (answer.replacementCanceled ? " The replacement does not leave: another order has ended the recall." : "")
     + (answer.replacementFailed ? ` The replacement was not written: ${answer.replacementFailed}.` : "")
     + (successor ? ` In the meantime ${ended(successor.do) ? "it was ended" : `another order has taken its place, ${author(successor)}`}.` : ""));
+}
+
+/** The readers of categories and interests, and those that the service describes in words of its own. */
+function readers(names) {
+  const described = names.filter((name) => /^(single )?readers( |$)/.test(name));
+  const categories = names.filter((name) => !described.includes(name));
+  return [categories.length && `the readers of ${categories.join(", ")}`, ...described].filter(Boolean).join(" and ");
 }
 
 export function startControl() {

@@ -163,13 +163,15 @@ async function look() {
 const event = ({ eventId, at, categories, singleReaders, test }) =>
   `${eventId}, ${moment(at)}, ${test ? "for testers" : [categories.length && `for ${categories.join(", ")}`, singleReaders && "for single readers"].filter(Boolean).join(" and ")}`;
 
-function sentences(name, { story, found: kind, recalledBy, accepted, unknown }) {
+function sentences(name, { story, found: kind, recalledBy, accepted, unknown, doubts }) {
   const shown = (events) => events.slice(-3).map(event).join("; ") + (events.length > 3 ? `; and ${number(events.length - 3)} earlier` : "");
   return [
     kind === "event" && story !== name ? `${name} is an event of the story ${story}; the recall is about the whole story.` : "",
     recalledBy && `It is recalled already, by ${recalledBy}.`,
     accepted.length ? `Readers have: ${shown(accepted)}.` : "No result says that the hub took any of it.",
     unknown.length && `Not known whether readers have: ${shown(unknown)}.`,
+    doubts?.inFlight && `More may have been accepted: ${plural(doubts.inFlight, "request")} of newswire send ${doubts.inFlight === 1 ? "has" : "have"} no outcome.`,
+    doubts?.lacksResults && "More may have been accepted: results of the last 7 days were removed from their topic.",
   ].filter(Boolean);
 }
 
@@ -182,7 +184,7 @@ function preview() {
   if (found?.accepted.some(({ singleReaders }) => singleReaders)) audience.push("single readers");
   place.replaceChildren(element("strong", text), element("span", !found ? "Pick a story to see who gets it."
     : audience.length ? `Without a sound where that is possible, in place of the story, to the readers of ${list.format(audience)} to whom the hub sent it. Only phones that still show the story show this text.`
-    : "Nobody gets it: the hub took nothing of the story.", "muted"));
+    : "Nobody gets it: no result says that the hub took any of the story.", "muted"));
 }
 
 /** Connects the dialog's controls. */
