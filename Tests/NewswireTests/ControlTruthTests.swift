@@ -72,6 +72,7 @@ struct ControlTruthTests {
         #expect(
             recalled.output.contains(#""found":"event","accepted":[{"eventId":"e-1","at":"20"#), "\(recalled.output)")
         #expect(recalled.output.contains(#""categories":["World"]}]"#))
+        #expect(recalled.output.contains(#""doubts":{"inFlight":0,"unanswered":0,"silent":0,"unheard":true,"#))
         let again = try await room.run("recall", "quake", "--reason", "r")
         #expect(again.output.contains(/\nalready accepted: e-1, 20[0-9: -]+ UTC, for World\n/), "\(again.output)")
         let lifted = try await room.run("recall", "e-1", "--lift")

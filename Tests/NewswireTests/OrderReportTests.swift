@@ -157,14 +157,28 @@ struct OrderReportTests {
             ])
     }
 
-    @Test func `a recall says whose readers it does not count`() {
-        #expect(RecallReport.others([], replaces: true) == nil)
+    @Test func `what was accepted during the wait is listed`() {
+        let former = history(("a", .accepted), ("b", .unknown))
+        let later = history(("a", .accepted), ("b", .unknown), ("c\u{1B}", .accepted), ("d", .unknown))
         #expect(
-            RecallReport.others(["sport"], replaces: true)
+            RecallReport(later).lines(since: former) == [
+                "accepted meanwhile: c, 2026-11-21 10:00:00 UTC, for World",
+                "the outcome is unknown: d, 2026-11-21 10:00:00 UTC, for World",
+            ])
+        #expect(RecallReport(former).lines(since: former).isEmpty)
+    }
+
+    @Test func `a recall says whose readers it does not count`() {
+        var written = WrittenReplacement()
+        #expect(RecallReport.others([], written) == nil)
+        #expect(RecallReport.others(["sport"], written)?.hasSuffix("with that group's settings") == true)
+        written.reach = ["World"]
+        #expect(
+            RecallReport.others(["sport"], written)
                 == "warning: the readers of the hub of sport are not counted, and get no replacement: these results are those of "
                 + "one group. Repeat the command with that group's settings, once this replacement has left: a later recall ends one "
                 + "that waits")
-        #expect(RecallReport.others(["sport"], replaces: false)?.hasSuffix("with that group's settings") == true)
+        #expect(RecallReport.others(["sport"])?.contains("are not counted: these results are those of one") == true)
     }
 
     @Test func `a replacement that was not sent is reported with what is not known`() {
@@ -180,6 +194,10 @@ struct OrderReportTests {
             sentence(written, StoryDoubts(unanswered: 1)).hasPrefix(
                 "nothing was replaced: no result of the last 7 days says that the hub took any of S, but more may have")
         )
+        written.doubtful = [Replacement.openSends]
+        #expect(
+            sentence(written, StoryDoubts()).hasSuffix(
+                ". Recall it again with --replace once newswire results shows the outcome"))
         written.doubtful = ["Sports"]
         #expect(
             sentence(written, StoryDoubts())

@@ -119,8 +119,7 @@ struct RecallCommand: ParsableCommand {
             doubts.lacksResults = history.lacksResults
             if !options.json {
                 for line in RecallReport(history, doubts).lines { output.line(line) }
-                let others = client.view.groups(besides: settings.kafkaSettings.group)
-                if let line = RecallReport.others(others, replaces: replacement != nil) { notice(line) }
+                if replacement == nil { warnOfOthers(client, settings) }
             }
             var replaced: WrittenReplacement?
             var unreached: [String] = []
@@ -130,6 +129,11 @@ struct RecallCommand: ParsableCommand {
                     inFlight: outcome?.answers.met.inFlight ?? 0, environment: settings.policy.environment,
                     decoders: settings.decoders)
                 unreached = rules.map { written.unreached(by: $0) } ?? []
+                if doubts.inFlight > 0 {
+                    let former = history
+                    history = try client.history(of: target.story, results: results)
+                    if !options.json { for line in RecallReport(history).lines(since: former) { output.line(line) } }
+                }
                 if !options.json {
                     let lanes = settings.engine.lanes.filter { !written.topics.isDisjoint(with: $0.topics) }
                     let report = ReplacementReport(
@@ -137,19 +141,28 @@ struct RecallCommand: ParsableCommand {
                         isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, unreached: unreached,
                         at: ServiceClock.wall)
                     notice(report.sentence)
+                    warnOfOthers(client, settings, replaced: written)
                 }
                 leavesDoubt = written.leavesDoubt(doubts) || !unreached.isEmpty
+                doubts = written.remaining(doubts)
+                doubts.inFlight += history.sends.inFlight
                 replaced = written
             }
             return { json in
                 json.field("found", target.found.rawValue)
                 history.list(into: &json)
+                doubts.list(into: &json)
                 replaced?.list(into: &json)
                 if !unreached.isEmpty { json.array("notReached", of: unreached) }
             }
         }
         if leavesDoubt { throw ExitCode.failure }
         try output.end()
+    }
+
+    private func warnOfOthers(_ client: OrderClient, _ settings: Settings, replaced: WrittenReplacement? = nil) {
+        let others = client.view.groups(besides: settings.kafkaSettings.group)
+        if let line = RecallReport.others(others, replaced) { notice(line) }
     }
 
     // MARK: The end of a recall
@@ -168,6 +181,7 @@ struct RecallCommand: ParsableCommand {
                     notice("its replacement is not sent any more, if it still waits")
                 }
                 republication.show(isDone: republish, story: target.story)
+                warnOfOthers(client, settings)
             }
             let done = republication
             return { done.list(isDone: republish, into: &$0) }

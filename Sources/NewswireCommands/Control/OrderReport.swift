@@ -190,7 +190,18 @@ package struct RecallReport {
 
     private static let shownMax = 20
 
-    package init(_ history: StoryHistory, _ doubts: StoryDoubts) { (self.history, self.doubts) = (history, doubts) }
+    package init(_ history: StoryHistory, _ doubts: StoryDoubts = StoryDoubts()) {
+        (self.history, self.doubts) = (history, doubts)
+    }
+
+    /// The lines about what has become known since an earlier reading of the results.
+    package func lines(since former: StoryHistory) -> [String] {
+        let (accepted, unknown) = (Set(former.accepted), Set(former.unknown))
+        let lines =
+            history.accepted.filter { !accepted.contains($0) }.map { "accepted meanwhile: \($0.phrase)" }
+            + history.unknown.filter { !unknown.contains($0) }.map { "the outcome is unknown: \($0.phrase)" }
+        return lines.suffix(Self.shownMax).map(\.plain)
+    }
 
     /// The lines for people, without characters that a terminal obeys.
     package var lines: [String] {
@@ -206,13 +217,13 @@ package struct RecallReport {
 
     /// A warning that this concerns the hub of one group only; `nil` if the control topic shows no other group.
     ///
-    /// - Parameter replaces: true if the recall has a replacement.
-    package static func others(_ groups: [String], replaces: Bool) -> String? {
+    /// - Parameter replacement: the replacement of the recall, if it has one. It may have reached nobody.
+    package static func others(_ groups: [String], _ replacement: WrittenReplacement? = nil) -> String? {
         if groups.isEmpty { return nil }
-        let (their, remedy) =
-            replaces
-            ? (", and get no replacement", ", once this replacement has left: a later recall ends one that waits")
-            : ("", "")
+        let their = replacement == nil ? "" : ", and get no replacement"
+        let remedy =
+            replacement?.reach.isEmpty ?? true
+            ? "" : ", once this replacement has left: a later recall ends one that waits"
         return
             ("warning: the readers of the hub of \(groups.joined(separator: ", ")) are not counted\(their): these results are those "
             + "of one group. Repeat the command with that group's settings\(remedy)").plain
@@ -313,7 +324,7 @@ package struct ReplacementReport {
             written.doubtful.isEmpty
             ? ""
             : ". It is not known if the hub took \(story) for \(written.doubtful.joined(separator: ", ")) too: nothing is "
-                + "replaced there"
+                + "replaced there\(again)"
         return fate + doubt.plain
     }
 
@@ -324,13 +335,19 @@ package struct ReplacementReport {
         }
         if !written.doubtful.isEmpty {
             return "nothing was replaced, because it is not known if the hub took \(story): the outcome is unknown for "
-                + written.doubtful.joined(separator: ", ")
+                + written.doubtful.joined(separator: ", ") + again
         }
         guard let sentence = doubts.sentence else {
             return "nothing to replace: the hub took nothing of \(story) in the last 7 days"
         }
         return
-            "nothing was replaced: no result of the last 7 days says that the hub took any of \(story), but \(sentence)"
+            "nothing was replaced: no result of the last 7 days says that the hub took any of \(story), but \(sentence)\(again)"
+    }
+
+    /// The remedy if an outcome may still become known.
+    private var again: String {
+        guard doubts.inFlight > 0 || written.doubtful.contains(Replacement.openSends) else { return "" }
+        return ". Recall it again with --replace once newswire results shows the outcome"
     }
 
     private var fate: String {
