@@ -40,7 +40,7 @@ extension Publisher {
         case .vanished(let restored, let lost):
             if restored > 0 {
                 log.warning(
-                    "held events vanished from their topic; they are on their lanes again, and will be held again",
+                    "held events vanished from their topic; they are back on their lanes, and are held again, sent or ended there",
                     metadata: ["topic": "\(topic)", "restored": "\(restored)"])
             }
             guard lost > 0 else { return }

@@ -222,6 +222,7 @@ struct OrderReportTests {
         #expect(written.unreached(by: rules).isEmpty)
         written.events = [.init(event: event("World"), tags: ["Welt", "World"])]
         #expect(written.unreached(by: rules) == ["it went to World, which the replacement does not"])
+        #expect(written.reachesAnybody(by: rules))
         let report = ReplacementReport(
             written, of: "S", lanes: [], ControlView(), isConfirmed: true, StoryDoubts(),
             unreached: written.unreached(by: rules), at: Instant(milliseconds: 0))
@@ -231,8 +232,14 @@ struct OrderReportTests {
                 + "which the replacement does not. Publish the text as news for the others, or restore the settings and recall "
                 + "S again")
         written.events = [.init(event: event("Local"), tags: ["Local"])]
+        #expect(written.unreached(by: rules) == ["the settings have no category “Local”"])
+        #expect(!written.reachesAnybody(by: rules))
+        let lost = ReplacementReport(
+            written, of: "S", lanes: [], ControlView(), isConfirmed: true, StoryDoubts(),
+            unreached: written.unreached(by: rules), reachesAnybody: false, at: Instant(milliseconds: 0))
         #expect(
-            written.unreached(by: rules) == ["no category of the settings has the category “Local”"])
+            lost.sentence.contains(
+                "does not reach anybody: the settings have no category “Local”. Publish the text as news, or"))
     }
 
     @Test func `a replacement whose recall was overtaken is reported as one that does not leave`() {
@@ -307,6 +314,15 @@ struct OrderReportTests {
             json.array("orders") { ControlView.list(unknown: "hold/story/x", into: &$0) }
         }
         #expect(String(decoding: json, as: UTF8.self).contains(#""scope":"hold/story/x","do":null"#))
+    }
+
+    @Test func `the audit names the order that a process has written again`() {
+        var trail = AuditTrail()
+        trail.apply(
+            AuditEntry(
+                at: Instant(milliseconds: 0), scope: "stop/hub", action: .stop, order: "o", replica: "news-1"))
+        let table = ControlTable.audit(trail.lines(ControlView(), at: Instant(milliseconds: 0)), hasColours: false)
+        #expect(table.contains("written again: stop the hub"), "\(table)")
     }
 
     @Test func `an order that may have lapsed is listed as such`() {

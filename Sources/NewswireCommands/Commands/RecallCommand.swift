@@ -139,7 +139,7 @@ struct RecallCommand: ParsableCommand {
                     let report = ReplacementReport(
                         written, of: target.story, lanes: Set(lanes.map(\.name)), client.view,
                         isConfirmed: outcome?.answers.applied ?? 0 > 0, doubts, unreached: unreached,
-                        at: ServiceClock.wall)
+                        reachesAnybody: rules.map { written.reachesAnybody(by: $0) } ?? true, at: ServiceClock.wall)
                     notice(report.sentence)
                     warnOfOthers(client, settings, replaced: written)
                 }

@@ -65,8 +65,8 @@ package enum ControlTable {
         guard view.lacksOrders else { return nil }
         return
             "warning: running processes obey orders that are not on \(topic). It was probably deleted and made again, or "
-            + "its records were removed; the processes put their orders back within a minute. Until then they are not "
-            + "listed, and only lifting them by name ends them"
+            + "its records were removed; the processes may put their orders back within a minute. Until then they are "
+            + "not listed, and only lifting them by name ends them"
     }
 
     /// Reads the control topic for a command that acts if it sees no order.
@@ -114,7 +114,7 @@ package enum ControlTable {
         for line in lines {
             let entry = line.entry
             let isAnswer = entry.replica != nil && entry.action != .start
-            let what = isAnswer ? entry.isWrittenAgain ? "  written again" : "  applied" : entry.phrase
+            let what = isAnswer ? entry.isWrittenAgain ? "  written again: \(entry.phrase)" : "  applied" : entry.phrase
             table.add([
                 .init(entry.at.short), .init(what, colour: isAnswer ? .grey : nil),
                 .init(entry.replica ?? entry.by ?? "-", colour: isAnswer ? .grey : nil),

@@ -285,17 +285,19 @@ package struct ReplacementReport {
     private let isConfirmed: Bool
     private let doubts: StoryDoubts
     private let unreached: [String]
+    private let reachesAnybody: Bool
 
     /// - Parameters:
     ///   - unreached: the reasons why not everybody who has the story gets it.
+    ///   - reachesAnybody: false if nobody gets it for these reasons.
     ///   - doubts: what was not known when the recall had been answered.
     ///   - lanes: the names of the lanes that the replacement was written to.
     ///   - view: the control topic, read after the recall.
     package init(
         _ written: WrittenReplacement, of story: String, lanes: Set<String>, _ view: ControlView, isConfirmed: Bool,
-        _ doubts: StoryDoubts, unreached: [String] = [], at wall: Instant
+        _ doubts: StoryDoubts, unreached: [String] = [], reachesAnybody: Bool = true, at wall: Instant
     ) {
-        self.unreached = unreached
+        (self.unreached, self.reachesAnybody) = (unreached, reachesAnybody)
         self.doubts = written.remaining(doubts)
         self.written = written
         self.story = story
@@ -352,9 +354,10 @@ package struct ReplacementReport {
 
     private var fate: String {
         guard unreached.isEmpty else {
+            let (whom, others) = reachesAnybody ? ("all who have \(story)", " for the others") : ("anybody", "")
             return
-                ("by these settings, the replacement for \(readers) does not reach all who have \(story): "
-                + "\(unreached.joined(separator: "; ")). Publish the text as news for the others, or restore the settings and "
+                ("by these settings, the replacement for \(readers) does not reach \(whom): "
+                + "\(unreached.joined(separator: "; ")). Publish the text as news\(others), or restore the settings and "
                 + "recall \(story) again").plain
         }
         guard let stop = stops.first, case .stop(let gate) = stop.scope else {

@@ -17,4 +17,14 @@ extension WrittenReplacement {
         }
         return Set(reasons).sorted()
     }
+
+    /// Returns false if nobody gets the replacement, if processes have these settings.
+    package func reachesAnybody(by rules: ContentRules) -> Bool {
+        events.contains { written in
+            guard rules.policy.refusal(of: written.event) == nil,
+                case .tagged = rules.router.route(written.event, isForEverybody: true)
+            else { return false }
+            return true
+        }
+    }
 }

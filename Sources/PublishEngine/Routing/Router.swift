@@ -230,8 +230,8 @@ public final class Router: Sendable {
         }
         let quoted = claims.prefix(3).map { "“\(TextCut.excerpt($0))”" }.joined(separator: ", ")
         let more = claims.count > 3 ? " and \(claims.count - 3) more" : ""
-        let (code, what): (FailureCode, String) =
-            event.categories.isEmpty ? (.unknownSubject, "subject") : (.unknownCategory, "category")
-        return .init(code, "no category of the settings has the \(what) \(quoted)\(more)")
+        return event.categories.isEmpty
+            ? .init(.unknownSubject, "no category of the settings has the subject \(quoted)\(more)")
+            : .init(.unknownCategory, "the settings have no category \(quoted)\(more)")
     }
 }

@@ -30,7 +30,7 @@ extension Logger {
                 metadata: ["recalls": "\(count)"])
         case .writtenAgain(let scope):
             notice(
-                "an order was gone from the control topic although nobody lifted it; it is put back",
+                "an order was gone from the control topic without a record of its end; it is put back. If it had been lifted, lift it again",
                 metadata: ["scope": "\(scope.key)"])
         case .beatNotSeen:
             warning(
