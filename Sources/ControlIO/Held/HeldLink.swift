@@ -119,10 +119,7 @@ public final class HeldLink: Sendable {
         while !isClosing {
             do throws(KafkaFailure) {
                 try loop.connect()
-                while !isClosing {
-                    hand(to: loop)
-                    try loop.turn()
-                }
+                while !isClosing { try loop.turn { hand(to: loop) } }
             } catch {
                 loop.lose()
                 notify(.isAway(error))

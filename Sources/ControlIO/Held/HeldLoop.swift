@@ -110,11 +110,15 @@ final class HeldLoop {
     }
 
     /// Reads some records of the topic and advances the pass. Blocks for at most a tenth of a second if there is nothing to do.
-    func turn() throws(KafkaFailure) {
+    ///
+    /// - Parameter takeInputs: handles what waits in the inbox. Whoever has confirmed an order has put it there before a record was
+    ///   written that obeys it, so it is handled after the records have arrived and before they are.
+    func turn(takeInputs: () -> Void = {}) throws(KafkaFailure) {
         guard let reader else { return }
         let isBusy = hasMore || pass != nil || writer.isWriting
         let events = try reader.next(timeout: isBusy ? .milliseconds(1) : pause)
         hasMore = !events.isEmpty
+        takeInputs()
         for event in events {
             // The link connects again until the user may read the topic.
             if case .failed(let failure) = event, failure.isRefusal { throw failure }

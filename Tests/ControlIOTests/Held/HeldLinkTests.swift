@@ -110,6 +110,24 @@ import Testing
         #expect(Set(returned.map(\.key)) == [Array("k1".utf8), Array("k2".utf8)])
     }
 
+    @Test func `events that are held after a recall was lifted wait for their time`() throws {
+        func recall(_ story: Int) -> OrderChange {
+            .stands(Order(id: "\(story)", scope: .recall(story: "s\(story)"), at: Self.noon, by: "editor"))
+        }
+        let link = link()
+        defer { link.close() }
+        link.post(.orders((0..<20).map(recall)))
+        try hold(0..<1, due: .distantFuture)
+        // Shows that the recalls were handled.
+        _ = try read(Self.lane, 1)
+        link.post(.orders((1..<20).map { .lifted(.recall(story: "s\($0)")) }))
+        try hold(1..<20, due: .distantFuture)
+        link.post(.orders([recall(20)]))
+        try hold(20..<21, due: .distantFuture)
+        let returned = try read(Self.lane, 2)
+        #expect(returned.map(\.key) == [Array("k0".utf8), Array("k20".utf8)])
+    }
+
     @Test func `a newer version followed by a tombstone of the older one is written again`() throws {
         try hold(0..<1, due: .distantFuture)
         let publisher = try RecordPublisher(settings: topics.kafka)
