@@ -96,6 +96,24 @@ struct StoryHistoryTests {
         #expect(later(elsewhere) == [])
     }
 
+    @Test func `of texts that are put back together, the later one for the same readers overtakes the others`() {
+        let old = result("old", .canceled, code: "recalled", at: 5, offset: 3)
+        let new = result("new", .canceled, code: "recalled", at: 5, offset: 4)
+        let both = history(old, new)
+        #expect(both.later(than: old, returning: both.ended) == ["new"])
+        #expect(both.later(than: new, returning: both.ended) == [])
+        // Without its original, the later text cannot be put back.
+        #expect(both.later(than: old, returning: [old]) == [])
+
+        let single = result("new", .canceled, offset: 4, users: ["1f"])
+        #expect(both.later(than: old, returning: [single]) == [])
+        #expect(both.later(than: result("x", .canceled, users: ["1f"]), returning: [single]) == ["new"])
+        #expect(both.later(than: old, returning: [result("new", .canceled, .apple, offset: 4)]) == [])
+        var french = new
+        french.language = "fr"
+        #expect(both.later(than: old, returning: [french]) == [])
+    }
+
     @Test func `requests in flight and processes without an answer leave the story in doubt`() {
         let recall = Instruction(id: "o", scope: .recall(story: "S"), at: start, by: "m")
         var signs = LifeSigns(capacity: 9)

@@ -266,8 +266,26 @@ struct ControlTruthTests {
         let again = try await room.run("recall", "quake", "--lift", "--republish")
         #expect(again.status == 1)
         #expect(
-            again.errors.contains("error: not put back: e-1. Later news of the story has left or is held: e-2."),
+            again.errors.contains(
+                "error: not put back: e-1. Later news of the story has left, is held or is put back: e-2."),
             "\(again.errors)")
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        #expect(room.hub.receivedCount == 1)
+        await room.close()
+    }
+
+    @Test func `of several recalled texts without versions, the newest alone is put back`() async throws {
+        let room = try await room()
+        _ = try await room.run("recall", "quake", "--reason", "r", "--unseen")
+        try await publish(
+            event("e-1", story: "quake"), event("e-2", story: "quake"), event("e-3", story: "quake"), to: room)
+        let lifted = try await room.run("recall", "quake", "--lift", "--republish")
+        #expect(lifted.status == 1)
+        #expect(lifted.errors.contains("put on the lane again: e-3\n"), "\(lifted.errors)")
+        #expect(
+            lifted.errors.contains(
+                "not put back: e-1, e-2. Later news of the story has left, is held or is put back: e-3."),
+            "\(lifted.errors)")
         #expect(try await room.run("run", "--until-caught-up").status == 0)
         #expect(room.hub.receivedCount == 1)
         await room.close()

@@ -129,17 +129,22 @@ public struct StoryHistory: Sendable {
             source: result.source, at: result.settledAt, language: result.language, isHeld: result.outcome == .held)
     }
 
-    /// Returns the ids of later events of the story, for the same readers, that have left, may have left or are held. Events of
-    /// one partition are compared by offset, others by the times of their results.
-    public func later(than ended: ResultRecord) -> [String] {
-        let later = sentOrHeld.filter { name, other in
-            guard name.event != ended.eventID, name.platform == ended.platform, other.language == ended.language else {
-                return false
-            }
-            return other.source.partition == ended.source.partition
-                ? other.source.offset > ended.source.offset : other.at > ended.settledAt
+    /// Returns the ids of later events of the story, for the same readers, that have left, may have left, are held or are about to
+    /// be put back. Events of one partition are compared by offset, others by the times of their results.
+    ///
+    /// - Parameter returning: deliveries that a recall has ended and that can be put back on their lanes.
+    public func later(than ended: ResultRecord, returning: [ResultRecord] = []) -> [String] {
+        func isLater(_ source: ResultRecord.Source, _ time: Instant) -> Bool {
+            source.partition == ended.source.partition ? source.offset > ended.source.offset : time > ended.settledAt
         }
-        return Set(later.keys.map(\.event)).sorted()
+        let later = sentOrHeld.filter { name, other in
+            name.platform == ended.platform && other.language == ended.language && isLater(other.source, other.at)
+        }
+        let ahead = returning.filter { other in
+            other.platform == ended.platform && other.language == ended.language
+                && (other.users.isEmpty || other.users == ended.users) && isLater(other.source, other.settledAt)
+        }
+        return Set(later.keys.map(\.event) + ahead.compactMap(\.eventID)).filter { $0 != ended.eventID }.sorted()
     }
 
     /// Accepted events, the earliest first.

@@ -36,7 +36,7 @@ struct RecallCommand: ParsableCommand {
             --lift ends the recall. What the recall has ended does not come back: the command lists it, and \
             --republish puts it on its lane again, for the platforms that did not get it, as far as the originals are \
             still on some topic. If several people do this, it is sent once. A text without a version stays ended if later \
-            news of its story has left or is held.
+            news of its story has left, is held or is put back.
 
             Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the \
             same), if the name was never seen, if readers may have the story who get no replacement, if another recall \

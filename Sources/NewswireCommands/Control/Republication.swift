@@ -19,7 +19,7 @@ struct Republication {
     private var originals: [ResultRecord.Source: SourceRecord] = [:]
     private var written: Set<String> = []
     private var lost: Set<String> = []
-    /// The events that stay ended, because later news of the story has left or is held.
+    /// The events that stay ended, because later news of the story has left, is held or is put back too.
     private var overtaken: Set<String> = []
     private var overtaking: Set<String> = []
 
@@ -56,31 +56,35 @@ struct Republication {
             platforms: settings.engine.platforms)
         // Its age counts from now, because an operator wants it sent.
         let now = client.latest(ServiceClock.wall)
-        var records: [ProducedRecord] = []
+        var returning: [(result: ResultRecord, record: ProducedRecord)] = []
         for result in ended {
-            guard let id = result.eventID else { continue }
-            guard let original = originals[result.source] else {
-                lost.insert(id)
+            guard let original = originals[result.source],
+                case .putBack(var record) = redrive.verdict(on: original, of: result)
+            else {
+                if let id = result.eventID { lost.insert(id) }
                 continue
             }
+            record.timestamp = now
+            returning.append((result, record))
+        }
+        var records: [ProducedRecord] = []
+        for (result, record) in returning {
+            guard let id = result.eventID else { continue }
             // Between versions, the engine decides.
-            if (try? decoder.decode(original, topic: result.source.partition.topic))?.version == nil {
-                let later = history.later(than: result)
+            if let original = originals[result.source],
+                (try? decoder.decode(original, topic: result.source.partition.topic))?.version == nil
+            {
+                let later = history.later(than: result, returning: returning.map(\.result))
                 if !later.isEmpty {
                     overtaken.insert(id)
                     overtaking.formUnion(later)
                     continue
                 }
             }
-            guard case .putBack(var record) = redrive.verdict(on: original, of: result)
-            else {
-                lost.insert(id)
-                continue
-            }
-            record.timestamp = now
             records.append(record)
             written.insert(id)
         }
+        overtaking.subtract(overtaken)
         for record in Redrive.joined(records) { try client.store(record) }
         return lost.isEmpty && overtaken.isEmpty
     }
@@ -159,7 +163,7 @@ struct Republication {
         }
         if !overtaken.isEmpty {
             output.plainLine(
-                "error: not put back: \(phrase(overtaken)). Later news of the story has left or is held: "
+                "error: not put back: \(phrase(overtaken)). Later news of the story has left, is held or is put back: "
                     + "\(phrase(overtaking)). Without versions, the older text would follow it. newswire send sends a text all the same"
             )
         }
