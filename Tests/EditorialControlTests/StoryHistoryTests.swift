@@ -114,6 +114,33 @@ struct StoryHistoryTests {
         #expect(both.later(than: old, returning: [french]) == [])
     }
 
+    @Test func `later news that waits overtakes a text until its result shows that it has ended`() {
+        let old = result("old", .canceled, code: "recalled", at: 5, offset: 3)
+        func later(
+            _ event: NewsEvent, offset: Int64 = 4, origin: Int64? = nil, partition: Int32 = 0,
+            _ results: ResultRecord...
+        ) -> [String] {
+            let lane = TopicPartition(topic: "t", partition: partition)
+            var history = StoryHistory(story: "S")
+            history.noteWaiting(
+                event, at: .init(partition: lane, offset: offset),
+                origin: origin.map { .init(partition: lane, offset: $0) })
+            for result in [old] + results { history.apply(result) }
+            return history.later(than: old)
+        }
+        let new = NewsEvent(id: "new", headline: "h", story: "S")
+        #expect(later(new) == ["new"])
+        #expect(later(new, offset: 2) == [] && later(new, offset: 1, partition: 1) == ["new"])
+        #expect(later(new, offset: 9, origin: 2) == [])
+        #expect(later(new, result("new", .rejected, offset: 4)) == [])
+        #expect(later(new, result("new", .rejected, .apple, offset: 4)) == ["new"])
+
+        #expect(later(NewsEvent(id: "old", headline: "h", story: "S")) == [])
+        #expect(later(NewsEvent(id: "new", headline: "h", story: "T")) == [])
+        #expect(later(NewsEvent(id: "new", headline: "h", story: "S", status: .canceled)) == [])
+        #expect(later(NewsEvent(id: "new", headline: "h", story: "S", users: ["u"])) == [])
+    }
+
     @Test func `requests in flight and processes without an answer leave the story in doubt`() {
         let recall = Instruction(id: "o", scope: .recall(story: "S"), at: start, by: "m")
         var signs = LifeSigns(capacity: 9)

@@ -267,8 +267,22 @@ struct ControlTruthTests {
         #expect(again.status == 1)
         #expect(
             again.errors.contains(
-                "error: not put back: e-1. Later news of the story has left, is held or is put back: e-2."),
+                "error: not put back: e-1. Later news of the story has left, waits, is held or is put back: e-2."),
             "\(again.errors)")
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        #expect(room.hub.receivedCount == 1)
+        await room.close()
+    }
+
+    @Test func `a recalled text is not put back behind later news of its story that waits`() async throws {
+        let room = try await room()
+        _ = try await room.run("recall", "quake", "--reason", "r", "--unseen")
+        try await publish(event("e-1", story: "quake"), to: room)
+        _ = try await room.run("recall", "quake", "--lift")
+        try await publish(event("e-2", story: "quake"), to: room, runs: false)
+        let again = try await room.run("recall", "quake", "--lift", "--republish", "--json")
+        #expect(again.status == 1)
+        #expect(again.output.contains(#""republished":[],"lost":[],"overtaken":["e-1"]"#), "\(again.output)")
         #expect(try await room.run("run", "--until-caught-up").status == 0)
         #expect(room.hub.receivedCount == 1)
         await room.close()
@@ -284,7 +298,7 @@ struct ControlTruthTests {
         #expect(lifted.errors.contains("put on the lane again: e-3\n"), "\(lifted.errors)")
         #expect(
             lifted.errors.contains(
-                "not put back: e-1, e-2. Later news of the story has left, is held or is put back: e-3."),
+                "not put back: e-1, e-2. Later news of the story has left, waits, is held or is put back: e-3."),
             "\(lifted.errors)")
         #expect(try await room.run("run", "--until-caught-up").status == 0)
         #expect(room.hub.receivedCount == 1)

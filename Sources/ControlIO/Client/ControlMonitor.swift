@@ -168,9 +168,9 @@ public final class ControlMonitor: Sendable {
             let time = now.wall
             let latest = view.lapseClock(time) ?? time
             do throws(KafkaFailure) {
-                let history = try StoryHistory(
-                    named.story, settings, results: names.results, before: latest,
-                    sends: reading.announcedSends(of: named.story, before: latest), limit: Self.searchMax)
+                var history = StoryHistory(
+                    story: named.story, sends: try reading.announcedSends(of: named.story, before: latest))
+                try history.read(settings, results: names.results, before: latest, limit: Self.searchMax)
                 return FoundStory(
                     name: named, history: history, recall: view.order(.recall(story: named.story), at: time))
             } catch { throw .failed(error) }

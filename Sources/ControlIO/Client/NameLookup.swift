@@ -107,6 +107,28 @@ package struct NameLookup {
         return false
     }
 
+    /// Adds to a story's history what waits of it on the lanes, from their committed offsets.
+    static func readWaiting(
+        into history: inout StoryHistory, _ kafka: KafkaSettings, _ topics: NamedTopics
+    ) throws(KafkaFailure) {
+        let counts = try KafkaAdmin(settings: kafka).partitionCounts()
+        let decoder = topics.decoders.make()
+        for lane in topics.lanes {
+            guard let count = counts[lane.topic] else { continue }
+            let all = (0..<Int32(clamping: count)).map { TopicPartition(topic: lane.topic, partition: $0) }
+            let committed = try GroupOffsets(settings: kafka, group: lane.group).read(all).mapValues(\.offset)
+            try TopicReader(settings: kafka, topic: lane.topic, from: .offsets(committed)).readToEnd { read in
+                guard !read.record.isReturned(forOtherThan: kafka.group),
+                    let event = try? decoder.decode(read.record, topic: lane.topic)
+                else { return }
+                let first = read.record.headers.last { $0.name == HeaderName.redriveOf }?.text
+                history.noteWaiting(
+                    event, at: .init(partition: read.partition, offset: read.record.offset),
+                    origin: first.flatMap { ResultRecord.Source($0) })
+            }
+        }
+    }
+
     private mutating func run() throws(KafkaFailure) {
         let counts = try KafkaAdmin(settings: kafka).partitionCounts()
         let results = topics.results

@@ -173,10 +173,16 @@ public final class OrderClient {
 
     /// Returns what readers have received of the story. Reads the results of the last week, which is the lifetime of a recall.
     ///
-    /// - Throws: an error if the results cannot be read, or if an open transaction hides some.
-    public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
-        let sends = try announcedSends(of: story)
-        return try StoryHistory(story, settings, results: topic, before: earliest(now().wall), sends: sends)
+    /// - Parameter lanes: the lanes on which later news of the story may wait; `nil` to leave it out.
+    /// - Throws: an error if the results or the lanes cannot be read, or if an open transaction hides some.
+    public func history(
+        of story: String, results topic: String, waitingOn lanes: NamedTopics? = nil
+    ) throws(KafkaFailure) -> StoryHistory {
+        var history = StoryHistory(story: story, sends: try announcedSends(of: story))
+        // Before the results, or what leaves meanwhile would be in neither.
+        if let lanes { try NameLookup.readWaiting(into: &history, settings, lanes) }
+        try history.read(settings, results: topic, before: earliest(now().wall))
+        return history
     }
 
     /// Reads the notifications of `newswire send` about the story from the audit topic.
@@ -256,11 +262,9 @@ extension StoryHistory {
     ///
     /// - Parameter limit: the longest time to read.
     /// - Throws: an error if the results cannot be read, or not in time.
-    init(
-        _ story: String, _ settings: KafkaSettings, results topic: String, before time: Instant,
-        sends: AnnouncedSends? = nil, limit: Duration? = nil
+    mutating func read(
+        _ settings: KafkaSettings, results topic: String, before time: Instant, limit: Duration? = nil
     ) throws(KafkaFailure) {
-        self.init(story: story, sends: sends)
         let results = NamedResults(story)
         let deadline = limit.map { ContinuousClock.now + $0 }
         let reader = try TopicReader(

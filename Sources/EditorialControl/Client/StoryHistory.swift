@@ -58,6 +58,9 @@ public struct StoryHistory: Sendable {
         guard let id = result.eventID, result.story ?? id == story else { return }
         sends.apply(result)
         hasResults = true
+        for index in waiting.indices where waiting[index].place == result.source {
+            waiting[index].settled.insert(result.platform)
+        }
         noteEnd(of: id, result)
         noteSentOrHeld(of: id, result)
         guard result.outcome.mayHaveLeft else { return }
@@ -129,8 +132,37 @@ public struct StoryHistory: Sendable {
             source: result.source, at: result.settledAt, language: result.language, isHeld: result.outcome == .held)
     }
 
-    /// Returns the ids of later events of the story, for the same readers, that have left, may have left, are held or are about to
-    /// be put back. Events of one partition are compared by offset, others by the times of their results.
+    /// The events to everybody that wait on the lanes.
+    private var waiting: [Waiting] = []
+
+    private struct Waiting {
+        var event: String
+        var language: String?
+        /// The platforms for which it has a result, and waits no more.
+        var settled: Set<Platform> = []
+        var place: ResultRecord.Source
+        /// The place of the event's first copy, for a copy that was put back.
+        var origin: ResultRecord.Source
+    }
+
+    /// Adds an event that waits on a lane. Call it before the results are applied, which show that an event does not wait any more.
+    ///
+    /// - Parameter origin: the place of its first copy, if this copy was put back.
+    public mutating func noteWaiting(
+        _ event: NewsEvent, at place: ResultRecord.Source, origin: ResultRecord.Source? = nil
+    ) {
+        guard event.orderKey == story, event.users.isEmpty, event.status == .usable,
+            !event.id.hasPrefix(Replacement.idPrefix)
+        else { return }
+        // The latest ones decide.
+        if waiting.count >= Self.eventsMax { waiting.removeFirst() }
+        waiting.append(
+            Waiting(event: event.id, language: event.language, place: place, origin: origin ?? place))
+    }
+
+    /// Returns the ids of later events of the story, for the same readers, that have left, may have left, wait, are held or are about
+    /// to be put back. Events of one partition are compared by offset, others by the times of their results. What waits in another
+    /// partition counts as later.
     ///
     /// - Parameter returning: deliveries that a recall has ended and that can be put back on their lanes.
     public func later(than ended: ResultRecord, returning: [ResultRecord] = []) -> [String] {
@@ -144,7 +176,21 @@ public struct StoryHistory: Sendable {
             other.platform == ended.platform && other.language == ended.language
                 && (other.users.isEmpty || other.users == ended.users) && isLater(other.source, other.settledAt)
         }
-        return Set(later.keys.map(\.event) + ahead.compactMap(\.eventID)).filter { $0 != ended.eventID }.sorted()
+        let behind = waiting.filter { other in
+            !other.settled.contains(ended.platform) && Self.mayShareReaders(other.language, ended.language)
+                && isLater(other.origin, .distantFuture)
+        }
+        let ids = later.keys.map(\.event) + ahead.compactMap(\.eventID) + behind.map(\.event)
+        return Set(ids).filter { $0 != ended.eventID }.sorted()
+    }
+
+    /// - Parameters:
+    ///   - language: as an event names it; `nil` for all languages.
+    ///   - edition: the language of a result; `nil` if languages have no tags.
+    private static func mayShareReaders(_ language: String?, _ edition: String?) -> Bool {
+        guard let language, let edition else { return true }
+        func primary(_ tag: String) -> Substring { tag.lowercased().prefix { $0 != "-" && $0 != "_" } }
+        return primary(language) == primary(edition)
     }
 
     /// Accepted events, the earliest first.

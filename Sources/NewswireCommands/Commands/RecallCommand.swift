@@ -36,7 +36,7 @@ struct RecallCommand: ParsableCommand {
             --lift ends the recall. What the recall has ended does not come back: the command lists it, and \
             --republish puts it on its lane again, for the platforms that did not get it, as far as the originals are \
             still on some topic. If several people do this, it is sent once. A text without a version stays ended if later \
-            news of its story has left, is held or is put back.
+            news of its story has left, waits, is held or is put back.
 
             Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the \
             same), if the name was never seen, if readers may have the story who get no replacement, if another recall \
@@ -173,7 +173,9 @@ struct RecallCommand: ParsableCommand {
         try options.give(instruction, settings) { client, outcome throws(KafkaFailure) in
             // Nothing was lifted, and nothing is to be sent.
             if outcome == nil, !republish { return { _ in } }
-            let history = try client.history(of: target.story, results: settings.engine.resultsTopic)
+            let history = try client.history(
+                of: target.story, results: settings.engine.resultsTopic,
+                waitingOn: republish ? settings.namedTopics : nil)
             var republication = Republication(history, settings)
             if republish { areAllBack = try republication.run(client) }
             if !options.json {

@@ -19,7 +19,7 @@ struct Republication {
     private var originals: [ResultRecord.Source: SourceRecord] = [:]
     private var written: Set<String> = []
     private var lost: Set<String> = []
-    /// The events that stay ended, because later news of the story has left, is held or is put back too.
+    /// The events that stay ended, because later news of the story has left, waits, is held or is put back.
     private var overtaken: Set<String> = []
     private var overtaking: Set<String> = []
 
@@ -163,7 +163,7 @@ struct Republication {
         }
         if !overtaken.isEmpty {
             output.plainLine(
-                "error: not put back: \(phrase(overtaken)). Later news of the story has left, is held or is put back: "
+                "error: not put back: \(phrase(overtaken)). Later news of the story has left, waits, is held or is put back: "
                     + "\(phrase(overtaking)). Without versions, the older text would follow it. newswire send sends a text all the same"
             )
         }
