@@ -226,6 +226,26 @@ import Testing
         #expect(try client().history(of: "quake", results: Self.results).hasResults)
     }
 
+    @Test func `a story's history has the later news that waits behind the committed offset`() throws {
+        let texts = ["a", "b", "c", "d"].map {
+            #"{"id":"\#($0)","story":"quake","headline":"h","category":"World"}"#
+        }
+        try topics.publish(texts.map { (nil, Array($0.utf8), []) }, to: Topics.events)
+        let lane = NamedTopics.Waiting(topic: Topics.events, group: "desks.live")
+        let place = TopicPartition(topic: Topics.events, partition: 0)
+        try GroupOffsets(settings: topics.kafka, group: lane.group).commit([place: .init(offset: 2)])
+        // It has left, but what is before it still waits.
+        try publishAccepted(story: "quake", eventID: "d", at: .init(partition: place, offset: 3))
+        let names = NamedTopics(results: Self.results, held: "news.held", lanes: [lane])
+        let ended = ResultRecord(
+            eventID: "a", story: "quake", platform: .template, outcome: .canceled, categories: ["World"],
+            lane: "live", source: .init(partition: place, offset: 0), settledAt: Self.now)
+        let desk = try client()
+        #expect(try desk.history(of: "quake", results: Self.results).later(than: ended) == ["d"])
+        let history = try desk.history(of: "quake", results: Self.results, waitingOn: names)
+        #expect(history.later(than: ended) == ["c", "d"])
+    }
+
     @Test func `the end of a category's stop ends its stops by all names`() throws {
         let desk = try client()
         let rules = OrderRules(lanes: [], categories: ["Global"], aliases: ["world": "Global", "earth": "Global"])
