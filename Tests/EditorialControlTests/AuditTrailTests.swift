@@ -178,7 +178,7 @@ struct ControlViewTests {
     @Test func `a recall that came while a notification was on its way is none of those known before`() {
         let recall = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m")
         let view = view(recall)
-        #expect(view.recall(of: "S", besides: [], at: start) == recall)
+        #expect(view.recall(of: "S", besides: [], at: start)?.id == "o")
         #expect(view.recall(of: "S", besides: ["o"], at: start) == nil)
         #expect(view.recall(of: "T", besides: [], at: start) == nil)
     }
