@@ -12,6 +12,8 @@ extension Follower {
         }
         let age = versionAge(of: keyed.entry, old)
         let ends = embargoes(prints, old)
+        let heldBack = log.heldBack[keyed.hash]
+        let isAlert = old.standing == .sent || old.standing == .waiting || heldBack != nil
         if let version = keyed.entry.version, let age, age != .newer, old.standing != .unreadable {
             let print = prints.significant(for: rules.updates)
             // Some publishers make no new version for a hold, an embargo or another text, which a later date shows to be new.
@@ -19,20 +21,20 @@ extension Follower {
             let isDelayed = meaning.isHeld || ends.new > ends.old
             let isLater = Second.of(keyed.entry.updatedAt) > old.updatedAt
             // The text that readers have is back. Another one is held back, under a version that cannot be compared.
-            let heldBack = log.heldBack[keyed.hash]
             let isBack = heldBack.map {
                 let held = EntryVersion.publishers(in: $0.version)
                 return print == old.sentPrint && EntryVersion.age(of: version.text, comparedWith: held) == nil
             }
-            let isAlert = old.standing == .sent || old.standing == .waiting || heldBack != nil
-            guard age == .same, isAlert, isDelayed || isLater || isBack ?? false else {
+            // The clocks of a publisher differ, so a hold counts also under an earlier time as its version.
+            let isHold = meaning.isHeld && version.time != nil
+            guard isAlert, isHold || age == .same && (isDelayed || isLater || isBack ?? false) else {
                 if old.standing.isHeld, !meaning.isHeld, heldBack == nil { freeWithoutVersion += 1 }
                 if isAlert, print != old.significant(for: rules.updates), print != old.sentPrint { staleVersions += 1 }
                 unchanged(keyed, old, "version \(version) of it is known")
                 return
             }
         }
-        if old.isNewer(than: keyed.entry), old.standing == .canceled || meaning.isHeld != old.standing.isHeld {
+        if isOldCopy(keyed.entry, old), old.standing == .canceled || (meaning.isHeld ? !isAlert : old.standing.isHeld) {
             unchanged(keyed, old, "its `updated` is older than that of a copy that is known")
             return
         }
@@ -78,6 +80,11 @@ extension Follower {
     /// The age of the entry's version compared with that of the last copy. Without an answer, its dates decide.
     private func versionAge(of entry: FeedEntry, _ old: EntryState) -> EntryVersion.Age? {
         entry.version.flatMap { EntryVersion.age(of: $0.text, comparedWith: old.publishersVersion.text) }
+    }
+
+    /// True if a copy with a later date of change is known, and the publisher's version does not prove that this one is new.
+    func isOldCopy(_ entry: FeedEntry, _ old: EntryState) -> Bool {
+        old.isNewer(than: entry) && versionAge(of: entry, old) != .newer
     }
 
     // MARK: - Recalled and withheld
@@ -191,7 +198,7 @@ extension Follower {
             prints.significant(for: rules.updates) == old.significant(for: rules.updates)
             && ends.new == ends.old && prints.expiry == old.expiry
         // An old copy does not end an embargo.
-        let isFreedByCopy = ends.new < ends.old && old.isNewer(than: keyed.entry)
+        let isFreedByCopy = ends.new < ends.old && isOldCopy(keyed.entry, old)
         guard !isSame, !isFreedByCopy else {
             unchanged(keyed, old, "its alert is held back")
             return

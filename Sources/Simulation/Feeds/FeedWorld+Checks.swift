@@ -148,8 +148,8 @@ extension FeedWorld {
     /// delivered within the last hour. A text without such a successor may have lasted.
     func checkAge(_ event: FeedEvent, lane: String) throws(FeedViolation) {
         guard scenario.lostSessions == 0, publishers[event.feed]?.datesChanges == true,
-            let version = lanes.read(event.value, lane: lane)?.1, !version.isCanceled, let item = item(version.link)?.1,
-            !item.flaps, let last = lanes.versions(ofLink: version.link).last,
+            let version = lanes.read(event.value, lane: lane)?.1, version.status == .usable,
+            let item = item(version.link)?.1, !item.flaps, let last = lanes.versions(ofLink: version.link).last,
             FeedItem.edits(of: version.headline) < FeedItem.edits(of: last.headline), let givenAt = item.givenAt,
             now - givenAt < .seconds(3_300)
         else { return }

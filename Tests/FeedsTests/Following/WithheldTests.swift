@@ -29,6 +29,35 @@ struct WithheldTests {
         #expect(feed.poll([entry(feed, version: version, isWithheld: true)]).events.isEmpty)
     }
 
+    /// The clocks of a publisher's machines differ. Some publishers have no other version than the time of a change.
+    @Test(
+        arguments: [("1", "2"), ("1", "1"), (nil, nil), ("2026-09-21T14:13:20Z", "2026-09-21T14:13:18Z")]
+            as [(String?, String?)])
+    func `a hold counts although its date of change is earlier`(first: String?, second: String?) {
+        for (limit, isCorrected) in [(20, false), (0, false), (20, true)] {
+            var feed = FollowedFeed.empty { $0.maxPerHour = limit }
+            var alert = entry(feed, version: first, embargo: .seconds(3_600))
+            alert.updatedAt = feed.now
+            feed.poll([alert])
+            var hold = entry(
+                feed, isCorrected ? "Corrected" : nil, version: second, isWithheld: true, embargo: .seconds(7_200))
+            hold.updatedAt = feed.now - .seconds(2)
+            let withheld = feed.poll([hold])
+            #expect(withheld.actions == [.withheld] && feed.log.heldBack.isEmpty)
+            #expect(withheld.events.map(\.status) == (limit == 0 ? [] : [.withheld]))
+            #expect(feed.poll([hold]).events.isEmpty)
+        }
+    }
+
+    @Test func `a later version with an earlier date of change frees what is withheld`() {
+        var feed = FollowedFeed.empty()
+        for (version, isWithheld) in [("1", false), ("2", true), ("3", false)] {
+            var copy = entry(feed, version: version, isWithheld: isWithheld)
+            copy.updatedAt = FollowedFeed.start + .seconds(version == "3" ? 0 : 9)
+            #expect(feed.poll([copy]).events.map(\.status) == [isWithheld ? .withheld : .usable])
+        }
+    }
+
     @Test(arguments: [Duration.zero, .seconds(7_200)])
     func `an entry that is free again is an alert if its embargo had kept the first one, and else an update`(
         embargo: Duration
