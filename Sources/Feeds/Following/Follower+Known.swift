@@ -210,7 +210,7 @@ extension Follower {
             leave(keyed, to: other, state)
             return
         }
-        let lane = log.heldBack[keyed.hash]?.intent.lane ?? lane
+        let lane = log.heldBack[keyed.hash]?.intent.lane ?? lane(of: old)
         alert(keyed, meaning, because: "it is new, and has changed since", lane: lane, keeping: &state, old)
     }
 
@@ -347,7 +347,7 @@ extension Follower {
 
     /// The ends of both embargoes in seconds, to be compared with each other; 0 for one that has ended. Only the minutes count if
     /// the second of one is not known.
-    private func embargoes(_ prints: Prints, _ old: EntryState) -> (new: UInt64, old: UInt64) {
+    func embargoes(_ prints: Prints, _ old: EntryState) -> (new: UInt64, old: UInt64) {
         let isExact = prints.embargoSecond > 0 && old.embargoSecond > 0
         func end(_ minute: UInt32, _ second: UInt8) -> UInt64 {
             embargo(minute) == 0 ? 0 : UInt64(minute) * 60 + (isExact ? UInt64(second) : 0)

@@ -54,9 +54,8 @@ extension Follower {
             guard let row = former, isMass || canContinue(row, keyed), taken.insert(row.hash).inserted else { continue }
             moved[keyed.index] = row.hash
             // A publisher whose ids change with each request is reported once, not with each poll.
-            if isByTitle, row.state.standing != .waiting, !gone.movedTitles.contains(keyed.title), isNews(keyed) {
-                unsent += 1
-            }
+            let isUnsent = row.state.standing != .waiting && !hasOtherTimes(keyed, row.state)
+            if isByTitle, isUnsent, !gone.movedTitles.contains(keyed.title), isNews(keyed) { unsent += 1 }
         }
         for hash in replaced where !taken.contains(hash) { leaveBehind(hash) }
         noteMoved(moved.count, isMass: isMass, unsent: unsent)
@@ -145,7 +144,7 @@ extension Follower {
         result.rekeyed += 1
         let meaning = EntryMeaning(keyed.entry, rules: rules)
         let held = log.heldBack[former].map(Following.Held.replaced) ?? .dropped
-        if old.title == keyed.title, meaning.status != .canceled, !meaning.isHeld {
+        if old.title == keyed.title, meaning.status != .canceled, !meaning.isHeld, !hasOtherTimes(keyed, old) {
             var state = old
             state.learn(Prints(keyed), of: keyed)
             state.lastSeen = minute
@@ -162,6 +161,14 @@ extension Follower {
                         hash: keyed.hash, state: old, name: name(of: keyed, old), heldBack: held, former: former))
             }
         }
+    }
+
+    /// True if an alert was written of an entry, or waits to be, whose embargo or expiry is another one now.
+    private func hasOtherTimes(_ keyed: EntryIdentity.Keyed, _ old: EntryState) -> Bool {
+        guard old.standing == .sent || old.standing == .waiting else { return false }
+        let prints = Prints(keyed)
+        let ends = embargoes(prints, old)
+        return ends.new != ends.old || prints.expiry != old.expiry
     }
 
     /// Marks an entry that another story has replaced, so that later entries do not continue it.

@@ -343,6 +343,34 @@ import Testing
         #expect(feed.log.heldBack.keys.map(\.self) == [EntryHash("a2")])
     }
 
+    /// - Parameter isWaiting: true if a limit holds the alert back.
+    @Test(arguments: [true, false])
+    func `an embargo that is prolonged together with a change of the id delays the alert`(isWaiting: Bool) throws {
+        var feed = FollowedFeed.empty { $0.maxPerHour = isWaiting ? 0 : 20 }
+        let end = feed.now + .seconds(3_600)
+        func storm(_ id: String, _ version: String, _ end: Instant) -> FeedEntry {
+            var entry = feed.entry(id, "Storm", link: "https://example.org/storm")
+            (entry.version, entry.embargo) = (NewsEvent.Version(version), .until(end))
+            return entry
+        }
+        feed.poll([storm("a", "1", end)])
+        // Another id alone changes nothing.
+        #expect(feed.poll([storm("b", "2", end)]).actions == [.noise])
+        let later = storm("c", "3", end + .seconds(3_600))
+        let delayed = feed.poll([later])
+        if isWaiting {
+            #expect(feed.log.heldBack.keys.map(\.self) == [EntryHash("c")])
+            let held = try #require(feed.log.heldBack[EntryHash("c")])
+            let text = String(decoding: held.intent.event, as: UTF8.self)
+            #expect(text.contains(#""embargoUntil":"\#(end + .seconds(3_600))""#))
+        } else {
+            #expect(delayed.events.map { "\($0.id) \($0.version?.text ?? "")" } == ["wire:a 3"])
+            #expect(delayed.events.map(\.embargoUntil) == [end + .seconds(3_600)])
+        }
+        #expect(delayed.notes.allSatisfy { !$0.contains("is not sent") })
+        #expect(feed.poll([later]).actions == [.unchanged])
+    }
+
     @Test func `a recall under another id names the event that was sent`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("a", "Storm", link: "https://example.org/storm")])
