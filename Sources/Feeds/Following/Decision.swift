@@ -55,7 +55,8 @@ public struct Following: Sendable, Hashable {
     public var rekeyed = 0
     /// Entries that are known, under whichever id.
     var recognized = 0
-    /// True if entries wait for another reading of the document, because their events cannot be held back.
+    /// True if entries wait for another reading of the document, because their events cannot be held back, or because a hub pushed
+    /// what may be former copies.
     var isIncomplete = false
     /// Messages for people about the feed as a whole. They contain no headline.
     public var notes: [String] = []

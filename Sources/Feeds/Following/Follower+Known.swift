@@ -78,7 +78,7 @@ extension Follower {
     }
 
     /// The age of the entry's version compared with that of the last copy. Without an answer, its dates decide.
-    private func versionAge(of entry: FeedEntry, _ old: EntryState) -> EntryVersion.Age? {
+    func versionAge(of entry: FeedEntry, _ old: EntryState) -> EntryVersion.Age? {
         entry.version.flatMap { EntryVersion.age(of: $0.text, comparedWith: old.publishersVersion.text) }
     }
 

@@ -149,7 +149,7 @@ extension Follower {
                 "\(counted(staleVersions, "entry", plural: "entries")) came with another text, but with a version that is not newer "
                     + "than the last one and no later date: not sent")
         }
-        result.isIncomplete = beyondHeldBack > 0
+        result.isIncomplete = isInDoubt || beyondHeldBack > 0
         if beyondHeldBack > 0 {
             result.notes.append(
                 "\(counted(beyondHeldBack, "event")) beyond a limit cannot be held back; each reading looks at them again"

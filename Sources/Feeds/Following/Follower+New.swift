@@ -30,6 +30,9 @@ extension Follower {
                 newestAbove = max(newestAbove, keyed.entry.publishedAt ?? .distantFuture)
                 if old.standing == .moved {
                     unchanged(keyed, old, "another entry of the feed continues it")
+                } else if isPartial, mayBeFormer(keyed, old) {
+                    isInDoubt = true
+                    unchanged(keyed, old, "a hub pushed what may be a former copy of it: the next poll decides")
                 } else {
                     followKnown(keyed, old)
                 }
@@ -76,6 +79,20 @@ extension Follower {
                     + "these: not sent, because its site was probably rebuilt")
         }
         alertNewest(candidates, because: "it is new")
+    }
+
+    /// Returns true if a copy that a hub pushed may be one that a poll has overtaken: it is not proven to be newer, and would bring
+    /// back a former text or what was withdrawn, or end an embargo. The polls that follow may be answered with "not changed", and would not correct it.
+    private func mayBeFormer(_ keyed: EntryIdentity.Keyed, _ old: EntryState) -> Bool {
+        let meaning = EntryMeaning(keyed.entry, rules: rules)
+        guard meaning.status != .canceled, !meaning.isHeld, versionAge(of: keyed.entry, old) != .newer,
+            Second.of(keyed.entry.updatedAt) <= old.updatedAt
+        else { return false }
+        let prints = Prints(keyed)
+        let print = prints.significant(for: rules.updates)
+        let ends = embargoes(prints, old)
+        return old.standing == .canceled || old.standing.isHeld || ends.new < ends.old
+            || print != old.significant(for: rules.updates) && old.hasLeft(print, at: minute)
     }
 
     /// Alerts readers of at most `maxPerPoll` candidates, the newest ones. The others are late if they appeared while nobody polled,

@@ -32,6 +32,8 @@ public struct Follower {
     var newlyDelayed = 0
     /// Number of events beyond a limit that the next reading examines again.
     var beyondHeldBack = 0
+    /// True if a hub pushed copies that may be former ones.
+    var isInDoubt = false
     /// Number of entries that would be news within `FeedLimits.entriesUsed`.
     var beyondUsed = 0
     /// Number of entries that are no longer withheld but have no new version.

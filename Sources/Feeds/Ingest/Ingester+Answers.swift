@@ -148,6 +148,7 @@ extension Ingester {
         var state = feed.state
         state.learn(following, isPartial: true)
         store(following, of: &feed, state: state, wasPrimed: true, at: now)
+        if following.isIncomplete { pollSoon(&feed, because: "entries that the hub pushed are in doubt", at: now) }
     }
 
     private func following(

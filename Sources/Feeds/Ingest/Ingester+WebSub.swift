@@ -135,7 +135,7 @@ extension Ingester {
 
     /// Brings the next poll forward. Neither a hub nor anybody who poses as one can make polls more frequent than the
     /// feed's minimum interval allows.
-    private mutating func pollSoon(_ feed: inout FollowedFeed, because: String, at now: Moment) {
+    mutating func pollSoon(_ feed: inout FollowedFeed, because: String, at now: Moment) {
         guard let rules = feed.rules else { return }
         let sinceLast = feed.lastPollAt.map { max(now.wall - $0, .zero) } ?? .seconds(86_400)
         let at = now.steady + max(intervalMin(rules) - sinceLast, .zero)

@@ -65,6 +65,46 @@ import Testing
         #expect(back.events.map(\.version?.text) == ["3"])
     }
 
+    @Test func `a hub that pushes a former text late brings it back only if a poll has it`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a", "Wrong")])
+        feed.poll([feed.entry("a", "Right")])
+        let late = feed.poll([feed.entry("a", "Wrong")], isPartial: true)
+        #expect(late.actions == [.unchanged] && late.isIncomplete)
+        #expect(feed.poll([feed.entry("a", "Right")]).actions == [.unchanged])
+        #expect(feed.poll([feed.entry("a", "Newest")], isPartial: true).actions == [.update])
+        #expect(feed.poll([feed.entry("a", "Right")]).events.map(\.headline) == ["Right"])
+    }
+
+    @Test func `a hub that pushes a former text with a later date brings it back at once`() {
+        var feed = FollowedFeed.empty()
+        for (headline, isPartial) in [("One", false), ("Two", false), ("One", true)] {
+            var entry = feed.entry("a", headline)
+            entry.updatedAt = feed.now
+            #expect(feed.poll([entry], isPartial: isPartial).events.map(\.headline) == [headline])
+        }
+    }
+
+    @Test(arguments: [NewsEvent.Status.canceled, .withheld])
+    func `a hub that pushes a former copy late does not bring back what was withdrawn`(_ status: NewsEvent.Status) {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a")])
+        var withdrawn = feed.entry("a")
+        withdrawn.status = status
+        #expect(feed.poll([withdrawn], isPartial: true).events.count == 1)
+        #expect(feed.poll([feed.entry("a")], isPartial: true).events.isEmpty)
+        #expect(feed.poll([feed.entry("a")]).events.count == 1)
+    }
+
+    @Test func `a hub that pushes a former copy late does not end an embargo`() {
+        var feed = FollowedFeed.empty()
+        for (minutes, isPartial, events) in [(10, false, 1), (60, false, 1), (10, true, 0), (10, false, 1)] {
+            var entry = feed.entry("a")
+            entry.embargo = .until(FollowedFeed.start + .seconds(minutes * 60))
+            #expect(feed.poll([entry], isPartial: isPartial).events.count == events)
+        }
+    }
+
     @Test func `a text that alternates is sent once it lasts, twice as long after each return`() {
         var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
         for headline in ["One", "Two", "One"] { feed.poll([feed.entry("a", headline)]) }

@@ -50,6 +50,42 @@ struct IngesterWritesTests {
         #expect(next.request.validators == nil && next.request.knownBodyHash == nil)
     }
 
+    @Test func `the whole document is read soon after a hub has pushed a former text`() throws {
+        let lease =
+            #"{"hub":"https://hub.example/","topic":"https://example.org/feed","base":"https://push.example/","path":"0a","#
+            + #""secret":"key","until":"2030-01-01T00:00:00Z","renewAt":"2030-01-01T00:00:00Z"}"#
+        let state =
+            #"{"url":"https://example.org/feed","primedAt":"2026-01-01T00:00:00Z","webSub":{"active":\#(lease)}}"#
+        var fixture = IngesterFixture()
+        fixture.settings.webSubURL = "https://push.example/"
+        fixture.topic = [StateRecord(key: "feed/wire", value: Array(state.utf8))]
+        fixture.publish("a")
+        var ingester = Ingester(fixture.settings)
+        let start: [IngestInput] = [.assigned([0])] + fixture.inputs(of: fixture.topic, from: 0)
+        var next = try poll(&ingester, start + [.restored(partition: 0)], &fixture)
+        for headline in ["Wrong", "Right"] {
+            fixture.document[0].headline = headline
+            let document = FeedDocument(format: .rss20, entries: fixture.document)
+            let answer = FetchAnswer(
+                status: 200, finalURL: next.request.url, bodyHash: headline, document: .feed(document))
+            next = try poll(&ingester, [.fetched(next.id, .answered(answer))], &fixture)
+        }
+        #expect(next.request.knownBodyHash == "Right")
+        let unchanged = FetchAnswer(status: 304, finalURL: next.request.url)
+        _ = ingester.handle(.fetched(next.id, .answered(unchanged)), at: fixture.moment)
+        let body = "<rss><channel><item><guid>a</guid><title>Wrong</title></item></channel></rss>"
+        let call = WebSubCall(
+            path: "0a",
+            kind: .delivery(
+                headers: [HeaderField("x-hub-signature", sha256(body, "key"))], body: Array(body.utf8)))
+        let (before, pushedAt) = (fixture.topic.count, fixture.now)
+        next = try poll(&ingester, [.called(CallbackID(1), call)], &fixture)
+        let records = fixture.topic.dropFirst(before).map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(!records.contains { $0.contains("intent") })
+        #expect(ingester.status(at: fixture.moment).map(\.counts?.pushes) == [1])
+        #expect(next.request.knownBodyHash == nil && fixture.now <= pushedAt + fixture.settings.intervalMin)
+    }
+
     @Test func `an event that Kafka refuses is named and counted`() throws {
         var fixture = IngesterFixture()
         fixture.live(as: "first")
