@@ -82,7 +82,8 @@ extension Follower {
     }
 
     /// Returns true if a copy that a hub pushed may be one that a poll has overtaken: it is not proven to be newer, and would bring
-    /// back a former text or what was withdrawn, or end an embargo. The polls that follow may be answered with "not changed", and would not correct it.
+    /// back a former text or what was withdrawn, or end an embargo. The polls that follow may be answered with "not changed", and would
+    /// not correct it.
     private func mayBeFormer(_ keyed: EntryIdentity.Keyed, _ old: EntryState) -> Bool {
         let meaning = EntryMeaning(keyed.entry, rules: rules)
         guard meaning.status != .canceled, !meaning.isHeld, versionAge(of: keyed.entry, old) != .newer,
