@@ -71,7 +71,7 @@ struct ExplainFeedTests {
         #expect(found.map { $0["action"] as? String } == ["alert", "unreadable"])
         let text = try await explain(items, name: "wire.json").output
         for part in [
-            "1 entry, cut off", "unreadable: the item cannot be read: bad-urgency", "wire:urn:2 (from its id)",
+            "1 entry, cut off", "unreadable: the item cannot be read: wrong-type", "wire:urn:2 (from its id)",
         ] {
             #expect(text.contains(part), "\(part) is missing in \(text)")
         }
