@@ -60,6 +60,9 @@ final class IngestCore: @unchecked Sendable {
     /// Time for which records on the state topic could not be read back.
     var unreadFor: Duration? { ingester?.unreadSince.map { clock.now.steady - $0 } }
 
+    /// Time for which Kafka has not taken a write of a feed.
+    var unwrittenFor: Duration? { ingester?.unwrittenSince.map { clock.now.steady - $0 } }
+
     var isBusy: Bool { ingester?.isBusy ?? false }
 
     func handle(_ input: IngestInput) {

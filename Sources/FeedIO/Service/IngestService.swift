@@ -102,20 +102,13 @@ public final class IngestService: Sendable {
 
     /// The condition of the process.
     public func report() async -> IngestReport {
-        let (feeds, isRestored, isTopicMissing, unreadFor) =
+        let (feeds, isRestored, isTopicMissing, unreadFor, unwrittenFor) =
             (try? await core.loop.submit { [core] in
-                (core.statuses, core.books?.isRestored, core.books?.isTopicMissing, core.unreadFor)
-            }.get()) ?? ([], nil, nil, nil)
+                (core.statuses, core.books?.isRestored, core.books?.isTopicMissing, core.unreadFor, core.unwrittenFor)
+            }.get()) ?? ([], nil, nil, nil, nil)
         let reason: ReadinessReason? =
             switch isRestored {
-            case true?:
-                unreadFor.flatMap { $0 < Self.unreadMax ? nil : $0 }.map {
-                    .init(
-                        code: "state-not-read",
-                        detail:
-                            "what was written to \(settings.topics.state) \($0.components.seconds) s ago cannot be read back, so feeds wait",
-                        remedy: "end the open transaction of another producer (kafka-transactions.sh find-hanging)")
-                }
+            case true?: Self.reason(unwrittenFor: unwrittenFor, unreadFor: unreadFor, topic: settings.topics.state)
             case false? where isTopicMissing == true:
                 .init(
                     code: "state-topic-missing",
@@ -134,6 +127,23 @@ public final class IngestService: Sendable {
         return IngestReport(
             at: ServiceClock.wall, startedAt: startedAt, feeds: feeds,
             notReady: (settings.kafka.login.notReady ?? reason).map { [$0] } ?? [])
+    }
+
+    /// The reason why feeds stand still although their state was read; `nil` if they do not.
+    static func reason(unwrittenFor: Duration?, unreadFor: Duration?, topic: String) -> ReadinessReason? {
+        if let unwrittenFor, unwrittenFor >= Ingester.unwrittenMax {
+            return .init(
+                code: "not-stored",
+                detail:
+                    "Kafka has not taken what feeds brought for \(unwrittenFor.components.seconds) s, so they stand still",
+                remedy: "see the log for the refusal; \(topic) and the lanes' topics may allow too small records")
+        }
+        guard let unreadFor, unreadFor >= unreadMax else { return nil }
+        return .init(
+            code: "state-not-read",
+            detail:
+                "what was written to \(topic) \(unreadFor.components.seconds) s ago cannot be read back, so feeds wait",
+            remedy: "end the open transaction of another producer (kafka-transactions.sh find-hanging)")
     }
 
     private static let unreadMax = Duration.seconds(20)

@@ -26,6 +26,8 @@ struct FeedBatch: Sendable {
     private(set) var wasOverruled = false
     /// Time since which the broker has state records of the batch that have not been read back; `nil` without any.
     private(set) var unreadSince: Instant?
+    /// Time since which the broker has not taken a write of the batch; `nil` if it has none to take.
+    private(set) var unwrittenSince: Instant?
     /// Number of consecutive writes that failed.
     private(set) var failures = 0
 
@@ -104,6 +106,7 @@ struct FeedBatch: Sendable {
     mutating func store(_ records: [StateRecord], as id: WriteID, at now: Instant) -> Instant {
         awaited = Dictionary(records.map { ($0.key, $0.value ?? []) }, uniquingKeysWith: { _, last in last })
         write = .inFlight(id, retryAt: now + Self.patience)
+        unwrittenSince = unwrittenSince ?? now
         return now + Self.patience
     }
 
@@ -118,11 +121,12 @@ struct FeedBatch: Sendable {
 
     /// Begins to publish the next events.
     /// - Returns: events of one lane.
-    mutating func publish(as id: WriteID) -> (lane: String, events: ArraySlice<Publication>)? {
+    mutating func publish(as id: WriteID, at now: Instant) -> (lane: String, events: ArraySlice<Publication>)? {
         guard let lane = toPublish.first?.intent.lane else { return nil }
         let events = toPublish.prefix { $0.intent.lane == lane }
         publishing = events.count
         write = .inFlight(id, retryAt: .distantFuture)
+        unwrittenSince = unwrittenSince ?? now
         return (lane, events)
     }
 
@@ -130,6 +134,7 @@ struct FeedBatch: Sendable {
     mutating func acknowledge(at now: Instant) {
         guard case .inFlight(let id, let retryAt) = write else { return }
         write = .acknowledged(id, retryAt: retryAt)
+        unwrittenSince = nil
         unreadSince = unreadSince ?? now
     }
 
@@ -140,6 +145,7 @@ struct FeedBatch: Sendable {
         toPublish.removeFirst(publishing)
         write = .idle
         failures = 0
+        unwrittenSince = nil
         return publishing
     }
 
@@ -182,7 +188,7 @@ struct FeedBatch: Sendable {
         awaited[key] = nil
         guard awaited.isEmpty else { return false }
         failures = 0
-        unreadSince = nil
+        (unwrittenSince, unreadSince) = (nil, nil)
         return true
     }
 

@@ -38,7 +38,7 @@ public struct FeedStatus: Sendable, Hashable {
         case capped(since: Instant, perHour: Int)
         /// The publisher asked for no requests until this time.
         case waiting(until: Instant)
-        /// Polls fail, and are retried less and less often.
+        /// Polls fail, and are retried less and less often, or Kafka does not take what they brought.
         case failing(since: Instant?, because: String)
         /// A bot check in front of the publisher demands a person.
         case blocked(since: Instant?, because: String)
@@ -99,7 +99,7 @@ public struct FeedStatus: Sendable, Hashable {
         }
     }
 
-    /// True if the last poll failed. A feed that has reached its limit is a problem, but no failure.
+    /// True if the last poll failed, or Kafka does not take what it brought. A feed that has reached its limit is a problem, but no failure.
     public var hasFailed: Bool { if case .capped = state { false } else { isProblem } }
 
     /// Puts feeds with a problem first, the newest problem first of all, then all others by name.

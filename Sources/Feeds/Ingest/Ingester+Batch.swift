@@ -101,7 +101,7 @@ extension Ingester {
             return
         }
         let id = WriteID(nextID())
-        guard let (lane, events) = feed.batch?.publish(as: id) else { return }
+        guard let (lane, events) = feed.batch?.publish(as: id, at: now.steady) else { return }
         writes[id] = feed.name
         let documents = events.map { FeedEvent(feed: feed.name, key: $0.intent.key, value: $0.intent.event) }
         actions.append(.publish(id, lane: lane, documents))

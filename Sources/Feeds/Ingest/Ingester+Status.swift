@@ -21,8 +21,20 @@ extension Ingester {
             || feed.queuedAt.flatMap { queue.blockedUntil($0, at: now.steady) } != nil
         status.counts = feed.counts
         status.heldBack = feed.log.heldBack.count
+        if let since = feed.batch?.unwrittenSince, now.steady - since >= Self.unwrittenMax,
+            !status.isProblem, !stopped.contains(feed.name)
+        {
+            let because = "Kafka does not take what it brought, so the feed stands still"
+            (status.state, status.isQuiet) = (.failing(since: now.wall - (now.steady - since), because: because), false)
+        }
         return status
     }
+
+    /// Time after which a write that Kafka does not take is a problem.
+    public static let unwrittenMax = Duration.seconds(20)
+
+    /// Time since which Kafka has not taken a write of a feed; `nil` if it takes them. That feed waits.
+    public var unwrittenSince: Instant? { feeds.names.compactMap { feeds[$0]?.batch?.unwrittenSince }.min() }
 
     /// Time since which the state topic has records of this process that cannot be read back; `nil` without any. Their
     /// feeds wait. It takes seconds at most, unless an open transaction hides them.

@@ -3,6 +3,7 @@ import KafkaIO
 import Logging
 import NIOCore
 import NIOPosix
+import NewsModel
 import Synchronization
 import Testing
 
@@ -40,6 +41,15 @@ struct IngestCoreTests {
         ingest.backfillLane = "backfill"
         #expect(service.reload(ingest) == ["backfill"])
         await fetcher.close()
+    }
+
+    @Test(arguments: [(19, 19, nil), (20, 20, "not-stored"), (nil, 20, "state-not-read"), (nil, nil, nil)])
+    func `a process whose writes are not taken or not read back is not ready`(
+        unwritten: Int?, unread: Int?, code: String?
+    ) {
+        let reason = IngestService.reason(
+            unwrittenFor: unwritten.map { .seconds($0) }, unreadFor: unread.map { .seconds($0) }, topic: "news.feeds")
+        #expect(reason?.code == code)
     }
 
     @Test func `a stored event whose lane was renamed goes to the topic of the default lane`() {

@@ -19,6 +19,34 @@ struct IngesterWritesTests {
         #expect(stores(ingester.handle(.tick, at: fixture.moment)) == 1)
     }
 
+    /// The broker refuses the records of a feed, or does not answer.
+    @Test(arguments: [true, false]) func `a feed whose writes Kafka does not take is a problem`(isRefused: Bool) throws
+    {
+        var fixture = IngesterFixture()
+        var ingester = Ingester(fixture.settings)
+        let records = fixture.follow(with: &ingester)
+        let began = fixture.now
+        if isRefused {
+            let write = try #require(ingester.writes.keys.first)
+            _ = ingester.handle(.writeFailed(write, because: "too large"), at: fixture.moment)
+        }
+        #expect(ingester.unwrittenSince == began && !ingester.status(at: fixture.moment).contains { $0.isProblem })
+        fixture.now = fixture.now + Ingester.unwrittenMax
+        _ = ingester.handle(.tick, at: fixture.moment)
+        let because = "Kafka does not take what it brought, so the feed stands still"
+        #expect(
+            ingester.status(at: fixture.moment).map(\.state) == [.failing(since: began, because: because)])
+        for input in fixture.inputs(of: records, from: 0) {
+            for action in ingester.handle(input, at: fixture.moment) {
+                guard case .store(_, _, let closing) = action else { continue }
+                for input in fixture.inputs(of: closing, from: records.count) {
+                    _ = ingester.handle(input, at: fixture.moment)
+                }
+            }
+        }
+        #expect(ingester.unwrittenSince == nil && !ingester.status(at: fixture.moment).contains { $0.isProblem })
+    }
+
     private func stores(_ actions: [IngestAction]) -> Int {
         actions.count { if case .store = $0 { true } else { false } }
     }
