@@ -34,7 +34,9 @@ extension Follower {
                 return
             }
         }
-        if isOldCopy(keyed.entry, old), old.standing == .canceled || (meaning.isHeld ? !isAlert : old.standing.isHeld) {
+        if old.isNewer(than: keyed.entry),
+            old.standing == .canceled || (meaning.isHeld ? !isAlert : old.standing.isHeld)
+        {
             unchanged(keyed, old, "its `updated` is older than that of a copy that is known")
             return
         }
@@ -80,11 +82,6 @@ extension Follower {
     /// The age of the entry's version compared with that of the last copy. Without an answer, its dates decide.
     func versionAge(of entry: FeedEntry, _ old: EntryState) -> EntryVersion.Age? {
         entry.version.flatMap { EntryVersion.age(of: $0.text, comparedWith: old.publishersVersion.text) }
-    }
-
-    /// True if a copy with a later date of change is known, and the publisher's version does not prove that this one is new.
-    func isOldCopy(_ entry: FeedEntry, _ old: EntryState) -> Bool {
-        old.isNewer(than: entry) && versionAge(of: entry, old) != .newer
     }
 
     // MARK: - Recalled and withheld
@@ -198,7 +195,7 @@ extension Follower {
             prints.significant(for: rules.updates) == old.significant(for: rules.updates)
             && ends.new == ends.old && prints.expiry == old.expiry
         // An old copy does not end an embargo.
-        let isFreedByCopy = ends.new < ends.old && isOldCopy(keyed.entry, old)
+        let isFreedByCopy = ends.new < ends.old && old.isNewer(than: keyed.entry)
         guard !isSame, !isFreedByCopy else {
             unchanged(keyed, old, "its alert is held back")
             return

@@ -19,7 +19,7 @@ extension Follower {
             case .failure(let refusal) = maker.event(
                 keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning)
         else { return false }
-        guard waits, !isOldCopy(keyed.entry, old) else {
+        guard waits, !old.isNewer(than: keyed.entry) || versionAge(of: keyed.entry, old) == .newer else {
             decide(keyed, .unreadable, refusal.because, keeping: nil)
             return true
         }
