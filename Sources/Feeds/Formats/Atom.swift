@@ -11,7 +11,7 @@ enum Atom {
         var parts = EntryParts(source: source)
         if root.isNamed("entry", in: atom) {
             guard !root.isCutOff else { throw NotAFeed(.broken, "The document ends before its Atom entry does") }
-            add(root, to: &document, &parts)
+            document.add(entry(root, &parts))
         } else {
             document.title = text(root.first("title", in: atom), limit: EventLimits.headline)
             document.language =
@@ -35,7 +35,7 @@ enum Atom {
                 if child.isCutOff, child.first("entry", in: atom) == nil {
                     document.skipped.append(.cutOff(id: parts.identifier(child.first("id", in: atom))))
                 } else {
-                    add(child, to: &document, &parts)
+                    document.add(entry(child, &parts))
                 }
                 addEntries(of: child, to: &document, &parts)
             } else if child.isNamed("deleted-entry", in: .tombstones), let id = parts.identifier(child["ref"]) {
@@ -53,20 +53,11 @@ enum Atom {
         }
     }
 
-    private static func add(_ element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts) {
-        let draft = element.first("control", in: .app)?.first("draft", in: .app)
-        if let draft, draft.text.trimmed.equalsIgnoringASCIICase("yes") {
-            if document.skipped.count < FeedLimits.entriesRead {
-                let id = parts.identifier(element.first("id", in: atom))
-                document.skipped.append(SkippedItem(id: id, "The entry is a draft"))
-            }
-            return
-        }
-        document.add(entry(element, &parts))
-    }
-
     private static func entry(_ element: MarkupElement, _ parts: inout EntryParts) -> FeedEntry {
         var entry = FeedEntry()
+        // A draft is not to be published yet, also if it is one of an entry whose alert waits.
+        let draft = element.first("control", in: .app)?.first("draft", in: .app)
+        if draft?.text.trimmed.equalsIgnoringASCIICase("yes") ?? false { entry.status = .withheld }
         entry.id = parts.identifier(element.first("id", in: atom))
         let content = element.first("content", in: atom)
         entry.summary =
