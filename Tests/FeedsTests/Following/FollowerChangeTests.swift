@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `a hub that pushes a former text late brings it back only if a poll has it`() {
-        var feed = FollowedFeed.empty()
+        var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
         feed.poll([feed.entry("a", "Wrong")])
         feed.poll([feed.entry("a", "Right")])
         let late = feed.poll([feed.entry("a", "Wrong")], isPartial: true)

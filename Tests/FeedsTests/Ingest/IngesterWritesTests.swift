@@ -100,14 +100,14 @@ struct IngesterWritesTests {
         }
         #expect(next.request.knownBodyHash == "Right")
         let unchanged = FetchAnswer(status: 304, finalURL: next.request.url)
-        _ = ingester.handle(.fetched(next.id, .answered(unchanged)), at: fixture.moment)
         let body = "<rss><channel><item><guid>a</guid><title>Wrong</title></item></channel></rss>"
         let call = WebSubCall(
             path: "0a",
             kind: .delivery(
                 headers: [HeaderField("x-hub-signature", sha256(body, "key"))], body: Array(body.utf8)))
         let (before, pushedAt) = (fixture.topic.count, fixture.now)
-        next = try poll(&ingester, [.called(CallbackID(1), call)], &fixture)
+        let answer = IngestInput.fetched(next.id, .answered(unchanged))
+        next = try poll(&ingester, [answer, .called(CallbackID(1), call)], &fixture)
         let records = fixture.topic.dropFirst(before).map { String(decoding: $0.value ?? [], as: UTF8.self) }
         #expect(!records.contains { $0.contains("intent") })
         #expect(ingester.status(at: fixture.moment).map(\.counts?.pushes) == [1])
