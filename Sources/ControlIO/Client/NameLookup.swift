@@ -11,6 +11,14 @@ public struct NamedTopics: Sendable {
         public var group: String
 
         public init(topic: String, group: String) { (self.topic, self.group) = (topic, group) }
+
+        /// Returns the offsets up to which the group has committed the topic's partitions.
+        fileprivate func committed(
+            _ kafka: KafkaSettings, partitions count: Int
+        ) throws(KafkaFailure) -> [TopicPartition: Int64] {
+            let all = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+            return try GroupOffsets(settings: kafka, group: group).read(all).mapValues(\.offset)
+        }
     }
 
     public var results: String
@@ -90,8 +98,7 @@ package struct NameLookup {
         let decoder = topics.decoders.make()
         for lane in topics.lanes {
             guard let count = counts[lane.topic] else { continue }
-            let all = (0..<Int32(clamping: count)).map { TopicPartition(topic: lane.topic, partition: $0) }
-            let committed = try GroupOffsets(settings: kafka, group: lane.group).read(all).mapValues(\.offset)
+            let committed = try lane.committed(kafka, partitions: count)
             let reader = try TopicReader(settings: kafka, topic: lane.topic, from: .last(latest))
             while !reader.isAtEnd, deadline > .now {
                 for read in try reader.next(timeout: .milliseconds(200)) {
@@ -115,8 +122,7 @@ package struct NameLookup {
         let decoder = topics.decoders.make()
         for lane in topics.lanes {
             guard let count = counts[lane.topic] else { continue }
-            let all = (0..<Int32(clamping: count)).map { TopicPartition(topic: lane.topic, partition: $0) }
-            let committed = try GroupOffsets(settings: kafka, group: lane.group).read(all).mapValues(\.offset)
+            let committed = try lane.committed(kafka, partitions: count)
             try TopicReader(settings: kafka, topic: lane.topic, from: .offsets(committed)).readToEnd { read in
                 guard !read.record.isReturned(forOtherThan: kafka.group),
                     let event = try? decoder.decode(read.record, topic: lane.topic)
@@ -146,7 +152,7 @@ package struct NameLookup {
         }
         for lane in topics.lanes {
             guard let partitions = counts[lane.topic] else { continue }
-            try readWaiting(lane.topic, partitions, group: lane.group)
+            try readLane(lane.topic, from: .offsets(lane.committed(kafka, partitions: partitions)))
             if isFound { return }
         }
         if counts[results] != nil { try readResults(from: .time(now - Order.recallLasts)) }
@@ -203,12 +209,6 @@ package struct NameLookup {
             guard let entry = AuditEntry(read.record), let requests = entry.requests else { return }
             search.note(eventID: entry.order, story: requests.story)
         }
-    }
-
-    private mutating func readWaiting(_ topic: String, _ partitions: Int, group: String) throws(KafkaFailure) {
-        let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
-        let committed = try GroupOffsets(settings: kafka, group: group).read(all).mapValues(\.offset)
-        try readLane(topic, from: .offsets(committed))
     }
 
     private mutating func readLane(_ topic: String, from start: TopicReader.Start) throws(KafkaFailure) {
