@@ -60,17 +60,25 @@ struct GroupTests {
         #expect(feed.poll(entries).decisions.map(\.lane) == [nil, "backfill"])
     }
 
-    @Test(arguments: [0, 20])
-    func `a link that several entries of a feed share makes no duplicates`(maxPerHour: Int) {
-        let live = "https://example.org/live"
+    private static let other = "https://other.example/feed"
+
+    /// Makes a fixture with two feeds of one group. The other one has no entries.
+    private func grouped() -> IngesterFixture {
         var fixture = IngesterFixture()
-        var other = FeedRules(name: "other", url: "https://other.example/feed")
+        var other = FeedRules(name: "other", url: Self.other)
         other.category = "World"
         other.group = "wires"
         fixture.settings.feeds[0].group = "wires"
-        fixture.settings.feeds[0].maxPerHour = maxPerHour
         fixture.settings.feeds.append(other)
         fixture.others[other.url] = []
+        return fixture
+    }
+
+    @Test(arguments: [0, 20])
+    func `a link that several entries of a feed share makes no duplicates`(maxPerHour: Int) {
+        let live = "https://example.org/live"
+        var fixture = grouped()
+        fixture.settings.feeds[0].maxPerHour = maxPerHour
         fixture.publish("old")
         fixture.document[0].link = live
         fixture.live(as: "first", polls: 6)
@@ -78,7 +86,7 @@ struct GroupTests {
         story.id = "x"
         story.headline = "Airport closed by fog"
         story.publishedAt = fixture.now
-        fixture.others[other.url] = [story]
+        fixture.others[Self.other] = [story]
         fixture.live(as: "second", polls: 20)
         #expect(fixture.texts == ["other:x 1 Airport closed by fog"])
         fixture.publish("y")
@@ -91,21 +99,16 @@ struct GroupTests {
 
     @Test func `a link that only the other feed's entries share makes no duplicates`() {
         let live = "https://example.org/live"
-        var fixture = IngesterFixture()
-        var other = FeedRules(name: "other", url: "https://other.example/feed")
-        other.category = "World"
-        other.group = "wires"
-        fixture.settings.feeds[0].group = "wires"
-        fixture.settings.feeds.append(other)
+        var fixture = grouped()
         var entry = FeedEntry(id: "old", headline: "Calm day")
         entry.link = live
-        fixture.others[other.url] = [entry]
+        fixture.others[Self.other] = [entry]
         fixture.publish("old")
         fixture.live(as: "first", polls: 6)
         entry.id = "x"
         entry.headline = "Airport closed by fog"
         entry.publishedAt = fixture.now
-        fixture.others[other.url]?.insert(entry, at: 0)
+        fixture.others[Self.other]?.insert(entry, at: 0)
         fixture.live(as: "second", polls: 20)
         #expect(fixture.texts == ["other:x 1 Airport closed by fog"])
         fixture.publish("y")
@@ -130,19 +133,13 @@ struct GroupTests {
     }
 
     @Test func `an alert that maxPerHour holds back is not sent if another feed of the group sends the story`() {
-        var fixture = IngesterFixture()
-        var other = FeedRules(name: "other", url: "https://other.example/feed")
-        other.category = "World"
-        other.group = "wires"
-        fixture.settings.feeds[0].group = "wires"
+        var fixture = grouped()
         fixture.settings.feeds[0].maxPerHour = 1
-        fixture.settings.feeds.append(other)
-        fixture.others[other.url] = []
         fixture.live(as: "first", polls: 6)
         for id in ["x", "y"] { fixture.publish(id) }
         fixture.live(as: "second", polls: 12)
         #expect(fixture.texts == ["wire:y 1 Headline of y"])
-        fixture.others[other.url] = [fixture.document[1]]
+        fixture.others[Self.other] = [fixture.document[1]]
         // Many, because the feed with news is polled more often than the other one.
         fixture.live(as: "third", polls: 20)
         fixture.now = fixture.now + .seconds(3_600)
