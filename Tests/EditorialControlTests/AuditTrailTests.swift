@@ -175,7 +175,7 @@ struct ControlViewTests {
         #expect(view.unknownOrders.count == 1)
     }
 
-    @Test func `a recall that came while a notification was on its way is none of those known before`() {
+    @Test func `a recall that came while a notification was on its way was not known before`() {
         let recall = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m")
         let view = view(recall)
         #expect(view.recall(of: "S", besides: [], at: start)?.id == "o")

@@ -89,7 +89,7 @@ struct ExplainFeedTests {
         }
     }
 
-    @Test func `what the expression of identity finds is explained for each entry`() async throws {
+    @Test func `each entry shows how the expression of identity finds it`() async throws {
         let file = folder.appending(path: "newswire.yaml")
         let identity = configuration.replacing("map:", with: #"identity: "regex:(?:a+)+([0-9])", map:"#)
         try Data(identity.utf8).write(to: file)

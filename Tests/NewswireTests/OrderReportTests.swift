@@ -157,7 +157,7 @@ struct OrderReportTests {
             ])
     }
 
-    @Test func `what was accepted during the wait is listed`() {
+    @Test func `requests that were accepted during the wait are listed`() {
         let former = history(("a", .accepted), ("b", .unknown))
         let later = history(("a", .accepted), ("b", .unknown), ("c\u{1B}", .accepted), ("d", .unknown))
         #expect(

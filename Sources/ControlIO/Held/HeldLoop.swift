@@ -11,7 +11,7 @@ final class HeldLoop {
     private let notify: @Sendable (HeldLink.Notice) -> Void
     private var state: HeldState
     private var status: HeldLink.Status?
-    /// When the events of no lane are counted again, by the monotonic clock. The count looks at every held event.
+    /// Time of the next count of events that belong to no lane, by the monotonic clock. The count looks at every held event.
     private var countsOverdueAt = Instant.distantPast
     /// The vanished events that were reported.
     private var vanished = (restored: 0, lost: 0)
@@ -111,8 +111,8 @@ final class HeldLoop {
 
     /// Reads some records of the topic and advances the pass. Blocks for at most a tenth of a second if there is nothing to do.
     ///
-    /// - Parameter takeInputs: handles what waits in the inbox. Whoever has confirmed an order has put it there before a record was
-    ///   written that obeys it, so it is handled after the records have arrived and before they are.
+    /// - Parameter takeInputs: handles the inputs in the inbox. It is called after records have arrived and before they are handled,
+    ///   because a confirmed order was put there before a record was written that obeys it.
     func turn(takeInputs: () -> Void = {}) throws(KafkaFailure) {
         guard let reader else { return }
         let isBusy = hasMore || pass != nil || writer.isWriting

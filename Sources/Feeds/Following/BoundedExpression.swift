@@ -10,7 +10,7 @@ import CPcre2
 /// Confined to one thread, because a search writes to memory of the instance.
 package final class BoundedExpression {
     package enum Answer: Sendable, Equatable {
-        /// Never empty.
+        /// The key of an entry. It is never empty.
         case found(String)
         case nothing
         /// The search was ended at the limit.
@@ -110,7 +110,7 @@ package final class BoundedExpression {
 private struct Steps {
     /// Reached within 0.2 ms, also in each of 2,000 entries of one document. Usual expressions need fewer than 2,500.
     static let limit = 10_000
-    /// Passing over so many bytes takes as long as trying one part.
+    /// Number of bytes that are passed over in the time of one try.
     private static let bytesPerStep = 16
 
     private var taken = 0

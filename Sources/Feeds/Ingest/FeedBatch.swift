@@ -26,7 +26,7 @@ struct FeedBatch: Sendable {
     private(set) var wasOverruled = false
     /// Time since which the broker has state records of the batch that have not been read back; `nil` without any.
     private(set) var unreadSince: Instant?
-    /// Time since which the broker has not taken a write of the batch; `nil` if it has none to take.
+    /// Time since which the broker has not taken a write of the batch; `nil` if it has taken all of them.
     private(set) var unwrittenSince: Instant?
     /// Number of consecutive writes that failed.
     private(set) var failures = 0

@@ -36,7 +36,7 @@ final class LaneConsumer {
     }
 
     /// In milliseconds. The default of 45 s would delay alerts too long after a member dies. Brokers replace a dead coordinator after
-    /// 9 s and some more for its move; a member that gave up by then would have to join the group anew, which takes longer.
+    /// 9 s and some more for its move; a member that gave up by then would have to join the group again, which takes longer.
     static let sessionTimeout = "18000"
 
     init(

@@ -8,7 +8,7 @@ package struct FeedExplanation: Sendable {
     private let document: FeedDocument
     private let rules: FeedRules
     private let decisions: [Decision]
-    /// What the expression of `identity` finds in each entry; empty without one.
+    /// The answers of the expression of `identity` for each entry; empty without an expression.
     private let searches: [BoundedExpression.Answer]
 
     package init(_ document: FeedDocument, rules: FeedRules, at now: Instant) {

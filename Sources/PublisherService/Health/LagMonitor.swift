@@ -23,7 +23,7 @@ final class LagMonitor: Sendable {
     /// Offsets to be committed by this or other group members; `nil` unless the run ends with them.
     private let catchUp: CatchUp?
     private let onCaughtUp: @Sendable () -> Void
-    /// What the start has found about the topics.
+    /// The findings about the topics at the start.
     private let topicFindings: [TopicRules.Finding]
     private let stopped = DispatchSemaphore(value: 0)
 

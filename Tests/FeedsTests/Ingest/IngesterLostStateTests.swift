@@ -39,7 +39,7 @@ import Testing
 
     /// The topic loses all records of the feed, or those of its entries, or is copied.
     @Test(arguments: [0, 1, 2])
-    func `what was sent at the first reading is not sent again after the topic has lost records`(kind: Int) throws {
+    func `entries of the first reading are not sent again after the topic has lost records`(kind: Int) throws {
         var fixture = IngesterFixture()
         fixture.settings.feeds[0].onFirstSight = .last(3)
         for id in ["a", "b", "c"] { fixture.publish(id) }
