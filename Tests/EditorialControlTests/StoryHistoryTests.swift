@@ -114,6 +114,26 @@ struct StoryHistoryTests {
         #expect(both.later(than: old, returning: [french]) == [])
     }
 
+    @Test func `texts are compared by their first results, although held ones come back on later places`() {
+        let held = result("old", .held, at: 1, offset: 3)
+        let ended = result("old", .canceled, code: "recalled", at: 9, offset: 7)
+        let new = result("new", .accepted, at: 5, offset: 6)
+        for results in [[held, new, ended], [ended, held, new]] {
+            var history = StoryHistory(story: "S")
+            for result in results { history.apply(result) }
+            #expect(history.later(than: ended) == ["new"])
+        }
+        // The other way round, the copy that came back does not count as the later text.
+        let recalled = result("new", .canceled, code: "recalled", at: 9, offset: 6)
+        #expect(history(held, result("old", .accepted, at: 5, offset: 7), recalled).later(than: recalled) == [])
+
+        var elsewhere = new
+        elsewhere.source.partition.partition = 1
+        #expect(history(held, elsewhere, ended).later(than: ended) == ["new"])
+        elsewhere.settledAt = start
+        #expect(history(held, elsewhere, ended).later(than: ended) == [])
+    }
+
     @Test func `later news that waits overtakes a text until its result shows that it has ended`() {
         let old = result("old", .canceled, code: "recalled", at: 5, offset: 3)
         func later(

@@ -61,6 +61,7 @@ public struct StoryHistory: Sendable {
         for index in waiting.indices where waiting[index].place == result.source {
             waiting[index].settled.insert(result.platform)
         }
+        noteFirst(of: id, result)
         noteEnd(of: id, result)
         noteSentOrHeld(of: id, result)
         guard result.outcome.mayHaveLeft else { return }
@@ -110,12 +111,42 @@ public struct StoryHistory: Sendable {
         }
     }
 
-    /// The deliveries to everybody that have left, may have left or are held, each with the place and time of its last result.
+    /// The place and time of each delivery's first result: the age of its text. Copies that come back from the held topic or are
+    /// redriven have later places.
+    private var firsts: [DeliveryName: First] = [:]
+
+    private struct First {
+        var source: ResultRecord.Source
+        var at: Instant
+
+        init(_ result: ResultRecord) { (source, at) = (result.source, result.settledAt) }
+
+        /// Within a partition, offsets decide; otherwise times.
+        func isLater(than other: First) -> Bool {
+            source.partition == other.source.partition ? source.offset > other.source.offset : at > other.at
+        }
+    }
+
+    private mutating func noteFirst(of event: String, _ result: ResultRecord) {
+        let name = DeliveryName(event: event, platform: result.platform)
+        let first = First(result)
+        if let known = firsts[name] {
+            if known.isLater(than: first) { firsts[name] = first }
+        } else if firsts.count < Self.eventsMax {
+            firsts[name] = first
+        }
+    }
+
+    private func first(of result: ResultRecord) -> First {
+        result.eventID.flatMap { firsts[DeliveryName(event: $0, platform: result.platform)] } ?? First(result)
+    }
+
+    /// The deliveries to everybody that have left, may have left or are held.
     private var sentOrHeld: [DeliveryName: SentOrHeld] = [:]
 
     private struct SentOrHeld {
-        var source: ResultRecord.Source
-        var at: Instant
+        /// Of its last result, for a delivery whose first one is not known.
+        var last: First
         var language: String?
         var isHeld: Bool
     }
@@ -129,7 +160,7 @@ public struct StoryHistory: Sendable {
         }
         guard sentOrHeld[name] != nil || sentOrHeld.count < Self.eventsMax else { return }
         sentOrHeld[name] = SentOrHeld(
-            source: result.source, at: result.settledAt, language: result.language, isHeld: result.outcome == .held)
+            last: First(result), language: result.language, isHeld: result.outcome == .held)
     }
 
     /// The events to everybody that wait on the lanes.
@@ -161,24 +192,23 @@ public struct StoryHistory: Sendable {
     }
 
     /// Returns the ids of later events of the story, for the same readers, that have left, may have left, wait, are held or are about
-    /// to be put back. Events of one partition are compared by offset, others by the times of their results. What waits in another
-    /// partition counts as later.
+    /// to be put back. Events are compared by their first results: in one partition by offset, otherwise by time. What waits in
+    /// another partition counts as later.
     ///
     /// - Parameter returning: deliveries that a recall has ended and that can be put back on their lanes.
     public func later(than ended: ResultRecord, returning: [ResultRecord] = []) -> [String] {
-        func isLater(_ source: ResultRecord.Source, _ time: Instant) -> Bool {
-            source.partition == ended.source.partition ? source.offset > ended.source.offset : time > ended.settledAt
-        }
+        let start = first(of: ended)
         let later = sentOrHeld.filter { name, other in
-            name.platform == ended.platform && other.language == ended.language && isLater(other.source, other.at)
+            name.platform == ended.platform && other.language == ended.language
+                && (firsts[name] ?? other.last).isLater(than: start)
         }
         let ahead = returning.filter { other in
             other.platform == ended.platform && other.language == ended.language
-                && (other.users.isEmpty || other.users == ended.users) && isLater(other.source, other.settledAt)
+                && (other.users.isEmpty || other.users == ended.users) && first(of: other).isLater(than: start)
         }
         let behind = waiting.filter { other in
             !other.settled.contains(ended.platform) && Self.mayShareReaders(other.language, ended.language)
-                && isLater(other.origin, .distantFuture)
+                && (other.origin.partition != start.source.partition || other.origin.offset > start.source.offset)
         }
         let ids = later.keys.map(\.event) + ahead.compactMap(\.eventID) + behind.map(\.event)
         return Set(ids).filter { $0 != ended.eventID }.sorted()
