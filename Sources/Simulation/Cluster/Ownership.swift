@@ -16,8 +16,8 @@ struct Ownership {
     var ledgerEnd = Int64.max
     /// First offset whose records need the rest of the ledger, if it had no room for all at once.
     var readsOnFrom: Int64?
-    /// Offsets of the results that were read back for it and settle a delivery.
-    var known: Set<Int64> = []
+    /// The results that were read back for it and settle a delivery: their records' offsets, by their own.
+    var known: [Int64: Int64] = [:]
     /// Offsets of all results that were read back for it.
     var seen: Set<Int64> = []
     /// Items of the results that settle a delivery, by the results' offsets.
@@ -47,7 +47,7 @@ struct Ownership {
 
     /// Returns true if its engine knows the result: its own, or one it read back.
     func knows(_ result: GroundTruth.StoredResult, as number: Int) -> Bool {
-        result.ownership == number || known.contains(result.offset)
+        result.ownership == number || known[result.offset] != nil
     }
 
     /// Returns true if its engine knows the result, including results that only help to recognize duplicates.

@@ -23,8 +23,12 @@ extension SimulatedCluster {
             if start.offset != nil {
                 for number in ownerships(lane, generation, address)
                 where sources.contains(truth.ownerships[number].partition) {
-                    truth.ownerships[number].readsOnFrom = processes[index].engine?.ledgerHorizon(
-                        of: truth.ownerships[number].partition)
+                    let horizon = processes[index].engine?.ledgerHorizon(of: truth.ownerships[number].partition)
+                    truth.ownerships[number].readsOnFrom = horizon
+                    // The engine had no room for these. Retention may remove them before they are read again.
+                    truth.ownerships[number].known = truth.ownerships[number].known.filter { _, source in
+                        source < horizon ?? .max
+                    }
                 }
             }
             processes[index].lanes[lane].ledger.restore(

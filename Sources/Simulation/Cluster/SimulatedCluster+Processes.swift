@@ -149,18 +149,14 @@ extension SimulatedCluster {
             where entry.source.partition == truth.ownerships[number].partition && entry.source.offset >= horizon {
                 truth.ownerships[number].seen.insert(entry.offset)
                 guard entry.isOpen else { continue }
-                truth.ownerships[number].known.insert(entry.offset)
+                truth.ownerships[number].known[entry.offset] = entry.source.offset
                 guard let row = truth.ledger[results.partition]?.rows[Int(entry.offset)] else { continue }
                 truth.ownerships[number].settled[entry.source.offset, default: []].insert(truth.item(of: row.delivery))
             }
             guard let end else { continue }
             truth.ownerships[number].isRestored = true
             truth.ownerships[number].ledgerEnd = end.offset
-            if truth.ownerships[number].readsOnFrom != nil, let kept = truth.ledger[results.partition]?.start {
-                // Retention may have removed entries for which there was no room in the first reading.
-                truth.ownerships[number].readsOnFrom = nil
-                truth.ownerships[number].known = truth.ownerships[number].known.filter { $0 >= kept }
-            }
+            truth.ownerships[number].readsOnFrom = nil
             record(.restored(ownership: number))
         }
     }
