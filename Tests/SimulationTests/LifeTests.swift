@@ -78,6 +78,7 @@ import Testing
         (1_021_000_214_340, "a redriven event that the held topic refused left after what had waited behind it"),
         (1_021_002_038_956, "news that the held topic refused in quiet hours left after a later event of its story"),
         (1_021_000_205_001, "a send that a former owner had given up was passed on as failed"),
+        (1_021_002_315_454, "the world forgot results that a further reading of the ledger had brought"),
         (
             1_021_000_608_780,
             "recalls ended everything while a new process still waited for orders that a cut topic may have lost"
