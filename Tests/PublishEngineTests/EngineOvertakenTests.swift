@@ -134,6 +134,40 @@ struct EngineOvertakenTests: HoldingSuite {
         }
     }
 
+    /// The embargoed event waits behind one in flight while the later one arrives.
+    @Test(arguments: versions)
+    func `without a held topic, an embargoed event that reaches its turn gives way to a later one`(
+        earlier: Int?, later: Int?
+    ) throws {
+        for seconds in [nil, 300, 900] {
+            var shell = try shell { $0.holdsBeyond = nil }
+            let first = try #require(shell.publish(news("x", story: "s")).sends.first)
+            let due = seconds.map { embargo(shell.wall + .seconds($0)) } ?? ""
+            let waiting = shell.publish(
+                news("a", story: "s", version: earlier, embargo(shell.wall + .seconds(600))),
+                news("b", story: "s", version: later, due))
+            let accepted = shell.reply(201, to: first)
+            let ended = waiting + accepted + shell.store(accepted)
+            #expect(Set(ended.outcomes) == [.accepted, .superseded] && ended.outcomes.count == 2)
+            let sends = ended.sends + shell.wait(.seconds((seconds ?? 0) + 1)).sends
+            #expect(sends.map { $0.text.contains("headline of b") } == [true])
+            for send in sends { _ = shell.store(shell.reply(201, to: send)) }
+            #expect(shell.wait(.seconds(901)).sends.isEmpty && shell.engine.counts.stories == 0)
+        }
+    }
+
+    @Test(arguments: [201, 400])
+    func `an embargoed event gives way to a second copy of an earlier event only if that is sent`(status: Int) throws {
+        var shell = try shell { $0.holdsBeyond = nil }
+        let first = try #require(shell.publish(news("x", story: "s")).sends.first)
+        _ = shell.publish(news("a", story: "s", embargo(shell.wall + .seconds(600))), news("x", story: "s"))
+        let reply = shell.reply(status, to: first)
+        let ended = reply + shell.store(reply)
+        #expect(ended.outcomes == (status == 201 ? [.accepted] : [.rejected, .superseded]))
+        let sends = ended.sends + shell.wait(.seconds(601)).sends
+        #expect(sends.map { $0.text.contains("headline of a") } == [status == 201])
+    }
+
     @Test func `an event that was restored to its lane gives way to a later one that is held`() throws {
         var shell = try shell()
         _ = shell.publish(news("x"))

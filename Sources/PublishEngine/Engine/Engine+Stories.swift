@@ -46,14 +46,29 @@ extension Engine {
 
     /// Returns true if a later event of the story is on its way here, so that this one must not follow when its embargo ends: it is
     /// delayed again, because the held topic has refused it. It may follow a copy of itself that fails.
-    func isBehindLater(_ story: StoryID, _ place: Place, _ routed: RoutedEvent) -> Bool {
+    ///
+    /// - Parameter includesDuplicates: a second copy counts as a later event although its first one may have been accepted.
+    func isBehindLater(
+        _ story: StoryID, _ place: Place, _ routed: RoutedEvent, includesDuplicates: Bool = true
+    ) -> Bool {
         openDeliveries(of: story).contains { id in
             guard let other = partitions.place(of: id), let content = partitions.content(of: other),
                 let later = content.routed, endsDelayed(later, content),
-                later.event.id != routed.event.id || later.ledgerVersion != routed.ledgerVersion
+                later.event.id != routed.event.id || later.ledgerVersion != routed.ledgerVersion,
+                includesDuplicates || partitions[other].claim != .awaitsTwin
+                    || !partitions[other.slot].recent.contains(later, platform: other.platform)
             else { return false }
             return precedes(place.id, later, from: partitions.source(of: other))
         }
+    }
+
+    /// Returns true if the first delivery of its story is not due, and a later event that waits behind it would wait too. The later
+    /// event arrived when this one was not delayed yet, otherwise `supersedeDelayed` would have ended it.
+    func givesWay(_ place: Place, in story: StoryID, _ turn: borrowing Turn) -> Bool {
+        guard let content = partitions.content(of: place), let routed = content.routed, content.due(turn) != nil,
+            content.record.origin == .published, partitions[place].isCertain, partitions[place].attempts == 0
+        else { return false }
+        return isBehindLater(story, place, routed, includesDuplicates: false)
     }
 
     /// Makes the delivery ready as the head of its story, or delays it until it is due.
@@ -163,6 +178,10 @@ extension Engine {
             else { continue }
             if partitions[place].claim == .awaitsTwin, let ending = takePlaceOfTwin(place, content, routed) {
                 settle(place, as: ending.outcome, ending.failure, &turn)
+                continue
+            }
+            if givesWay(place, in: story, turn) {
+                settle(place, as: .superseded, .superseded, &turn)
                 continue
             }
             stories.setHead(next, of: story)

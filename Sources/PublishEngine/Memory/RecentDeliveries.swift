@@ -79,6 +79,11 @@ struct RecentDeliveries: Sendable {
         return isFirst ? .first : .redriven
     }
 
+    /// Returns true if a delivery with the same id and version may still be sent, or was accepted.
+    func contains(_ routed: RoutedEvent, platform: Int) -> Bool {
+        known.contains(Self.delivery(of: routed, platform: platform))
+    }
+
     /// Learns a delivery that was accepted in a former run.
     mutating func restore(_ entry: LedgerEntry, platform: Int) {
         guard let eventID = entry.eventID else { return }

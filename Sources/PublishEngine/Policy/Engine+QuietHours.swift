@@ -3,8 +3,12 @@ import NewsModel
 
 /// Delays news for quiet hours that begin while it is queued, as if it had been read in them.
 extension Engine {
-    /// Delays a delivery that is not due, on the held topic if possible.
+    /// Delays a delivery that is not due, on the held topic if possible. It ends if a later event of its story would wait too.
     mutating func delay(_ place: Place, until due: Instant, _ turn: inout Turn) {
+        if givesWay(place, in: partitions[place].story, turn) {
+            settle(place, as: .superseded, .superseded, &turn)
+            return advanceStories(&turn)
+        }
         lanes[place.lane].embargo(place.id, &partitions[place], until: due)
         holdRest(of: place.on(0), &turn)
     }
