@@ -77,6 +77,7 @@ import Testing
         (1_021_000_063_175, "a held event lost its place while it was written again, and never came back"),
         (1_021_000_214_340, "a redriven event that the held topic refused left after what had waited behind it"),
         (1_021_002_038_956, "news that the held topic refused in quiet hours left after a later event of its story"),
+        (1_021_002_500_103, "news waited for the embargo of an earlier event that had been queued with it"),
         (1_021_000_205_001, "a send that a former owner had given up was passed on as failed"),
         (1_021_002_315_454, "the world forgot results that a further reading of the ledger had brought"),
         (

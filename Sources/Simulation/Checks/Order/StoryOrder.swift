@@ -2,7 +2,7 @@ import NewsModel
 import NotificationHub
 
 /// G5: the deliveries of one story leave in the order of their records, one at a time. The next owner of a partition sends
-/// nothing older than the deliveries that the former owner finished.
+/// nothing older than the deliveries that the former owner finished. See `EmbargoesPassed` for events under embargo.
 struct StoryOrder: Checker {
     let promise = Promise.storyOrder
     /// The last attempt, by owner and story.
@@ -18,12 +18,15 @@ struct StoryOrder: Checker {
     /// them and repeats them.
     private var failed: Set<Int> = []
 
+    private var embargoes = EmbargoesPassed()
+
     private struct Line: Hashable {
         var story: GroundTruth.Story
         var ownership: Int
     }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        if let problem = embargoes.check(fact, truth) { return problem }
         switch fact {
         case .stored(let delivery, let result, _) where result.outcome == .accepted:
             accepted[truth.story(of: delivery), default: []].append((offset(delivery, truth), delivery))
