@@ -74,4 +74,46 @@ struct SeveralHubsTests {
         await hub.stop()
         await room.close()
     }
+
+    @Test func `a replacement is approved with the settings of the group that proposed it only`() async throws {
+        let room = try await ProgramRoom(topics: Self.topics)
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("sport"))).start()
+        try room.write(
+            try String(contentsOf: room.folder.appending(path: "newswire.yaml"), encoding: .utf8)
+                + "\ncontrol: {approval: {send: true, replace: true}}\n", to: "newswire.yaml")
+        func run(_ environment: [String: String], _ arguments: String...) async throws -> Program.Ended {
+            let all = arguments.prefix(1) + ["--config", room.path("newswire.yaml")] + arguments.dropFirst()
+            return try await Program.run(Array(all), environment: environment)
+        }
+        let event = #"{"id":"a","story":"quake","headline":"h","category":"World"}"#
+        _ = try await room.run("publish", "-", input: event)
+        for environment in [room.environment, sport(room, hub)] {
+            #expect(try await run(environment, "run", "--until-caught-up").status == 0)
+        }
+        let proposals = [
+            try await room.run("recall", "quake", "--reason", "r", "--replace", "Withdrawn", "--by", "anna"),
+            try await room.run(
+                "send", "--category", "World", "--message", "m", "--at", "2100-01-01T00:00Z", "--by", "anna"),
+        ]
+        for proposed in proposals {
+            let id = try #require(proposed.output.split(separator: "\n").last.map(String.init))
+            let refused = try await run(sport(room, hub), "approve", id, "--by", "ben")
+            #expect(refused.status == 1, "\(refused.errors)")
+            #expect(
+                refused.errors.contains(
+                    /\(group sport\).*, and not .*of the hub breaking-news at .* \(group newswire\)/),
+                "\(refused.errors)")
+            #expect(refused.errors.contains("Use the proposer's configuration"), "\(refused.errors)")
+            #expect(!refused.errors.contains("SharedAccessKey"))
+            // The recall is in force, but no process is there to confirm it.
+            let approved = try await room.run("approve", id, "--by", "ben")
+            #expect(!approved.errors.contains("is not carried out"), "\(approved.errors)")
+        }
+        for environment in [room.environment, sport(room, hub)] {
+            #expect(try await run(environment, "run", "--until-caught-up").status == 0)
+        }
+        #expect(room.hub.receivedCount == 2 && hub.receivedCount == 1)
+        await hub.stop()
+        await room.close()
+    }
 }

@@ -116,7 +116,7 @@ struct ApproveCommand: AsyncParsableCommand {
         switch command {
         case let send as SendCommand: try send.deed(settings)
         case let recall as RecallCommand:
-            try recall.replace.map { try RecallCommand.deed($0, of: recall.story, view) }
+            try recall.replace.map { try RecallCommand.deed($0, of: recall.story, settings, view) }
         case is ResumeCommand: try ResumeCommand.deed(view)
         default: nil
         }

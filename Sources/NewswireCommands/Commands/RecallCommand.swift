@@ -75,7 +75,7 @@ struct RecallCommand: ParsableCommand {
         // The recall is in force even if a process has not answered, or if readers get no replacement.
         if case .failure(let error) = result, error as? ExitCode != .failure { throw error }
         let desk = ProposalDesk(settings)
-        let deed = try Self.deed(replace, of: target.story, desk.view())
+        let deed = try Self.deed(replace, of: target.story, settings, desk.view())
         try desk.propose(deed, options.authorOptions, isJSON: options.json)
         try result.get()
     }
@@ -83,13 +83,16 @@ struct RecallCommand: ParsableCommand {
     /// The deed that `recall --replace` proposes.
     ///
     /// - Parameter story: the one that was found.
-    static func deed(_ replacement: String, of story: String, _ view: ControlView) throws -> Proposal.Deed {
+    static func deed(
+        _ replacement: String, of story: String, _ settings: Settings, _ view: ControlView
+    ) throws -> Proposal.Deed {
         guard let order = view.order(.recall(story: story), at: ServiceClock.wall) else {
             throw CommandFailure("the recall of \(story) was lifted, so nothing is replaced")
         }
         return Proposal.Deed(
             .replace, arguments: ["recall", "--replace=\(replacement)", "--unseen", "--", story],
-            effect: "replace \(story) for the readers who have it; it was recalled \(FormerOrder(order).phrase)",
+            effect: "replace \(story) for the readers \(settings.ofHub) who have it; it was recalled "
+                + FormerOrder(order).phrase,
             text: replacement, order: order.id)
     }
 

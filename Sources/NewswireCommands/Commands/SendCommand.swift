@@ -175,6 +175,7 @@ struct SendCommand: AsyncParsableCommand {
         var effect = "send to the readers of \(routing.categories.joined(separator: ", "))"
         effect += " (tags \(routing.tags.joined(separator: ", "))) on \(platforms.joined(separator: ", "))"
         if let edition = routing.edition { effect += " in \(edition)" }
+        effect += " \(settings.ofHub)"
         if let at {
             let lane = try scheduleLane(settings)
             effect += " through lane \(lane.name) (\(lane.topics.joined(separator: ", "))) at \(at.instant)"
@@ -182,7 +183,6 @@ struct SendCommand: AsyncParsableCommand {
             let sender = try SingleSend(settings)
             var fingerprint = Fingerprint()
             for request in requests { fingerprint.mix(sender.text(of: request.request, isSigned: false)) }
-            effect += " of the hub \(sender.hub) at \(sender.connection.endpoint.authority)"
             effect += ", requests \(String(fingerprint.value, radix: 16))"
         }
         if despiteStop { effect += ", despite stops" }

@@ -6,6 +6,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings
+import NotificationHub
 
 /// Makes proposals, and claims those that are approved. Calls block.
 struct ProposalDesk {
@@ -74,6 +75,16 @@ extension Proposal.Deed {
 }
 
 extension Settings {
+    /// The group and its hub, as the effect of a proposal names its readers. Groups that share topics share proposals too, and nobody
+    /// may approve one with the settings of another group. Names no secret.
+    var ofHub: String {
+        let group = kafkaSettings.group
+        guard let connection = try? connection(), let hub = try? hub() else {
+            return "of group \(group), whose hub the configuration does not name,"
+        }
+        return "of the hub \(hub) at \(connection.endpoint.authority.asciiLowercased) (group \(group))"
+    }
+
     /// Returns true if the command must propose the act instead of carrying it out.
     func needsApproval(_ act: Proposal.Act) -> Bool { control.approval[act] && Proposal.Deed.approved == nil }
 }
