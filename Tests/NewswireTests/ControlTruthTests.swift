@@ -196,6 +196,53 @@ struct ControlTruthTests {
         await room.close()
     }
 
+    /// Starts a send to two platforms, of which the hub answers the first one late.
+    ///
+    /// - Returns: the running command and the id of its event, once the audit topic has it.
+    private func sendSlowly(_ room: ProgramRoom) async throws -> (Program.Running, id: String) {
+        var fault = HubFault()
+        fault.latencyMilliseconds = 5_000
+        room.hub.add(fault)
+        let sending = try room.start(
+            "send", "--category", "World", "--message", "Wrong", "--platform", "apple", "--platform", "fcmv1")
+        while true {
+            let audit = try await room.run("audit", "--json").output
+            if let id = audit.firstMatch(of: /"scope":"send\/(send-[^"]+)"/)?.output.1 { return (sending, String(id)) }
+        }
+    }
+
+    @Test func `lifting a recall names the send that it has ended between two platforms`() async throws {
+        let room = try await room()
+        let (sending, id) = try await sendSlowly(room)
+        _ = try await room.run("recall", id, "--reason", "r")
+        #expect(try await sending.ended().status == 1)
+        let results = try await room.run("results", "--json").output
+        #expect(results.contains(#""code":"recalled""#), "\(results)")
+        let lifted = try await room.run("recall", id, "--lift")
+        #expect(
+            lifted.errors.contains(
+                "the recall has ended newswire send before all platforms had its notification: \(id)"),
+            "\(lifted.errors)")
+        #expect(!lifted.errors.contains("--republish"), "\(lifted.errors)")
+        let again = try await room.run("recall", id, "--lift", "--republish", "--json")
+        #expect(again.status == 1 && again.output.contains(#""endedSends":["\#(id)"]"#), "\(again.output)")
+        await room.close()
+    }
+
+    @Test func `a recall and its end name a send that was killed before its outcome was known`() async throws {
+        let room = try await room()
+        let (sending, id) = try await sendSlowly(room)
+        sending.signal(SIGKILL)
+        _ = try await sending.ended()
+        let line = "may have been accepted, newswire send has not recorded all outcomes: \(id)\n"
+        // Nothing else names it, because it has no result.
+        let recalled = try await room.run("recall", id, "--reason", "r", "--unseen")
+        #expect(recalled.output.contains(line), "\(recalled.output)")
+        let lifted = try await room.run("recall", id, "--lift")
+        #expect(lifted.errors.contains(line), "\(lifted.errors)")
+        await room.close()
+    }
+
     @Test func `from another environment nothing is sent, also with --despite-stop, and nothing is ordered`()
         async throws
     {

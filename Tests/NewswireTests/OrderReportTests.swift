@@ -352,4 +352,18 @@ struct OrderReportTests {
                 == "warning: feed agncy stands stopped, but the configuration has no such feed (did you mean agency?). If "
                 + "the name is wrong: newswire resume --config FILE feed:agncy")
     }
+
+    @Test func `a stop of what is held is not doubted, and says how many events are held`() {
+        func stop(held: Int?) -> OrderReport {
+            var report = report(.stop(.run("1")), waiting: 0, inFlight: 0)
+            report.held = held
+            return report
+        }
+        #expect(stop(held: 0).doubt(feeds: []) != nil && stop(held: 0).heldSentence == nil)
+        #expect(stop(held: nil).heldSentence == nil && !stop(held: nil).json().contains("heldEvents"))
+        #expect(stop(held: 2).doubt(feeds: []) == nil)
+        #expect(stop(held: 2).heldSentence == "2 events of it are held, and do not leave before it is resumed")
+        #expect(stop(held: 1).heldSentence == "1 event of it is held, and does not leave before it is resumed")
+        #expect(stop(held: 2).json().contains(#""heldEvents":2"#))
+    }
 }

@@ -8,8 +8,14 @@ public import NewsModel
 public struct AnnouncedSends: Sendable, Hashable {
     private let story: String
     private let group: String
-    /// Number of requests without a result, by the place of the audit line.
-    private var open: [ResultRecord.Source: Int] = [:]
+    /// The notifications by the place of their audit line.
+    private var announced: [ResultRecord.Source: Announced] = [:]
+
+    private struct Announced: Hashable {
+        var eventID: String
+        /// Number of requests without a result.
+        var open: Int
+    }
 
     private static let linesMax = 1_000
 
@@ -19,19 +25,22 @@ public struct AnnouncedSends: Sendable, Hashable {
     /// - Parameter place: the place of the line on the audit topic.
     public mutating func apply(_ entry: AuditEntry, at place: ResultRecord.Source) {
         guard let requests = entry.requests, requests.story == story, requests.group == group,
-            open.count < Self.linesMax
+            announced.count < Self.linesMax
         else { return }
-        open[place] = requests.count
+        announced[place] = Announced(eventID: entry.order ?? story, open: requests.count)
     }
 
     /// - Returns: true if the result is that of an announced request.
     @discardableResult
     public mutating func apply(_ result: ResultRecord) -> Bool {
-        guard let count = open[result.source] else { return false }
-        open[result.source] = max(count - 1, 0)
+        guard let count = announced[result.source]?.open else { return false }
+        announced[result.source]?.open = max(count - 1, 0)
         return true
     }
 
     /// Number of requests without a result. The hub may have accepted them.
-    public var inFlight: Int { open.values.reduce(0, +) }
+    public var inFlight: Int { announced.values.reduce(0) { $0 + $1.open } }
+
+    /// The sorted ids of the notifications with such requests.
+    public var unsettled: [String] { Set(announced.values.lazy.filter { $0.open > 0 }.map(\.eventID)).sorted() }
 }

@@ -102,6 +102,7 @@ extension StoryHistory {
     package func list(into json: inout JSONWriter) {
         json.array("accepted") { json in for event in accepted { event.list(into: &json) } }
         json.array("unknown") { json in for event in unknown { event.list(into: &json) } }
+        if !sends.unsettled.isEmpty { json.array("unsettledSends", of: sends.unsettled) }
     }
 }
 

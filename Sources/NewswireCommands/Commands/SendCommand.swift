@@ -99,13 +99,16 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
+    /// The platforms of the options, each once.
     private func platforms() throws -> [Platform] {
-        try platform.map { name in
+        var known: Set<Platform> = []
+        let named = try platform.map { name in
             guard let platform = Platform(rawValue: name) else {
                 throw ValidationError(name, isNot: "a platform", known: Platform.allCases.map(\.rawValue))
             }
             return platform
         }
+        return named.filter { known.insert($0).inserted }
     }
 
     func run() async throws {

@@ -10,8 +10,10 @@ import PublishEngine
 
 /// Returns to their lanes the events that a recall has ended, after the recall was lifted. Calls block.
 struct Republication {
-    /// The deliveries that the recall has ended.
+    /// The deliveries that the recall has ended, without notifications of `newswire send`, which are on no lane.
     private let ended: [ResultRecord]
+    /// The sorted ids of the notifications of `newswire send` that the recall has ended before all platforms had them.
+    private let endedSends: [String]
     private let history: StoryHistory
     private let settings: Settings
     private let decoder: NewsDecoder
@@ -29,7 +31,12 @@ struct Republication {
     init(_ history: StoryHistory, _ settings: Settings) {
         self.history = history
         // Leaves out replacements, because they are about the recall that is over.
-        ended = history.ended.filter { $0.eventID.map { !$0.hasPrefix(Replacement.idPrefix) } ?? false }
+        let all = history.ended.filter { $0.eventID.map { !$0.hasPrefix(Replacement.idPrefix) } ?? false }
+        let isOfSend = { (result: ResultRecord) in
+            result.source.partition.topic == settings.control.topics.audit
+        }
+        ended = all.filter { !isOfSend($0) }
+        endedSends = Set(all.filter(isOfSend).compactMap(\.eventID)).sorted()
         self.settings = settings
         decoder = settings.decoders.make()
     }
@@ -86,7 +93,7 @@ struct Republication {
         }
         overtaking.subtract(overtaken)
         for record in Redrive.joined(records) { try client.store(record) }
-        return lost.isEmpty && overtaken.isEmpty
+        return lost.isEmpty && overtaken.isEmpty && endedSends.isEmpty
     }
 
     private var missing: [ResultRecord] { ended.filter { originals[$0.source] == nil } }
@@ -149,14 +156,24 @@ struct Republication {
     /// - Parameter isDone: true if the events were returned to their lanes, as far as possible.
     func show(isDone: Bool, story: String) {
         let output = Terminal.standardError
+        for line in RecallReport(history).doubtful { output.line(line) }
+        if !endedSends.isEmpty {
+            output.plainLine(
+                "\(isDone ? "error: not put back: " : "")the recall has ended newswire send before all platforms had its notification: "
+                    + "\(phrase(endedSends)). newswire send sends a text again, with --platform to those that lack it")
+        }
         guard isDone else {
-            guard !names.isEmpty else { return output.line("the recall has ended no event that waited") }
+            guard !names.isEmpty else {
+                return endedSends.isEmpty ? output.line("the recall has ended no event that waited") : ()
+            }
             output.plainLine(
                 "the recall has ended \(counted(names.count, "event")), and lifting it does not bring \(names.count == 1 ? "it" : "them") "
                     + "back: \(phrase(names))")
             return output.plainLine("to send them: newswire recall --config FILE '\(story)' --lift --republish")
         }
-        if names.isEmpty { output.line("there is nothing to republish: the recall has ended no event that waited") }
+        if names.isEmpty, endedSends.isEmpty {
+            output.line("there is nothing to republish: the recall has ended no event that waited")
+        }
         if !written.isEmpty { output.plainLine("put on the lane again: \(phrase(written))") }
         if !lost.isEmpty {
             output.plainLine("error: the originals are gone, or were put back too often: \(phrase(lost))")
@@ -171,7 +188,9 @@ struct Republication {
 
     /// Writes the members of the JSON object.
     func list(isDone: Bool, into json: inout JSONWriter) {
+        history.list(into: &json)
         json.array("ended", of: names)
+        if !endedSends.isEmpty { json.array("endedSends", of: endedSends) }
         if isDone {
             json.array("republished", of: written.sorted())
             json.array("lost", of: lost.sorted())

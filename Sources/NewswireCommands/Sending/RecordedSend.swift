@@ -26,6 +26,8 @@ struct RecordedSend {
     private var readAt: Instant?
     /// The ids of the orders that it is sent in spite of.
     private var known: Set<String> = []
+    /// The id of the recall that has ended it; `nil` without one.
+    private var endedBy: String?
 
     init(_ event: NewsEvent, categories: [String], _ settings: Settings, isForced: Bool) {
         (self.settings, self.event, self.categories, self.isForced) = (settings, event, categories, isForced)
@@ -88,6 +90,7 @@ struct RecordedSend {
                 "\(notSent): \(HubEnvironment.disagreement(ours, theirs, on: topic)); \(HubEnvironment.remedy(topic))")
         }
         if !orders.isEmpty, !isForced {
+            endedBy = orders.first { $0.scope == .recall(story: event.orderKey) }?.id
             for order in orders {
                 notice("error: \(notSent): \(order.scope.standing) \(FormerOrder(order).phrase)")
             }
@@ -173,8 +176,14 @@ struct RecordedSend {
     /// Writes the result of a request that is not sent, so that nobody waits for its outcome.
     func cancel(_ routing: Routing.Tagged, platform: Platform) {
         guard var record = record(routing, .canceled, platform, attempts: 0) else { return }
-        record.error = ResultRecord.Failure(
-            code: FailureCode.canceled.rawValue, detail: "newswire send ended before it")
+        // The end of a recall names what the recall has ended, by this code.
+        record.error =
+            endedBy.map {
+                ResultRecord.Failure(
+                    code: FailureCode.recalled.rawValue, detail: "the story was recalled by order \($0)")
+            }
+            ?? ResultRecord.Failure(
+                code: FailureCode.canceled.rawValue, detail: "newswire send ended before it")
         store(record)
     }
 
