@@ -196,6 +196,16 @@ struct ControlViewTests {
         apply(.ended(replica: "of-sport"))
         apply(.environment(HubEnvironment(name: "production", host: "h", hub: "b", group: "weather"), isFirst: false))
         #expect(view.groups(besides: "ours") == ["local", "sport", "weather"])
+        // A week later, groups without a beat were renamed. The environment's record has no time.
+        func beat(_ time: Duration) {
+            let process = ControlRecord.ProcessDescription(version: "1", shards: 1, group: "ours", hub: nil)
+            apply(.beat(.init(replica: "of-ours", at: start, logTime: time, process: process)))
+        }
+        beat(.seconds(7 * 86_400))
+        #expect(view.groups(besides: "ours") == ["local", "sport", "weather"])
+        beat(.seconds(7 * 86_400 + 1))
+        #expect(view.groups(besides: "ours") == ["weather"])
+        #expect(view.groups(besides: "weather") == ["ours"])
     }
 
     private let lapsing = Order(

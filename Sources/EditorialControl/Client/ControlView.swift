@@ -122,11 +122,10 @@ public struct ControlView: Sendable, Hashable {
     }
 
     /// Returns the other consumer groups on the topic, sorted. Each may have a hub of its own, whose readers have a story also if its
-    /// processes have ended.
+    /// processes have ended. Leaves out a group without a beat in the last week by the time of the log, because it has sent nothing
+    /// in the week whose results a recall reads. A group that the topic names with its environment only has no such time.
     public func groups(besides group: String) -> [String] {
-        let beats = signs.living + signs.silent.map(\.beat)
-        return environments.groups.union(signs.endedGroups).union(beats.compactMap(\.process?.group))
-            .subtracting([group]).sorted()
+        environments.groups.union(signs.groups).subtracting(signs.formerGroups).subtracting([group]).sorted()
     }
 
     /// True if a living process that has read all of this topic obeys more orders than the topic has. The topic was recreated,

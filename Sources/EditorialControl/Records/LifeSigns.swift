@@ -11,8 +11,8 @@ public struct LifeSigns: Sendable, Hashable {
     private var signs: [String: Sign] = [:]
     /// Processes whose last beat carries no time of the log and was not followed by any beat that carries one.
     private var undated: Set<String> = []
-    /// The consumer groups of the processes that have reported their end.
-    private(set) var endedGroups: Set<String> = []
+    /// The time of the log at the last beat of each consumer group, of ended processes too; `nil` if the beat carried none.
+    private var groupsHeardAt: [String: Duration?] = [:]
     private let capacity: Int
 
     private struct Sign: Sendable, Hashable {
@@ -34,6 +34,7 @@ public struct LifeSigns: Sendable, Hashable {
     /// Handles a beat read from the topic. Beats must arrive in topic order.
     public mutating func heard(_ beat: ControlRecord.Beat) {
         guard signs[beat.replica] != nil || signs.count < capacity else { return }
+        note(beat.process?.group, at: beat.logTime.map { max(time ?? $0, $0) })
         guard let time = beat.logTime else {
             // It gets the time of the next beat that has one. That beat follows it on the topic, so the time is not too early.
             signs[beat.replica] = Sign(beat: beat)
@@ -50,9 +51,23 @@ public struct LifeSigns: Sendable, Hashable {
     }
 
     public mutating func ended(_ replica: String) {
-        let sign = signs.removeValue(forKey: replica)
-        if let group = sign?.beat.process?.group, endedGroups.count < capacity { endedGroups.insert(group) }
+        signs[replica] = nil
         undated.remove(replica)
+    }
+
+    private mutating func note(_ group: String?, at time: Duration?) {
+        guard let group, groupsHeardAt[group] != nil || groupsHeardAt.count < capacity else { return }
+        groupsHeardAt.updateValue(time, forKey: group)
+    }
+
+    /// The consumer groups that were heard, those of ended processes too.
+    var groups: Set<String> { Set(groupsHeardAt.keys) }
+
+    /// The consumer groups that were heard, but not for as long as a recall lasts. They were renamed or given up.
+    var formerGroups: Set<String> {
+        guard let time else { return [] }
+        return Set(
+            groupsHeardAt.lazy.filter { $0.value.map { time - $0 > Order.recallLasts } ?? false }.map(\.key))
     }
 
     /// The last beats of the processes that count as living, sorted by name.
