@@ -62,6 +62,19 @@ struct ControlTruthTests {
         await room.close()
     }
 
+    @Test func `a stop of a run counts the events of it that are held`() async throws {
+        let room = try await room()
+        try await publish(
+            #"{"id":"later","headline":"h","category":"World","embargoUntil":"2100-01-01T00:00:00Z"}"#, to: room)
+        let held = try await room.run("held", "--json").output
+        let run = try #require(held.firstMatch(of: /"run":"([^"]+)"/)?.output.1, "\(held)")
+        let stopped = try await room.run("stop", "run:\(run)")
+        #expect(stopped.output.contains("1 event of it is held, and does not leave"), "\(stopped.output)")
+        let other = try await room.run("stop", "run:other", "--json")
+        #expect(other.output.contains(#""heldEvents":0"#), "\(other.output)")
+        await room.close()
+    }
+
     // MARK: Names
 
     @Test func `a recall of an event's id recalls its story, and shows the accepted events`() async throws {

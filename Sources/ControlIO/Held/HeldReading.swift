@@ -46,7 +46,9 @@ extension HeldTable {
         if case .held(let event, _) = reading, row.value != nil {
             decoded = content?(record, event)
         }
-        let run = row.headers.last { $0.name == HeaderName.run }?.text
-        apply(reading, at: HeldPlace(partition, row.offset), content: decoded, run: run)
+        func text(_ name: String) -> String? { row.headers.last { $0.name == name }?.text }
+        apply(
+            reading, at: HeldPlace(partition, row.offset), content: decoded, run: text(HeaderName.run),
+            feed: text(HeaderName.feed))
     }
 }

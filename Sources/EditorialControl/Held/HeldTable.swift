@@ -14,6 +14,8 @@ public struct HeldTable: Sendable {
         public var content: Content?
         /// The run of `newswire publish` that it belongs to.
         public var run: String?
+        /// The feed that it comes from.
+        public var feed: String?
 
         /// The name by which a recall knows the event. Without the original it is taken from the key and may end in a
         /// language, because that cannot be told from the end of a name.
@@ -52,7 +54,8 @@ public struct HeldTable: Sendable {
 
     /// Applies a record. The records of a partition must arrive in the order of their offsets.
     public mutating func apply(
-        _ reading: HeldRecord.Reading, at place: HeldPlace, content: Content? = nil, run: String? = nil
+        _ reading: HeldRecord.Reading, at place: HeldPlace, content: Content? = nil, run: String? = nil,
+        feed: String? = nil
     ) {
         switch reading {
         case .unreadable: unreadable += 1
@@ -60,7 +63,7 @@ public struct HeldTable: Sendable {
         case .held(let event, let since):
             let key = Key(story: event.story, partition: place.partition)
             let next = Held(
-                row: Row(event: event, content: content, run: run), since: since ?? place.offset)
+                row: Row(event: event, content: content, run: run, feed: feed), since: since ?? place.offset)
             if let known = held[key] {
                 let isNewer = VersionRank(event.version).isNewer(than: VersionRank(known.row.event.version))
                 guard isNewer ?? (next.since >= known.since) else { return }

@@ -26,8 +26,9 @@ struct StopCommand: ParsableCommand {
               newswire stop lane:backfill
               newswire stop feed:agency --reason "repeats yesterday's news"
 
-            It returns when every live process has applied the order, and says how many deliveries wait; a warning \
-            follows if the name of a feed or a run fits nothing. stop hub needs --reason.
+            It returns when every live process has applied the order, and says how many deliveries wait, and \
+            of a feed or a run also how many events are held; a warning follows if the name \
+            of a feed or a run fits nothing. stop hub needs --reason.
 
             Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the \
             same), or if Kafka fails.

@@ -96,13 +96,15 @@ struct OrderOptions: ParsableArguments {
             }
             do {
                 let outcome = try client.give(instruction)
-                let report = OrderReport(outcome.answers, took: outcome.took)
+                var report = OrderReport(outcome.answers, took: outcome.took)
                 // Printed before anything else that takes time, because this line tells an operator that sending has stopped.
                 if !json {
                     output.line(report.sentence)
                     if let line = report.replacement { output.line(line) }
                     for order in outcome.alsoEnded { output.line(OrderReport.alsoEnded(order)) }
                 }
+                report.held = settings.heldCount(stoppedBy: instruction)
+                if !json, let line = report.heldSentence { output.line(line) }
                 if let line = report.successor { notice(line) }
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
                     notice(line)
@@ -154,6 +156,34 @@ extension Settings {
                 throw ExitCode.wrongUsage(name, isNot: kind, known: known)
             }
             throw ExitCode.wrongUsage(ValidationError(error.sentence))
+        }
+    }
+
+    /// Returns the number of events on the held topic that the stop of a feed or a run concerns. Processes count what waits on lanes
+    /// only.
+    ///
+    /// - Returns: `nil` for other orders, and if the topic cannot be read in a few seconds.
+    fileprivate func heldCount(stoppedBy instruction: Instruction) -> Int? {
+        guard !instruction.lifts, case .stop(let gate) = instruction.scope else { return nil }
+        switch gate {
+        case .feed, .run: break
+        case .hub, .lane, .category, .interest: return nil
+        }
+        let deadline = ServiceClock.steady + .seconds(5)
+        var isLate = false
+        let table = try? HeldReading.all(
+            kafkaSettings, topic: control.topics.held,
+            isStopped: {
+                isLate = ServiceClock.steady >= deadline
+                return isLate
+            })
+        guard let table, !isLate else { return nil }
+        return table.rows.count { row in
+            switch gate {
+            case .feed(let name): row.feed == name
+            case .run(let id): row.run == id
+            case .hub, .lane, .category, .interest: false
+            }
         }
     }
 
