@@ -5,11 +5,13 @@ import Testing
 
 /// `newswire approve`, and the commands that propose.
 struct ApproveCommandTests {
-    private func room() async throws -> ProgramRoom {
-        let room = try await ProgramRoom(topics: [
+    /// - Parameter missing: a topic that does not exist.
+    private func room(missing: String? = nil) async throws -> ProgramRoom {
+        let topics = [
             ("news.events", 2), ("news.results", 2), ("news.dead-letters", 2), ("news.control", 1), ("news.audit", 1),
             ("news.held", 2),
-        ])
+        ]
+        let room = try await ProgramRoom(topics: topics.filter { $0.0 != missing })
         let former = try String(contentsOfFile: room.path("newswire.yaml"), encoding: .utf8)
         try room.write(
             former + "\ncontrol: {approval: {send: true, replace: true, resumeHub: true}}\n", to: "newswire.yaml")
@@ -121,6 +123,41 @@ struct ApproveCommandTests {
         let orders = try await room.run("control", "--json").output
         #expect(!(audit + orders).contains("Happy 2100"))
         await room.close()
+    }
+
+    @Test func `a scheduled send without the topics that it needs is refused, and its proposal is not used up`()
+        async throws
+    {
+        let room = try await room()
+        let id = try await propose(
+            room, "send", "--category", "World", "--message", "m", "--at", "2100-01-01T00:00Z", "--by", "anna")
+        let withoutHeld = room.environment.merging(["NEWSWIRE_HELD_TOPIC": "gone"]) { $1 }
+        let refused = try await Program.run(
+            ["approve", "--config", room.path("newswire.yaml"), id, "--by", "ben"], environment: withoutHeld)
+        #expect(refused.status == 1 && refused.output.isEmpty, "\(refused.output)")
+        #expect(refused.errors.contains(/not scheduled: .*gone/), "\(refused.errors)")
+        let proposed = try await Program.run(
+            [
+                "send", "--config", room.path("newswire.yaml"), "--category", "World", "--message", "m", "--at",
+                "2100-01-01T00:00Z",
+            ],
+            environment: withoutHeld)
+        #expect(proposed.status == 1 && proposed.errors.contains(/not scheduled: .*gone/), "\(proposed.errors)")
+        #expect(try await room.run("approve", id, "--by", "ben").status == 0)
+        await room.close()
+
+        let bare = try await self.room(missing: "news.events")
+        for arguments in [["--test"], []] {
+            let unplaced = try await Program.run(
+                [
+                    "send", "--config", bare.path("newswire.yaml"), "--category", "World", "--message", "m", "--at",
+                    "2100-01-01T00:00Z",
+                ]
+                    + arguments, environment: bare.environment.merging(["NEWSWIRE_TEST_TAG": "testers"]) { $1 })
+            #expect(unplaced.status == 1 && unplaced.output.isEmpty, "\(unplaced.output)")
+            #expect(unplaced.errors.contains(/not scheduled: .*news\.events/), "\(unplaced.errors)")
+        }
+        await bare.close()
     }
 
     @Test func `an approved resume ends the stop that was proposed, and no other`() async throws {

@@ -79,6 +79,7 @@ struct ApproveCommand: AsyncParsableCommand {
                 "\(id) is not carried out, because by now, or by the configuration here, it would \(deed?.effect ?? "do nothing"), "
                     + "and not \(proposal.deed.effect). Use the proposer's configuration, or propose it again")
         }
+        if let send = prepared as? SendCommand { try send.checkTopics(settings) }
         notice(Self.summary(proposal))
         try desk.claim(proposal, by: name)
         try await Proposal.Deed.$approved.withValue(deed) {

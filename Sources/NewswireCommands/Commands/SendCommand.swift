@@ -210,12 +210,15 @@ struct SendCommand: AsyncParsableCommand {
         event.publishedAt = ServiceClock.wall
         let send = ScheduledSend(event: event, lane: try scheduleLane(settings))
         if dryRun { return try Terminal.standardOutput.line(send.text) }
-        if !test, settings.needsApproval(.send) { return try propose(settings) }
+        if !test, settings.needsApproval(.send) {
+            try send.checkTopics(settings)
+            return try propose(settings)
+        }
+        let isHeldMissing = try send.isHeldMissing(settings)
         let entry = AuditEntry.send(
             event, at: ServiceClock.wall, by: authorOptions.author, reason: authorOptions.reason, despite: [])
         AuditWriter(settings).note(entry, "this notification")
-        let held = settings.control.topics.held
-        let isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
+        try send.publish(settings.kafkaSettings)
         let line = JSONLine.object { json in
             json.field("eventId", event.id)
             json.field("lane", send.lane.name)
@@ -223,11 +226,21 @@ struct SendCommand: AsyncParsableCommand {
         }
         try Terminal.standardOutput.line(json ? line : event.id)
         notice("\(send.lane.name) sends it at \(time)")
-        if isHeldMissing, time > ServiceClock.wall + Publisher.holdsBeyond {
+        if isHeldMissing {
             notice(
-                "warning: topic \(held) \(TopicRules.isMissing): until then the event waits in the memory of a process and "
+                "warning: topic \(settings.control.topics.held) \(TopicRules.isMissing): until then the event waits in the memory of a process and "
                     + "holds back its partition; \(TopicRules.missingRemedy)")
         }
+    }
+
+    /// Checks the topics that a scheduled send needs, before another person's approval is used up.
+    ///
+    /// - Throws: an exit if one is missing.
+    func checkTopics(_ settings: Settings) throws {
+        guard let at else { return }
+        var (event, _, _) = try event(settings, id: "proposed")
+        event.embargoUntil = at.instant
+        try ScheduledSend(event: event, lane: try scheduleLane(settings)).checkTopics(settings)
     }
 
     private func scheduleLane(_ settings: Settings) throws -> LaneSettings {

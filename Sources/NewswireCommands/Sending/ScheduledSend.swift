@@ -1,9 +1,12 @@
 import ArgumentParser
+import ControlIO
 import Foundation
 import KafkaIO
 import KafkaModel
 package import NewsModel
+import NewswireSettings
 import PublishEngine
+import PublisherService
 
 /// A time of sending on the command line, in RFC 3339. The seconds are optional, but the offset from UTC is required.
 package struct SendTime: Sendable, Hashable {
@@ -52,11 +55,33 @@ struct ScheduledSend {
         }
     }
 
-    /// Publishes the event. Returns once every in-sync replica has it.
+    /// Returns true if the topic is missing on which the event waits for its time.
     ///
-    /// - Parameter held: the topic on which the event waits for its time.
-    /// - Returns: true if that topic is missing.
-    func publish(_ settings: KafkaSettings, held: String) throws -> Bool {
+    /// - Throws: an exit if the lane's topic is missing, which a producer notices only after half a minute. No error if brokers do not
+    ///   list their topics.
+    func isHeldMissing(_ settings: Settings) throws -> Bool {
+        guard let lanes = lane.topics.first else { throw ExitCode.badConfiguration }
+        let held = settings.control.topics.held
+        guard let counts = try? KafkaAdmin(settings: settings.kafkaSettings).partitionCounts(of: [lanes, held]) else {
+            return false
+        }
+        guard counts[lanes] != nil else {
+            throw CommandFailure("not scheduled: \(KafkaFailure.missing(topic: lanes))")
+        }
+        let due = event.embargoUntil ?? .distantPast
+        return counts[held] == nil && due > ServiceClock.wall + Publisher.holdsBeyond
+    }
+
+    /// Checks the topics before another person approves it.
+    ///
+    /// - Throws: an exit if one is missing. A warning would come too late for the person who approves.
+    func checkTopics(_ settings: Settings) throws {
+        guard try isHeldMissing(settings) else { return }
+        throw CommandFailure("not scheduled: \(KafkaFailure.missing(topic: settings.control.topics.held))")
+    }
+
+    /// Publishes the event. Returns once every in-sync replica has it.
+    func publish(_ settings: KafkaSettings) throws {
         let publisher = try RecordPublisher(settings: settings)
         do {
             try publisher.publish(record)
@@ -67,8 +92,5 @@ struct ScheduledSend {
                 "it may be scheduled, as \(event.id). \(error) Before you give it again, look for it with newswire held and "
                     + "newswire results --event \(event.id), or take it back with newswire recall \(event.id) --unseen")
         }
-        // The event is already published, so it is no failure if brokers do not list their topics.
-        let counts = try? KafkaAdmin(settings: settings).partitionCounts(of: [held])
-        return counts.map { $0[held] == nil } ?? false
     }
 }
