@@ -9,7 +9,6 @@ import NewsModel
 import NewswireSettings
 import NotificationHub
 import PublishEngine
-import PublisherService
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
