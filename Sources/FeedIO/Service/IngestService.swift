@@ -190,6 +190,7 @@ public final class IngestService: Sendable {
             receive(notice)
         }
         var ingest = settings.ingest
+        ingest.allLanes = Set(settings.topics.lanes.keys)
         ingest.partitions = layout.partitions
         ingest.writer = UUID().uuidString
         ingest.secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }

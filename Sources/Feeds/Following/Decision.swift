@@ -71,6 +71,28 @@ public struct Following: Sendable, Hashable {
         var heldBack = Held.kept
         /// The entry that this one continues under another id.
         var former: EntryHash?
+
+        /// The entry's next record; `nil` forgets the entry.
+        /// - Parameters:
+        ///   - log: the entries before this change.
+        ///   - order: the place of the event among the intents of the feed.
+        func record(in log: EntryLog, writer: String, after readTo: Int64?, order: @autoclosure () -> Int64)
+            -> EntryRecord?
+        {
+            guard let state else { return nil }
+            var record = EntryRecord(state: state, name: name, writer: writer, after: readTo, former: former)
+            switch heldBack {
+            case .kept: record.heldBack = log.heldBack[hash]
+            case .dropped: break
+            case .replaced(let held): record.heldBack = held
+            }
+            if let event { record.intent = Intent(event.event, lane: event.lane, order: order()) }
+            // A recall goes to the feed's own lane. If the publisher takes it back, the entry's next event follows its alert.
+            let alertLane =
+                event.flatMap { $0.event.status == .canceled ? nil : $0.lane } ?? record.heldBack?.intent.lane
+            record.lane = state.standing.isNamed ? alertLane ?? log.lane(of: state) : nil
+            return record
+        }
     }
 
     /// The effect on the event that is held back for the entry. An event that is written now usually replaces it.

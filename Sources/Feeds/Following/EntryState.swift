@@ -27,6 +27,8 @@ public struct EntryState: Sendable, Hashable {
     var versionsAhead: UInt8 = 0
     /// See `Prints`. Records of former versions do not have it.
     var embargoSecond: UInt8 = 0
+    /// The place in `EntryLog.lanes`, from 1, of the lane to which the last alert went; 0 if it is not known. Set by `EntryLog`.
+    var lanePlace: UInt8 = 0
     /// The significant print that readers have; 0 if unknown.
     var sentPrint: UInt32 = 0
     /// The publisher's latest date of a change, in seconds since 1970; 0 if it gives none.
@@ -35,8 +37,7 @@ public struct EntryState: Sendable, Hashable {
     var returnedAt: UInt32 = 0
     /// Number of such returns within the day after `returnedAt`.
     var returns: UInt8 = 0
-    /// True if the last alert went to the backfill lane, or if the first one is to go there. Later events follow it there,
-    /// because the engine orders the versions of a story within one lane only, and a correction must not overtake its alert.
+    /// True if the last alert went to the backfill lane, or if the first one is to go there.
     var isLate = false
     public var standing = Standing.known
 

@@ -329,9 +329,12 @@ extension Follower {
             keeping: delayed, held: isHeldBack ? .replaced(held) : .dropped)
     }
 
-    /// The lane of an entry's next event: the one to which its alert went. A recall goes to the feed's lane, because it ends what
-    /// waits on any lane.
-    func lane(of state: EntryState) -> String { state.isLate && !backfillLane.isEmpty ? backfillLane : lane }
+    /// The lane of an entry's next event: the one to which its alert went, also after the feed has got another one, because the engine
+    /// orders the versions of a story within one lane only. A recall goes to the feed's lane, because it ends what waits on any lane.
+    func lane(of state: EntryState) -> String {
+        if let lane = log.lane(of: state), lanes?.contains(lane) ?? true { return lane }
+        return state.isLate && !backfillLane.isEmpty ? backfillLane : lane
+    }
 
     private func changed(_ old: EntryState, _ prints: Prints) -> String {
         if old.headlinePrint != prints.headline { return "headline or categories" }

@@ -17,6 +17,8 @@ public struct Follower {
     let maker: EventMaker
     let lane: String
     let backfillLane: String
+    /// All lanes of the settings; `nil` if they are not known.
+    let lanes: Set<String>?
     let log: EntryLog
     let group: GroupMemory
     var result: Following
@@ -55,7 +57,7 @@ public struct Follower {
 
     private init(
         _ document: FeedDocument, rules: FeedRules, feed: FeedState, log: EntryLog, group: GroupMemory,
-        lane: String, backfillLane: String, servedAt: Instant?, at now: Instant
+        lane: String, backfillLane: String, lanes: Set<String>? = nil, servedAt: Instant?, at now: Instant
     ) {
         self.rules = rules
         self.document = document
@@ -66,6 +68,7 @@ public struct Follower {
         maker = EventMaker(rules: rules, language: document.language)
         self.lane = rules.lane ?? lane
         self.backfillLane = backfillLane
+        self.lanes = lanes
         self.log = log
         self.group = group
         sentThisHour = log.table.sent(inHourOf: minute)
@@ -115,16 +118,18 @@ public struct Follower {
     /// - Parameters:
     ///   - group: recent stories of the feeds in the same group; empty for a feed without a group.
     ///   - lane: the lane for a feed that does not name one.
+    ///   - lanes: all lanes of the settings; `nil` if they are not known.
     ///   - isPartial: true if the document (a WebSub delivery) has only new entries, so that missing ones say nothing.
     ///   - servedAt: the time by the publisher's clock; `nil` if it is not known.
     /// - Complexity: O(n log n) in the entries of document and table.
     static func follow(
         _ document: FeedDocument, rules: FeedRules, feed: FeedState, log: EntryLog, group: GroupMemory,
-        lane: String, backfillLane: String, isPartial: Bool = false, servedAt: Instant? = nil, at now: Instant
+        lane: String, backfillLane: String, lanes: Set<String>? = nil, isPartial: Bool = false,
+        servedAt: Instant? = nil, at now: Instant
     ) -> Following {
         var follower = Follower(
             document, rules: rules, feed: feed, log: log, group: group, lane: lane, backfillLane: backfillLane,
-            servedAt: servedAt, at: now)
+            lanes: lanes, servedAt: servedAt, at: now)
         follower.run(isPartial: isPartial)
         return follower.result
     }

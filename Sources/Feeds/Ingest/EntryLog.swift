@@ -14,6 +14,8 @@ struct EntryLog: Sendable, Hashable {
     private(set) var heldBack: [EntryHash: HeldBack] = [:]
     /// Event names. Trimming prefers entries that continue another entry, then those that changed last.
     private(set) var names: [EntryHash: EventName] = [:]
+    /// The lanes to which alerts went. Entries have their places, because a process may keep a million entries.
+    private var lanes: [String] = []
     /// The first records with recent alerts, whether these are sent or held back, the records by which other entries
     /// continue an entry, and those by which it came back.
     private var changes = RecentRecords()
@@ -50,7 +52,7 @@ struct EntryLog: Sendable, Hashable {
     /// - Returns: false if the record does not count, because an earlier record takes precedence.
     @discardableResult
     mutating func fold(_ hash: EntryHash, _ record: EntryRecord?, at offset: Int64) -> Bool {
-        guard let record else {
+        guard var record else {
             table[hash] = nil
             keep(nil, of: hash, at: offset)
             heldBack[hash] = nil
@@ -61,6 +63,7 @@ struct EntryLog: Sendable, Hashable {
             misleading[hash] = nil
             return true
         }
+        record.state.lanePlace = place(ofLane: record.lane)
         let before = table[hash]
         if repeatsFirstReading(record, after: before) {
             // An unknown entry stays unknown, so that the next reading decides about it. No tombstone overwrites the record,
@@ -111,6 +114,23 @@ struct EntryLog: Sendable, Hashable {
         }
         return true
     }
+
+    /// The lane to which the entry's last alert went; `nil` if it is not known.
+    func lane(of state: EntryState) -> String? {
+        let index = Int(state.lanePlace) - 1
+        return lanes.indices.contains(index) ? lanes[index] : nil
+    }
+
+    /// The place of a lane in `lanes`, from 1. Beyond `lanesMax` lanes, which only changes of the settings can bring, there is none.
+    private mutating func place(ofLane lane: String?) -> UInt8 {
+        guard let lane else { return 0 }
+        if let index = lanes.firstIndex(of: lane) { return UInt8(clamping: index + 1) }
+        guard lanes.count < Self.lanesMax else { return 0 }
+        lanes.append(lane)
+        return UInt8(clamping: lanes.count)
+    }
+
+    private static let lanesMax = 100
 
     /// Returns true if the record comes from a second first reading, whose writer did not know the first one. It would
     /// turn news that only the second one found into backlog, and a backlog entry that was withheld by then into news
@@ -270,8 +290,8 @@ struct EntryLog: Sendable, Hashable {
     func record(of hash: EntryHash, writer: String, after: Int64?) -> EntryRecord? {
         table[hash].map {
             EntryRecord(
-                state: $0, intent: intents[hash], heldBack: heldBack[hash], name: names[hash], writer: writer,
-                after: after)
+                state: $0, intent: intents[hash], heldBack: heldBack[hash], name: names[hash], lane: lane(of: $0),
+                writer: writer, after: after)
         }
     }
 

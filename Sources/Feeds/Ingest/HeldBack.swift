@@ -20,11 +20,9 @@ struct HeldBack: Sendable, Hashable {
 
 extension HeldBack {
     init(_ event: NewsEvent, publishers own: NewsEvent.Version?, lane: String, due: UInt32, staleAt: UInt32) {
-        var bytes: [UInt8] = []
-        event.encode(into: &bytes)
         self.init(
-            intent: Intent(lane: lane, key: event.orderKey, event: bytes, order: 0),
-            version: event.version?.text ?? "", own: own?.text, due: due, staleAt: staleAt)
+            intent: Intent(event, lane: lane, order: 0), version: event.version?.text ?? "", own: own?.text, due: due,
+            staleAt: staleAt)
     }
 }
 

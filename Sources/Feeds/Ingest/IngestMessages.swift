@@ -125,6 +125,8 @@ public struct IngestSettings: Sendable, Hashable {
     public var lane = "live"
     /// The lane for `onFirstSight: all`, and for entries that appeared while nobody polled.
     public var backfillLane = "backfill"
+    /// All lanes of the configuration, also those of no feed, to which events of its feeds may have gone; `nil` if they are not known.
+    public var allLanes: Set<String>?
     public var intervalMin: Duration = .seconds(60)
     public var intervalMax: Duration = .seconds(1_800)
     /// Maximum number of requests in flight.

@@ -161,7 +161,8 @@ extension Ingester {
         return Follower.follow(
             withoutOthersStories(document, rules), rules: rules, feed: feed.state, log: feed.log,
             group: rules.group.flatMap { groups[$0] } ?? GroupMemory(), lane: settings.lane,
-            backfillLane: settings.backfillLane, isPartial: isPartial, servedAt: servedAt, at: now.wall)
+            backfillLane: settings.backfillLane, lanes: settings.allLanes, isPartial: isPartial, servedAt: servedAt,
+            at: now.wall)
     }
 
     /// The document without stories that look like another feed's ids. They would let one publisher recall or replace the news of
@@ -208,22 +209,9 @@ extension Ingester {
     }
 
     private mutating func entry(_ change: Following.Change, _ feed: FollowedFeed) -> FeedBatch.Entry {
-        guard let state = change.state else { return FeedBatch.Entry(hash: change.hash) }
-        var record = EntryRecord(state: state, name: change.name, writer: feed.writer)
-        record.after = partitions[feed.partition]?.readTo
-        record.former = change.former
-        record.isOfFirstReading = !feed.state.isPrimed
-        switch change.heldBack {
-        case .kept: record.heldBack = feed.log.heldBack[change.hash]
-        case .dropped: break
-        case .replaced(let held): record.heldBack = held
-        }
-        if let written = change.event {
-            var bytes: [UInt8] = []
-            written.event.encode(into: &bytes)
-            record.intent = Intent(
-                lane: written.lane, key: written.event.orderKey, event: bytes, order: nextOrder())
-        }
+        let readTo = partitions[feed.partition]?.readTo
+        var record = change.record(in: feed.log, writer: feed.writer, after: readTo, order: nextOrder())
+        record?.isOfFirstReading = !feed.state.isPrimed
         return FeedBatch.Entry(hash: change.hash, record: record)
     }
 }

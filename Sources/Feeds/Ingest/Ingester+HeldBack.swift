@@ -66,7 +66,8 @@ extension Ingester {
                 intent.order = nextOrder()
                 remember(state, by: [hash], of: feed, at: minute)
                 let record = EntryRecord(
-                    state: state, intent: intent, name: feed.log.names[hash], writer: feed.writer, after: readTo)
+                    state: state, intent: intent, name: feed.log.names[hash], lane: intent.lane, writer: feed.writer,
+                    after: readTo)
                 entries.append(FeedBatch.Entry(hash: hash, record: record))
             }
         }

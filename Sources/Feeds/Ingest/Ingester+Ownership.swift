@@ -178,6 +178,7 @@ extension Ingester {
         self.settings.partitions = before.partitions
         self.settings.writer = before.writer
         self.settings.secret = before.secret
+        self.settings.allLanes = before.allLanes
         queue.gap = settings.hostGap
         queue.inFlightMax = settings.inFlightMax
         rules = Self.byName(settings.feeds)

@@ -12,6 +12,14 @@ struct Intent: Sendable, Hashable {
     var order: Int64
 }
 
+extension Intent {
+    init(_ event: NewsEvent, lane: String, order: Int64) {
+        var bytes: [UInt8] = []
+        event.encode(into: &bytes)
+        self.init(lane: lane, key: event.orderKey, event: bytes, order: order)
+    }
+}
+
 /// An entry as one record of the state topic describes it.
 struct EntryRecord: Sendable, Hashable {
     var state: EntryState
@@ -21,6 +29,8 @@ struct EntryRecord: Sendable, Hashable {
     var heldBack: HeldBack?
     /// `nil` unless an event of the entry was written or is held back.
     var name: EventName?
+    /// The lane to which the entry's last alert went; `nil` if there was none. Records of former versions do not have it.
+    var lane: String?
     /// The process that wrote the record, and the assignment of the partition in which it did.
     var writer: String
     /// Offset of the last record that the writer had read when it decided.

@@ -41,6 +41,7 @@ extension EntryRecord {
                 json.field("id", name.id)
                 json.field("origin", name.origin?.description)
             }
+            json.field("lane", lane)
             json.field("writer", writer)
             json.field("after", after)
             json.field("former", former?.description)
@@ -84,6 +85,7 @@ extension EntryRecord {
         state.lastSeen = members.minute("lastSeen")
         state.hourBegan = members.minute("hourBegan")
         state.versionsThisHour = UInt8(clamping: members.number("versionsThisHour") ?? 0)
+        lane = members.text("lane")
         writer = members.text("writer") ?? ""
         after = members.number("after")
         former = members.text("former").flatMap { EntryHash(hexadecimal: $0) }

@@ -11,6 +11,8 @@ struct FollowedFeed {
     var group = GroupMemory()
     var now: Instant
     var backfillLane = "backfill"
+    /// All lanes of the settings.
+    var lanes: Set<String>?
 
     init(_ change: (inout FeedRules) -> Void = { _ in }) {
         rules = FeedRules(name: "wire", url: "https://example.org/feed")
@@ -38,21 +40,12 @@ struct FollowedFeed {
         document.isCutOff = isCutOff
         let result = Follower.follow(
             document, rules: rules, feed: feed, log: log, group: group,
-            lane: "live", backfillLane: backfillLane, isPartial: isPartial, at: now)
+            lane: "live", backfillLane: backfillLane, lanes: lanes, isPartial: isPartial, at: now)
         feed = result.feed
         feed.lastSuccessAt = now
         for change in result.changes {
-            let before = log.heldBack[change.hash]
-            let record = change.state.map { state in
-                var record = EntryRecord(
-                    state: state, name: change.name, writer: "test", former: change.former)
-                switch change.heldBack {
-                case .kept: record.heldBack = before
-                case .dropped: break
-                case .replaced(let held): record.heldBack = held
-                }
-                return record
-            }
+            var record = change.record(in: log, writer: "test", after: nil, order: 0)
+            record?.intent = nil
             log.fold(change.hash, record)
         }
         return result

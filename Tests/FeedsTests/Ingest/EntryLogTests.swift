@@ -132,6 +132,7 @@ import Testing
         record.state.isLate = true
         record.intent?.event = Array(#"{"id":"é \" \\ 🗞"}"#.utf8)
         record.name = EventName(id: "wire:é", origin: EntryHash("b"))
+        record.lane = "urgent"
         record.after = .max
         record.former = EntryHash("c")
         record.isOfFirstReading = true

@@ -29,6 +29,8 @@ struct IngesterFixture {
     /// True if all records are removed as soon as the next process has read them.
     var losesRecords = false
     var written: [FeedEvent] = []
+    /// The lanes to which events were written, in order.
+    var writtenTo: [String] = []
     var now = FollowedFeed.start
 
     private enum Step {
@@ -82,7 +84,9 @@ struct IngesterFixture {
                         documents += 1
                         queue.append(.input(.fetched(id, answer(to: request))))
                     case .store(let id, let partition, let records): queue.append(.store(id, partition, records))
-                    case .publish(let id, _, let events): queue.append(.publish(id, events))
+                    case .publish(let id, let lane, let events):
+                        writtenTo.append(lane)
+                        queue.append(.publish(id, events))
                     case .wake(let at): wake = at
                     case .note(let note): notes.append(note.text)
                     default: break
