@@ -71,6 +71,20 @@ public struct EntryState: Sendable, Hashable {
         setVersion(isNumber ? own : nextVersion(own), publishers: own)
     }
 
+    /// Makes the next event's version later than those of a state that the topic may have lost, and the publisher's own version
+    /// stay known. Such a state has counted events for which the publisher had made no version of its own.
+    mutating func skipLostVersions(_ own: NewsEvent.Version?) {
+        let number = own.map { Int64($0.text) } ?? 0
+        if let number, number < .max - Int64(Self.lostVersionsMax) {
+            version = String(number + Int64(Self.lostVersionsMax))
+            versionsAhead = Self.lostVersionsMax
+        } else {
+            version = EntryVersion.counted(Int(Self.lostVersionsMax), publishers: own?.text ?? "")
+        }
+    }
+
+    private static let lostVersionsMax: UInt8 = 100
+
     /// Records that another entry continues this one, or has replaced it.
     mutating func leave(at minute: UInt32) {
         standing = .moved

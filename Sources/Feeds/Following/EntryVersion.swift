@@ -45,11 +45,16 @@ enum EntryVersion {
     /// count before the publisher's own version, because `1.10` as text is less than `1.9`.
     static func next(after text: String, publishers own: String) -> String {
         if let number = Int64(text), number < .max { return String(number + 1) }
-        let count = String((counted(text)?.count ?? 0) &+ 1)
-        // Versions other than numbers compare as text, and "~" follows all other ASCII.
-        let next = "~\(String(repeating: "0", count: max(6 - count.utf8.count, 0)))\(count).\(own)"
-            .cut(toBytes: EventLimits.version)
+        let next = counted((counted(text)?.count ?? 0) &+ 1, publishers: own)
         return text < next ? next : text.cut(toBytes: EventLimits.version - 1) + "+"
+    }
+
+    /// Returns the publisher's own version after a count.
+    static func counted(_ count: Int, publishers own: String) -> String {
+        let count = String(count)
+        // Versions other than numbers compare as text, and "~" follows all other ASCII.
+        return "~\(String(repeating: "0", count: max(6 - count.utf8.count, 0)))\(count).\(own)"
+            .cut(toBytes: EventLimits.version)
     }
 
     /// The publisher's own version in the version of an event.

@@ -23,7 +23,7 @@ public struct FeedRules: Sendable, Hashable {
     public var maxPerPoll = 10
     public var maxVersionsPerHour = 3
     /// Maximum number of events within an hour, over polls and pushes. Further events are held back. Recalls of entries that were sent
-    /// do not count and are not held back.
+    /// do not count and are not held back. Also the maximum number of recalls from the first reading, which do not count either.
     public var maxPerHour = 20
     /// True if entries have no dates, so that every new entry is news.
     public var isUndated = false

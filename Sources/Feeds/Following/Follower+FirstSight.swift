@@ -2,11 +2,15 @@ import ByteText
 import NewsModel
 
 // The first reading of a feed, which makes everything in it known except what is under embargo.
+//
+// The feed may have been read before, by processes whose state the topic has lost. Alerts of these may still wait, or be on phones.
+// What withdraws or delays one is therefore written; it is harmless if there was no alert.
 
 extension Follower {
     mutating func prime(_ entries: [EntryIdentity.Keyed]) {
         result.feed.primedAt = servedAt
         let sent = sentAtFirstSight(entries)
+        let withdrawn = withdrawnAtFirstSight(entries)
         var embargoed: [EntryIdentity.Keyed] = []
         for keyed in entries {
             // The state topic has lost records of the feed, but not this one.
@@ -24,6 +28,10 @@ extension Follower {
                 embargoed.append(keyed)
                 continue
             }
+            if withdrawn.contains(keyed.index) {
+                withdraw(keyed, meaning, keeping: state)
+                continue
+            }
             guard sent.contains(keyed.index) else {
                 decide(keyed, .backlog, "it stood in the feed when the feed was first read", keeping: state)
                 continue
@@ -32,6 +40,51 @@ extension Follower {
             alert(keyed, meaning, because: Self.firstSight, lane: lane, keeping: &state, nil)
         }
         alertNewest(embargoed, because: "its embargo ends after the first reading of the feed")
+    }
+
+    /// The indices of the recalled and withheld entries of which events are written: those changed within the last week, the newest first.
+    /// An order by which a recall stands ends after a week, so that an earlier recall would have ended too.
+    ///
+    /// Recalls take orders that all editors share, so their number is that of `maxPerHour`. Those beyond it are not written later, because
+    /// a feed of nothing but recalls would use up the orders.
+    private func withdrawnAtFirstSight(_ entries: [EntryIdentity.Keyed]) -> Set<Int> {
+        let recent = entries.filter { known[$0.hash] == nil }.compactMap {
+            keyed -> (keyed: EntryIdentity.Keyed, changedAt: Instant)? in
+            // Only their place in the document tells the age of entries without dates, so they follow the others.
+            let changedAt = [keyed.entry.updatedAt, keyed.entry.publishedAt].compactMap(\.self).max()
+            if let changedAt, changedAt < servedAt - Self.recallLasts { return nil }
+            return (keyed, changedAt ?? .distantPast)
+        }
+        let newest = recent.enumerated().sorted {
+            ($1.element.changedAt, $0.offset) < ($0.element.changedAt, $1.offset)
+        }.map(\.element.keyed)
+        let meanings = newest.map { (index: $0.index, meaning: EntryMeaning($0.entry, rules: rules)) }
+        let recalled = meanings.filter { $0.meaning.status == .canceled }
+            .prefix(min(max(rules.maxPerHour, 0), FeedLimits.entriesUsed))
+        let held = meanings.filter { $0.meaning.isHeld }.prefix(FeedLimits.entriesUsed)
+        return Set((recalled + held).map(\.index))
+    }
+
+    private static let recallLasts = Duration.seconds(7 * 86_400)
+
+    /// Writes that an entry is recalled or withheld, in case a process whose state is lost has sent it. `maxPerHour` ignores this event,
+    /// which would hold news back.
+    private mutating func withdraw(
+        _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, keeping fresh: EntryState
+    ) {
+        let own = keyed.entry.version
+        var state = fresh
+        state.skipLostVersions(own)
+        let version = state.nextVersion(own)
+        switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
+        case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: fresh)
+        case .success(let event):
+            state.setVersion(version, publishers: own)
+            state.standing = meaning.isHeld ? .heldAfterSent : .canceled
+            write(
+                keyed, meaning.isHeld ? .withheld : .canceled,
+                "an alert of it may have been sent before the feed was first read", event, lane: lane, keeping: state)
+        }
     }
 
     static let firstSight = "the feed's `onFirstSight` sends it"
@@ -81,7 +134,8 @@ extension Follower {
         state.isLate = lane == backfillLane
         let own = keyed.entry.version
         // A version that is stored already does not count a second time, although nothing was written under it.
-        let version = (old == nil ? own : nil) ?? state.nextVersion(own)
+        let isFirst = old == nil && own?.text == state.version
+        let version = (isFirst ? own : nil) ?? state.nextVersion(own)
         switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
         case .failure(let refusal):
             if state.standing == .known { state.standing = .unreadable }

@@ -104,6 +104,8 @@ extension Follower {
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
             if rank < rules.maxPerPoll {
+                // The alert may have to replace one that waits for a former embargo, and whose state is lost.
+                if isFirstReading { state.skipLostVersions(keyed.entry.version) }
                 alert(keyed, meaning, because: because, lane: lane, keeping: &state, nil)
             } else if wasMissed(keyed.entry), !lateLane.isEmpty {
                 alertLate(keyed, meaning, state)

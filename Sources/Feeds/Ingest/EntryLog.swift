@@ -136,7 +136,7 @@ struct EntryLog: Sendable, Hashable {
     /// turn news that only the second one found into backlog, and a backlog entry that was withheld by then into news
     /// as soon as it is free.
     private func repeatsFirstReading(_ record: EntryRecord, after old: EntryState?) -> Bool {
-        guard record.isOfFirstReading, record.intent == nil else { return false }
+        guard record.isOfFirstReading, record.intent == nil || record.state.standing != .sent else { return false }
         if old?.standing == .known { return record.state.standing != .known }
         // A writer that knew the former reading has found that its entries are lost.
         return firstReadingAt.map { record.after ?? .min < $0 } ?? false

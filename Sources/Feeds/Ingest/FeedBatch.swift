@@ -83,6 +83,8 @@ struct FeedBatch: Sendable {
     struct FirstReading: Sendable {
         var known: Int
         var sent: Int
+        /// Number of recalled and withheld entries of which events are written.
+        var withdrawn: Int
     }
 
     /// Time after which a write without a reply is examined, and one that is not read back is repeated.

@@ -202,7 +202,9 @@ extension Ingester {
         // The state is updated in memory even if the change is too small to be stored now.
         if !storesFeed { feed.state = state }
         if entries.isEmpty, !storesFeed { return }
-        let reading = FeedBatch.FirstReading(known: following.decisions.count, sent: following.count(.alert))
+        let reading = FeedBatch.FirstReading(
+            known: following.decisions.count, sent: following.count(.alert),
+            withdrawn: following.decisions.count { $0.isWritten && $0.action != .alert })
         let batch = FeedBatch(
             feed: state, entries: entries, storesFeed: storesFeed, firstReading: wasPrimed ? nil : reading)
         begin(batch, for: &feed, at: now)

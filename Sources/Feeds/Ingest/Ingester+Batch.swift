@@ -79,7 +79,8 @@ extension Ingester {
         if let reading = feed.batch?.firstReading {
             let known = counted(reading.known, "entry", plural: "entries")
             let verb = settings.isRehearsal ? "would be " : ""
-            note(.info, feed.name, "First reading: \(known) \(verb)known, \(reading.sent) \(verb)sent.")
+            let withdrawn = reading.withdrawn > 0 ? ", \(reading.withdrawn) \(verb)recalled or withheld" : ""
+            note(.info, feed.name, "First reading: \(known) \(verb)known, \(reading.sent) \(verb)sent\(withdrawn).")
         }
         publish(&feed, at: now)
     }

@@ -48,6 +48,22 @@ import Testing
         #expect(fixture.texts == ["wire:new 1 Headline of new"])
     }
 
+    /// The second process stood still before its first reading. The publisher withheld the entry in between.
+    @Test func `an entry that only the later of two first readings found withheld stays backlog`() {
+        var fixture = IngesterFixture()
+        fixture.publish("old")
+        var standing = fixture
+        fixture.live(as: "first")
+        fixture.document[0].status = .withheld
+        (standing.document, standing.now, standing.settings.writer) = (fixture.document, fixture.now, "second")
+        var slow = Ingester(standing.settings)
+        fixture.topic += standing.follow(with: &slow)
+        fixture.live(as: "third", polls: 2)
+        fixture.document[0].status = .usable
+        fixture.live(as: "fourth", polls: 2)
+        #expect(fixture.written.isEmpty)
+    }
+
     /// With the validators of the slow process, "not changed" would hide the entries that its first reading has found.
     @Test func `a process whose first reading came second does not store its validators`() throws {
         var fixture = IngesterFixture()

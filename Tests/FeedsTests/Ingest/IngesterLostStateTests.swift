@@ -139,6 +139,23 @@ import Testing
         #expect(!texts.contains { $0.contains("\"intent\"") })
     }
 
+    /// The topic is recreated while no process runs.
+    @Test(arguments: [("canceled", NewsEvent.Status.canceled), ("withheld", .withheld)])
+    func `what withdraws an alert is written after the topic was recreated`(
+        word: String, status: NewsEvent.Status
+    ) throws {
+        var fixture = IngesterFixture.withTwoStories
+        fixture.live(as: "second")
+        fixture.topic = []
+        fixture.document[0].status = status
+        fixture.live(as: "third", polls: 2)
+        fixture.live(as: "fourth", polls: 2)
+        #expect(fixture.written.count == 3 && fixture.intents == 0)
+        let last = String(decoding: try #require(fixture.written.last).value, as: UTF8.self)
+        #expect(last.contains("\"id\":\"wire:b\"") && last.contains("\"status\":\"\(word)\""))
+        #expect(fixture.notes.contains("First reading: 2 entries known, 0 sent, 1 recalled or withheld."))
+    }
+
     // MARK: - Other feeds
 
     @Test(arguments: [(600, true), (90_000, false)])
