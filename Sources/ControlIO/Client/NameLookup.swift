@@ -123,7 +123,9 @@ package struct NameLookup {
         for lane in topics.lanes {
             guard let count = counts[lane.topic] else { continue }
             let committed = try lane.committed(kafka, partitions: count)
-            try TopicReader(settings: kafka, topic: lane.topic, from: .offsets(committed)).readToEnd { read in
+            let reader = try TopicReader(
+                settings: kafka, topic: lane.topic, from: .offsets(committed), end: .highWatermark)
+            try reader.readToEnd { read in
                 guard !read.record.isReturned(forOtherThan: kafka.group),
                     let event = try? decoder.decode(read.record, topic: lane.topic)
                 else { return }

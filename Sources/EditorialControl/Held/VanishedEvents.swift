@@ -141,9 +141,10 @@ struct VanishedEvents: Sendable {
         unread.insert(event.story)
     }
 
-    /// Returns the events whose tombstones are to be written now.
-    mutating func erasures(isComplete: Bool, at now: Instant) -> [HeldState.Vanished] {
-        guard !ended.isEmpty, isComplete, now >= erasesAt else { return [] }
+    /// Returns the events whose tombstones are to be written now. Without its partition, a tombstone has no place.
+    mutating func erasures(_ reach: HeldReach, at now: Instant) -> [HeldState.Vanished] {
+        guard !ended.isEmpty, reach.isCaughtUp, now >= erasesAt else { return [] }
+        ended.removeAll { reach.hasLost($0.place.partition) }
         erasesAt = now + Self.repeatsAfter
         return Array(ended.prefix(Self.passMax))
     }
@@ -218,7 +219,7 @@ extension HeldState {
         vanishedEvents.endExplaining(reach)
         let restores = vanishedEvents.next(isComplete: reach.isCaughtUp, sources, at: now)
         if !restores.isEmpty { actions.append(.restore(restores)) }
-        let erasures = vanishedEvents.erasures(isComplete: reach.isCaughtUp, at: now)
+        let erasures = vanishedEvents.erasures(reach, at: now)
         if !erasures.isEmpty { actions.append(.eraseVanished(erasures)) }
     }
 

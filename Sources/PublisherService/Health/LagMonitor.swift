@@ -173,10 +173,13 @@ struct TopicLog {
         }
     }
 
-    /// The findings that were not known at the last call.
+    /// The findings that were not known when the broker last described their topics.
     mutating func changes(_ states: [String: TopicState]) -> [TopicRules.Finding] {
-        let found = rules.findings(states).filter { ![.missing, .unreadable].contains($0.problem) }
-        defer { known = found }
+        let findings = rules.findings(states)
+        let unseen = findings.filter { [.missing, .unreadable].contains($0.problem) }
+        let found = findings.filter { !unseen.contains($0) }
+        let topics = Set(unseen.map(\.topic))
+        defer { known = found + known.filter { topics.contains($0.topic) && !found.contains($0) } }
         return found.filter { !known.contains($0) }
     }
 }

@@ -91,4 +91,12 @@ struct VanishedErasureTests {
         _ = state.read(8, tombstone(erasure))
         #expect(state.wait(.seconds(30)).vanished.isEmpty && state.state.wakeAt == nil)
     }
+
+    @Test func `no tombstone is written to a partition that the recreated topic does not have`() throws {
+        var (state, _) = try owner()
+        _ = state.take(.lost)
+        state.ends = [4: 0]
+        #expect(state.take(.began).vanished.isEmpty)
+        #expect(state.wait(.seconds(30)).vanished.isEmpty && state.state.wakeAt == nil)
+    }
 }
