@@ -95,6 +95,17 @@ public struct Following: Sendable, Hashable {
         }
     }
 
+    /// The links of several changed entries with different headlines, which identify no story.
+    var sharedLinks: Set<UInt64> {
+        var titles: [UInt64: UInt64] = [:]
+        var shared: Set<UInt64> = []
+        for state in changes.compactMap(\.state) where state.link != 0 && state.standing != .moved {
+            let other = titles.updateValue(state.title, forKey: state.link)
+            if let other, other != state.title { shared.insert(state.link) }
+        }
+        return shared
+    }
+
     /// The effect on the event that is held back for the entry. An event that is written now usually replaces it.
     enum Held: Sendable, Hashable {
         case kept

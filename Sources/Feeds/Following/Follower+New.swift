@@ -22,13 +22,16 @@ extension Follower {
         let dated = newestByDate(keys.entries.filter { $0.entry.publishedAt != nil })
         let latest = Set(dated.prefix(FeedLimits.entriesUsed).map(\.index))
         for (rank, keyed) in keys.entries.enumerated() {
-            if let former = moved[keyed.index] {
+            let old = known[keyed.hash]
+            // An entry does not go back to a former id in a document that may be a former copy.
+            if let former = moved[keyed.index], !isPartial || old == nil {
                 followMoved(keyed, from: former)
                 continue
             }
-            if let old = known[keyed.hash] {
+            if let old {
                 newestAbove = max(newestAbove, keyed.entry.publishedAt ?? .distantFuture)
                 if old.standing == .moved {
+                    isInDoubt = isInDoubt || moved[keyed.index] != nil
                     unchanged(keyed, old, "another entry of the feed continues it")
                 } else if isPartial, mayBeFormer(keyed, old) {
                     isInDoubt = true

@@ -69,6 +69,11 @@ struct GroupMemory: Sendable, Hashable {
         order.append(Row(link: link, title: title, minute: minute))
     }
 
+    /// Forgets a link that several entries of the feed share by now.
+    mutating func forget(link: UInt64, of feed: String) {
+        if links[link]?.feed == feed { links[link] = nil }
+    }
+
     private mutating func forget(at now: UInt32) {
         let excess = max(order.count - Self.rowsMax + 1, 0)
         guard excess > 0 || (order.first.map { Minute.between($0.minute, now) > Self.minutes * 2 } ?? false) else {

@@ -187,8 +187,10 @@ extension Ingester {
         for text in following.notes { note(.warning, feed.name, "Of this feed, \(text).") }
         feed.counts.add(following)
         let entries = following.changes.map { entry($0, feed) }
+        let shared = following.sharedLinks
         for change in following.changes where change.event != nil {
-            if let entry = change.state {
+            if var entry = change.state {
+                if shared.contains(entry.link) { entry.link = 0 }
                 remember(entry, by: [change.hash, change.former], of: feed, at: entry.lastSeen)
             }
         }

@@ -98,7 +98,10 @@ extension Ingester {
     mutating func remember(_ entry: EntryState, by own: [EntryHash?], of feed: FollowedFeed, at minute: UInt32) {
         guard let group = feed.rules?.group, entry.sentPrint != 0 else { return }
         var entry = entry
-        if feed.log.table.sharesLink(of: entry, besides: own) { entry.link = 0 }
+        if feed.log.table.sharesLink(of: entry, besides: own) {
+            groups[group]?.forget(link: entry.link, of: feed.name)
+            entry.link = 0
+        }
         groups[group, default: GroupMemory()].note(entry, feed: feed.name, at: minute)
     }
 

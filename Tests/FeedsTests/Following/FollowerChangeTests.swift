@@ -105,6 +105,18 @@ import Testing
         }
     }
 
+    @Test func `a hub that pushes a former copy under a former id does not end an embargo`() {
+        var feed = FollowedFeed.empty()
+        for (id, minutes, isPartial, events) in [
+            ("a", 10, false, 1), ("b", 60, false, 1), ("a", 10, true, 0), ("a", 10, false, 1),
+        ] as [(String, Int, Bool, Int)] {
+            var entry = feed.entry(id)
+            (entry.link, entry.headline) = ("https://example.org/quake", "Quake")
+            entry.embargo = .until(FollowedFeed.start + .seconds(minutes * 60))
+            #expect(feed.poll([entry], isPartial: isPartial).events.count == events)
+        }
+    }
+
     @Test func `a text that alternates is sent once it lasts, twice as long after each return`() {
         var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
         for headline in ["One", "Two", "One"] { feed.poll([feed.entry("a", headline)]) }

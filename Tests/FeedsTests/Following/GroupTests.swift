@@ -118,6 +118,30 @@ struct GroupTests {
         #expect(fixture.texts == ["other:x 1 Airport closed by fog", "wire:y 1 Headline of y"])
     }
 
+    @Test func `a link that several entries of one document share makes no duplicates of them`() {
+        var feed = FollowedFeed.empty()
+        let entries = ["Airport closed by fog", "Parliament dissolved", "Parliament dissolved"].enumerated().map {
+            var entry = feed.entry("e\($0)", $1)
+            entry.link = "https://example.org/\($0 == 2 ? "own" : "live")"
+            return entry
+        }
+        let link = StableHash.of(LinkKey.of("https://example.org/live"))
+        #expect(feed.poll(Array(entries.dropFirst())).sharedLinks.isEmpty)
+        #expect(feed.poll(entries).sharedLinks.isEmpty)
+        feed = FollowedFeed.empty()
+        #expect(feed.poll(entries).sharedLinks == [link])
+    }
+
+    @Test func `a link that becomes shared makes no duplicates any more`() {
+        var memory = GroupMemory()
+        memory.note(link: 7, title: 1, feed: "other", at: 10)
+        memory.forget(link: 7, of: "third")
+        #expect(memory.feed(thatBrought: 7, title: 2, besides: "wire", by: 11, at: 11) == "other")
+        memory.forget(link: 7, of: "other")
+        #expect(memory.feed(thatBrought: 7, title: 2, besides: "wire", by: 11, at: 11) == nil)
+        #expect(memory.feed(thatBrought: 7, title: 1, besides: "wire", by: 11, at: 11) == "other")
+    }
+
     @Test func `a duplicate that has another headline is reported once`() {
         var feed = FollowedFeed.empty { $0.group = "wires" }
         let entries = [feed.entry("a", "Ten hurt"), feed.entry("b", "Storm")]
