@@ -79,6 +79,7 @@ import Testing
         (1_021_002_038_956, "news that the held topic refused in quiet hours left after a later event of its story"),
         (1_021_002_500_103, "news waited for the embargo of an earlier event that had been queued with it"),
         (1_021_000_205_001, "a send that a former owner had given up was passed on as failed"),
+        (1_021_002_383_447, "a copy from the held topic that a wrong clock delayed gave way to later news"),
         (1_021_002_315_454, "the world forgot results that a further reading of the ledger had brought"),
         (
             1_021_000_608_780,

@@ -63,10 +63,12 @@ extension Engine {
     }
 
     /// Returns true if the first delivery of its story is not due, and a later event that waits behind it would wait too. The later
-    /// event arrived when this one was not delayed yet, otherwise `supersedeDelayed` would have ended it.
+    /// event arrived when this one was not delayed yet, otherwise `supersedeDelayed` would have ended it. A copy that came back from
+    /// the held topic was due, and is not compared, because its offset is higher than its age.
     func givesWay(_ place: Place, in story: StoryID, _ turn: borrowing Turn) -> Bool {
         guard let content = partitions.content(of: place), let routed = content.routed, content.due(turn) != nil,
-            content.record.origin == .published, partitions[place].isCertain, partitions[place].attempts == 0
+            content.record.origin == .published, content.returned == nil, partitions[place].isCertain,
+            partitions[place].attempts == 0
         else { return false }
         return isBehindLater(story, place, routed, includesDuplicates: false)
     }
