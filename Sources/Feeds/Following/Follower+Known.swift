@@ -173,7 +173,11 @@ extension Follower {
         }
         var state = old
         state.learn(prints, of: keyed)
-        guard state != old else {
+        // Changed settings may let the same text become an event.
+        if state == old,
+            case .failure = maker.event(
+                keyed, id: eventID(keyed), version: old.nextVersion(keyed.entry.version), change: nil, meaning: meaning)
+        {
             unchanged(keyed, old, "it still cannot become an event")
             return
         }
@@ -273,7 +277,8 @@ extension Follower {
             isHeldBack && old.sentPrint == 0 || embargo(old.embargo) > 0 && !(isHeldBack && isFreed)
         let change: EventMaker.Change? = isUnread ? nil : meaning.change
         switch maker.event(keyed, id: eventID(keyed), version: version, change: change, meaning: meaning) {
-        case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
+        // The change is not learned, so that it is sent once it can become an event.
+        case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: nil)
         case .success(let event):
             if let limit {
                 if hasNewEmbargo, isUnread { state.sentPrint = 0 }

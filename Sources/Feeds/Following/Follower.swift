@@ -190,7 +190,7 @@ public struct Follower {
             )
         }
         orderEvents(isTurned: isTurned)
-        if !isPartial { forget(keys.entries) }
+        if isPartial { leaveOut() } else { forget(keys.entries) }
         learnGap(keys.entries)
     }
 
@@ -271,6 +271,17 @@ public struct Follower {
         }
         result.changes += written.map(\.change)
         result.feed.lastNewAt = now
+    }
+
+    /// Leaves out new entries of a push that need no event, if there is no room for more. A poll decides about them, and forgets others. A
+    /// hub could bring any number between two polls.
+    private mutating func leaveOut() {
+        let known = known
+        guard known.count >= EntryTable.rowsMax else { return }
+        result.changes.removeAll { change in
+            guard change.event == nil, case .kept = change.heldBack else { return false }
+            return known[change.hash] == nil
+        }
     }
 
     private mutating func forget(_ entries: [EntryIdentity.Keyed]) {

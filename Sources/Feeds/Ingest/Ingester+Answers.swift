@@ -136,7 +136,7 @@ extension Ingester {
         }
         learnPolled(&feed, new: following.count(.alert), at: now)
         state.webSub = feed.state.webSub
-        store(following, of: &feed, state: state, wasPrimed: wasPrimed, at: now)
+        store(following, of: &feed, state: state, wasPrimed: wasPrimed, isPoll: true, at: now)
     }
 
     /// Follows a document that a hub has pushed. The same rules apply, but it proves nothing about the feed as a whole.
@@ -147,7 +147,7 @@ extension Ingester {
         feed.counts.pushes += 1
         var state = feed.state
         state.learn(following, isPartial: true)
-        store(following, of: &feed, state: state, wasPrimed: true, at: now)
+        store(following, of: &feed, state: state, wasPrimed: true, isPoll: false, at: now)
         if following.isIncomplete { pollSoon(&feed, because: "entries that the hub pushed are in doubt", at: now) }
     }
 
@@ -181,8 +181,11 @@ extension Ingester {
     }
 
     /// Stores the decisions on the state topic.
+    ///
+    /// - Parameter isPoll: false for a push, which leaves the next poll where it is. Otherwise pushes in a row would put it off for ever.
     private mutating func store(
-        _ following: Following, of feed: inout FollowedFeed, state: FeedState, wasPrimed: Bool, at now: Moment
+        _ following: Following, of feed: inout FollowedFeed, state: FeedState, wasPrimed: Bool, isPoll: Bool,
+        at now: Moment
     ) {
         for text in following.notes { note(.warning, feed.name, "Of this feed, \(text).") }
         feed.counts.add(following)
@@ -197,7 +200,7 @@ extension Ingester {
         let hasEvents = entries.contains { $0.record?.intent != nil }
         feed.state.lastNewAt = state.lastNewAt
         feed.state.medianGap = state.medianGap
-        planNext(&feed, isChanged: hasEvents, at: now)
+        if isPoll { planNext(&feed, isChanged: hasEvents, at: now) }
         var state = state
         state.interval = feed.state.interval
         let storesFeed = hasEvents || feed.mustStore(state)
